@@ -8,9 +8,9 @@ DEMO_ROUNDS ?= 6
 DEMO_GAME := python_goofspiel_ii(num_cards=4,points_order=descending)
 # Each test module by one process, because its tests share what takes long to make.
 PYTEST_FLAGS ?= -m "not slow" --numprocesses=auto --dist=loadfile
-# Of an environment that has OpenSpiel's R-NaD, see benchmarks/openspiel_rnad.py; none: no such peer.
+# Of an environment that has OpenSpiel's R-NaD, see experiments/benchmarks/openspiel_rnad.py; none: no such peer.
 PEER_PYTHON ?=
-# A clone of rlg, and an environment for it, see benchmarks/rlg_peer.py; none: no such peer.
+# A clone of rlg, and an environment for it, see experiments/benchmarks/rlg_peer.py; none: no such peer.
 RLG ?=
 RLG_PYTHON ?=
 
@@ -58,7 +58,7 @@ test: export NUMBA_CACHE_DIR ?= $(CURDIR)/build/numba
 test: $(VENV)/installed
 	$(BIN)/python -m pytest $(PYTEST_FLAGS)
 
-# What takes minutes each, and docs/slow_tests.md when it last passed. One test builds the site.
+# What takes minutes each, and tests/SLOW.md when it last passed. One test builds the site.
 test-slow: export OMP_NUM_THREADS ?= 1
 test-slow: export NUMBA_NUM_THREADS ?= 2
 test-slow: export OMP_WAIT_POLICY ?= passive
@@ -76,26 +76,27 @@ lint: $(VENV)/installed
 	@# The games lie beside the package, so types and imports are checked where setup.py puts them.
 	rm -rf build/lint
 	$(BIN)/python setup.py --quiet build_py --build-lib build/lint
+	cp -r experiments build/lint && rm -r build/lint/experiments/benchmarks
 	cd build/lint && MYPYPATH=../../run ../../$(BIN)/mypy --config-file ../../pyproject.toml \
-	    -p spiel_dl -p papers -m reproduce -m report_learners
+	    -p spiel_dl -p experiments -m reproduce
 	cd build/lint && ../../$(BIN)/lint-imports --config ../../pyproject.toml
 
 bench: $(VENV)/installed-benchmark
-	$(BIN)/python benchmarks/solvers.py --output=results/benchmarks
-	$(BIN)/python benchmarks/dl_cfr.py --output=results/benchmarks
-	$(BIN)/python benchmarks/distributed.py --output=results/benchmarks
-	$(BIN)/python benchmarks/sepot.py --output=results/benchmarks
-	$(BIN)/python benchmarks/rnad.py --output=results/benchmarks --peer_python=$(PEER_PYTHON)
-	taskset -c 0 $(BIN)/python benchmarks/learners.py --output=results/benchmarks \
+	$(BIN)/python experiments/benchmarks/solvers.py --output=results/benchmarks
+	$(BIN)/python experiments/benchmarks/dl_cfr.py --output=results/benchmarks
+	$(BIN)/python experiments/benchmarks/distributed.py --output=results/benchmarks
+	$(BIN)/python experiments/benchmarks/sepot.py --output=results/benchmarks
+	$(BIN)/python experiments/benchmarks/rnad.py --output=results/benchmarks --peer_python=$(PEER_PYTHON)
+	taskset -c 0 $(BIN)/python experiments/benchmarks/learners.py --output=results/benchmarks \
 	    --peer=$(RLG) --peer_python=$(RLG_PYTHON)
-	taskset -c 0 $(BIN)/python benchmarks/critics.py --output=results/benchmarks
-	$(BIN)/python benchmarks/particle.py --output=results/benchmarks
-	$(BIN)/python benchmarks/environments.py --output=results/benchmarks
-	$(BIN)/python benchmarks/rollouts.py --output=results/benchmarks
-	$(BIN)/python benchmarks/to_equilibrium.py --output=results/benchmarks
-	$(BIN)/python benchmarks/games.py --output=results/benchmarks
-	$(BIN)/python benchmarks/serve.py --output=results/benchmarks
-	$(BIN)/python benchmarks/five_minutes.py --output=results/benchmarks
+	taskset -c 0 $(BIN)/python experiments/benchmarks/critics.py --output=results/benchmarks
+	$(BIN)/python experiments/benchmarks/particle.py --output=results/benchmarks
+	$(BIN)/python experiments/benchmarks/environments.py --output=results/benchmarks
+	$(BIN)/python experiments/benchmarks/rollouts.py --output=results/benchmarks
+	$(BIN)/python experiments/benchmarks/to_equilibrium.py --output=results/benchmarks
+	$(BIN)/python experiments/benchmarks/games.py --output=results/benchmarks
+	$(BIN)/python experiments/benchmarks/serve.py --output=results/benchmarks
+	$(BIN)/python experiments/benchmarks/five_minutes.py --output=results/benchmarks
 
 # All experiments of the papers that have no current report: a day. ONLY=dl_cfr/goofspiel/* names some.
 ONLY ?=

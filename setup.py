@@ -7,8 +7,8 @@ from setuptools.command.build_py import build_py
 BESIDE = {"spiel_dl.games": "games", "spiel_dl.models": "models", "spiel_dl.commands": "run"}
 # Folders without modules, which setuptools wants named as well.
 DATA = ["spiel_dl.models.solved", "spiel_dl.play.templates", "spiel_dl.serve.templates"]
-# They make the reports of papers' experiments, which are not installed.
-FOR_PAPERS = {"reproduce", "report_learners"}
+# It runs the papers' experiments, which are not installed.
+FOR_PAPERS = {"reproduce"}
 
 
 class BuildModules(build_py):

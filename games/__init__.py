@@ -12,14 +12,14 @@ REGISTRATIONS = (
         short_name="python_abrupt_dark_hex",
         long_name="Abrupt Dark Hex",
         defaults={"num_rows": 3, "num_cols": 3},
-        make_rules="spiel_dl.games.abrupt_phantom:abrupt_dark_hex",
+        make_rules="spiel_dl.games.phantom:abrupt_dark_hex",
         has_chance=False,
     ),
     Registration(
         short_name="python_abrupt_phantom_ttt",
         long_name="Abrupt Phantom Tic-Tac-Toe",
         defaults={},
-        make_rules="spiel_dl.games.abrupt_phantom:abrupt_phantom_ttt",
+        make_rules="spiel_dl.games.phantom:abrupt_phantom_ttt",
         has_chance=False,
     ),
     Registration(
@@ -41,7 +41,7 @@ REGISTRATIONS = (
         short_name="python_dark_hex",
         long_name="Dark Hex",
         defaults={"num_rows": 3, "num_cols": 3},
-        make_rules="spiel_dl.games.classical_phantom:dark_hex",
+        make_rules="spiel_dl.games.phantom:dark_hex",
         has_chance=False,
     ),
     Registration(
@@ -83,7 +83,7 @@ REGISTRATIONS = (
         short_name="python_phantom_ttt",
         long_name="Phantom Tic-Tac-Toe",
         defaults={},
-        make_rules="spiel_dl.games.classical_phantom:phantom_ttt",
+        make_rules="spiel_dl.games.phantom:phantom_ttt",
         has_chance=False,
     ),
     Registration(

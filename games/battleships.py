@@ -41,10 +41,11 @@ import numpy as np
 import torch
 
 from spiel_dl.games import battleships_fleets, battleships_public_states, openspiel, rules
-from spiel_dl.games.battleships_compiled import CompiledBattleships
+from spiel_dl.games.battleships_compiled import compiled_battleships
 from spiel_dl.games.battleships_fleets import MISS, NOTHING
-from spiel_dl.games.battleships_state import BattleshipsBoards, BattleshipsState
+from spiel_dl.games.battleships_public_states import BattleshipsBoards, BattleshipsState
 from spiel_dl.games.battleships_tables import BattleshipsTables, battleships_tables
+from spiel_dl.games.compiled import CompiledRules
 
 _MAX_SIDE = 10  # as in OpenSpiel
 _MAX_SHIPS = 10  # tables grow with the square
@@ -271,9 +272,9 @@ class BattleshipsRules(BattleshipsBoards):
         tensor[:, size:] = private
         return self._write_public(tensor, state, start=2)
 
-    def compiled(self) -> CompiledBattleships:
+    def compiled(self) -> CompiledRules:
         """As `Rules.compiled`."""
-        return CompiledBattleships(
+        return compiled_battleships(
             self.fleets,
             self.ship_values,
             self.num_shots,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from spiel_dl.games.battleships_fleets import HIT, MISS, NOTHING, SUNK, FleetTables
 from spiel_dl.games.compiled import (
     NO_ACTION,
+    OWN_BIT,
     TERMINAL,
     CompiledRules,
     Games,
@@ -17,7 +18,6 @@ from spiel_dl.games.compiled import (
     show_both,
 )
 
-_OWN_BIT = 2  # information state tensors begin with a one-hot of the player
 _NO_PLACEMENTS = np.zeros((0, 0), np.int32)
 
 
@@ -45,43 +45,27 @@ class _Constants(NamedTuple):
     is_win_loss: bool
 
 
-class CompiledBattleships(CompiledRules):
-    """Steps `BattleshipsState`s."""
-
-    def __init__(
-        self,
-        fleets: FleetTables,
-        ship_values: tuple[float, ...],
-        num_shots: int,
-        repeats_shots: bool,
-        is_win_loss: bool,
-    ):
-        """Takes the game's tables.
-
-        Args:
-          fleets: which placements there are, and which of them go together.
-          ship_values: the worth of each ship.
-          num_shots: T.
-          repeats_shots: whether a player may shoot at the same tile again.
-          is_win_loss: whether only the last ship counts.
-        """
-        self._constants = _Constants(
-            fleets.covers,
-            fleets.fits,
-            fleets.excludes,
-            _NO_PLACEMENTS if fleets.next_prefix is None else fleets.next_prefix,
-            np.array(ship_values),
-            num_shots,
-            repeats_shots,
-            is_win_loss,
-        )
-        # Who is asked, the placements made, the own ones, and two bits of every shot.
-        self.max_bits = 1 + 2 * fleets.num_ships + fleets.num_ships + 4 * num_shots
-
-    def advance(self, state: tuple[np.ndarray, ...], games: Games) -> None:
-        """As `CompiledRules.advance`."""
-        arguments: list[Any] = [self._constants, *state, games]
-        _advance(*arguments)
+def compiled_battleships(
+    fleets: FleetTables,
+    ship_values: tuple[float, ...],
+    num_shots: int,
+    repeats_shots: bool,
+    is_win_loss: bool,
+) -> CompiledRules:
+    """Steps `BattleshipsState`s of a game, given as `_Constants` has it."""
+    next_prefix = _NO_PLACEMENTS if fleets.next_prefix is None else fleets.next_prefix
+    constants = _Constants(
+        fleets.covers,
+        fleets.fits,
+        fleets.excludes,
+        next_prefix,
+        np.array(ship_values),
+        num_shots,
+        repeats_shots,
+        is_win_loss,
+    )
+    # Who is asked, the placements made, the own ones, and two bits of every shot.
+    return CompiledRules(_advance, constants, 1 + 3 * fleets.num_ships + 4 * num_shots)
 
 
 @kernel
@@ -124,9 +108,9 @@ def _place(
     num_ships, num_tiles = len(constants.covers), constants.covers.shape[2]
     public_size = 2 * num_ships + 2 * constants.num_shots * (num_tiles + 3)
     record[game, move] = action
-    show_both(games, game, _OWN_BIT + move)
+    show_both(games, game, OWN_BIT + move)
     column = public_size + (move // 2) * 2 * num_tiles + action - num_tiles
-    show(games, game, move % 2, _OWN_BIT + column)
+    show(games, game, move % 2, OWN_BIT + column)
 
 
 @kernel
@@ -154,8 +138,8 @@ def _shoot(
     boards[game, place] = outcome
     record[game, move], record[game, move + shots] = tile, outcome
     shot = move - 2 * num_ships
-    show_both(games, game, _OWN_BIT + 2 * num_ships + shot * num_tiles + tile)
-    outcomes = _OWN_BIT + 2 * num_ships + shots * num_tiles
+    show_both(games, game, OWN_BIT + 2 * num_ships + shot * num_tiles + tile)
+    outcomes = OWN_BIT + 2 * num_ships + shots * num_tiles
     show_both(games, game, outcomes + 3 * shot + outcome)
     return is_sunk or shot + 1 == shots
 

@@ -11,7 +11,8 @@ move is the beginning of what it knows now.
 
 from __future__ import annotations
 
-import abc
+import dataclasses
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numba
@@ -19,6 +20,7 @@ import numpy as np
 
 CHANCE, TERMINAL = -1, -4  # OpenSpiel's player ids, as constants of compiled loops
 NO_ACTION = -1
+OWN_BIT = 2  # information state tensors begin with a one-hot of the player
 
 kernel = numba.njit(cache=True, boundscheck=False, error_model="numpy", nogil=True)
 # A call hands over all arrays of games one by one, which takes longer than a short function.
@@ -48,28 +50,28 @@ class Games(NamedTuple):
     num_bits: np.ndarray
 
 
-class CompiledRules(abc.ABC):
+@dataclasses.dataclass(frozen=True)
+class CompiledRules:
     """The compiled form of a `Rules`.
 
     Attributes:
+      kernel: the compiled loop. It takes the constants, the arrays of the states in the order of
+        the fields of their class, and `Games`, and changes these in place. In each game it makes
+        the action, if there is one; then it plays chance events, each with the next of the game's
+        random numbers, until a player acts, the game is over, or no number is left. The outcome is
+        the first one at which the sum of probabilities exceeds the number. A game that is over
+        stays as it is.
+      constants: of the game.
       max_bits: K, the most ones in a player's information state tensor.
     """
 
+    kernel: Callable[..., None]
+    constants: NamedTuple
     max_bits: int
 
-    @abc.abstractmethod
     def advance(self, state: tuple[np.ndarray, ...], games: Games) -> None:
-        """Goes on in all games, in place.
-
-        In each game makes its action, if there is one; then plays chance events, each with the next
-        of the game's random numbers, until a player acts, the game is over, or no number is left.
-        The outcome is the first one at which the sum of probabilities exceeds the number. A game
-        that is over stays as it is.
-
-        Args:
-          state: the arrays of the states, in the order of the fields of their class.
-          games: all else.
-        """
+        """Goes on in all games, in place."""
+        self.kernel(self.constants, *state, games)
 
 
 @inlined

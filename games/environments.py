@@ -116,17 +116,6 @@ class BatchedEnvironment:
         own = torch.where(moves_second, self._player_one_hots[1], self._player_one_hots[0])
         return self._join(own, public, torch.where(moves_second, second, first), out)
 
-    def information_state_tensors(self, out: torch.Tensor | None = None) -> torch.Tensor:
-        """What both players know: float32 [2, B, 2 + Dpub + Dpriv]; `out` as above."""
-        public = self.rules.public_tensor(self.state)
-        private = [self.rules.private_tensor(self.state, player) for player in (0, 1)]
-        if out is None:
-            size = 2 + public.shape[1] + private[0].shape[1]
-            out = public.new_empty((2, len(public), size))
-        for player in (0, 1):
-            self._join(self._player_one_hots[player], public, private[player], out[player])
-        return out
-
     def history_tensor(self, out: torch.Tensor | None = None) -> torch.Tensor:
         """The whole history, for critics: float32 [B, Dpub + 2 Dpriv], as `Rules` has it.
 

@@ -35,7 +35,8 @@ import numpy as np
 import torch
 
 from spiel_dl.games import rules
-from spiel_dl.games.goofspiel_ii_compiled import CompiledGoofspielII
+from spiel_dl.games.compiled import CompiledRules
+from spiel_dl.games.goofspiel_ii_compiled import compiled_goofspiel
 
 POINTS_ORDERS = ("random", "descending", "ascending")
 RETURNS_TYPES = ("win_loss", "point_difference")
@@ -275,10 +276,10 @@ class GoofspielIIRules(rules.Rules[GoofspielIIState]):
         """The player's bids: int8 [B, T]."""
         return self._bids(state)[player]
 
-    def compiled(self) -> CompiledGoofspielII:
+    def compiled(self) -> CompiledRules:
         """As `Rules.compiled`."""
         tables = self._tables(torch.device("cpu"))
-        return CompiledGoofspielII(
+        return compiled_goofspiel(
             player=tables.player.numpy(),
             point_cards=tables.public_cards[-1].numpy(),
             num_cards=self.num_cards,

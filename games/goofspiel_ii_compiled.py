@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from spiel_dl.games.compiled import (
     CHANCE,
     NO_ACTION,
+    OWN_BIT,
     TERMINAL,
     CompiledRules,
     Games,
@@ -20,7 +21,6 @@ from spiel_dl.games.compiled import (
 )
 
 _DECK = 2
-_OWN_BIT = 2  # information state tensors begin with a one-hot of the player
 
 
 class _Constants(NamedTuple):
@@ -43,36 +43,19 @@ class _Constants(NamedTuple):
     is_win_loss: bool
 
 
-class CompiledGoofspielII(CompiledRules):
-    """Steps `GoofspielIIState`s."""
-
-    def __init__(
-        self,
-        player: np.ndarray,
-        point_cards: np.ndarray,
-        num_cards: int,
-        plays_last_round: bool,
-        is_win_loss: bool,
-    ):
-        """Takes the game's tables.
-
-        Args:
-          player: int8 [E + 1], who acts before each step.
-          point_cards: int8 [T], the points of each round in a fixed order; zeros if it is random.
-          num_cards: N.
-          plays_last_round: whether the last round is played without being asked for.
-          is_win_loss: whether only who has more points counts.
-        """
-        acting_row = np.where(player[:-1] == CHANCE, _DECK, player[:-1]).astype(np.int64)
-        self.max_bits = 1 + 4 * len(point_cards)
-        self._constants = _Constants(
-            player, acting_row, point_cards, num_cards, plays_last_round, is_win_loss
-        )
-
-    def advance(self, state: tuple[np.ndarray, ...], games: Games) -> None:
-        """As `CompiledRules.advance`."""
-        arguments: list[Any] = [self._constants, *state, games]
-        _advance(*arguments)
+def compiled_goofspiel(
+    player: np.ndarray,
+    point_cards: np.ndarray,
+    num_cards: int,
+    plays_last_round: bool,
+    is_win_loss: bool,
+) -> CompiledRules:
+    """Steps `GoofspielIIState`s of a game, given as `_Constants` has it."""
+    acting_row = np.where(player[:-1] == CHANCE, _DECK, player[:-1]).astype(np.int64)
+    constants = _Constants(
+        player, acting_row, point_cards, num_cards, plays_last_round, is_win_loss
+    )
+    return CompiledRules(_advance, constants, max_bits=1 + 4 * len(point_cards))
 
 
 @kernel
@@ -143,10 +126,10 @@ def _put(
     cards, turns = constants.num_cards, len(constants.point_cards)
     played[game, row * turns + this_round] = card + 1
     remaining[game, row * cards + card] = False
-    has_bid = _OWN_BIT + turns * cards
+    has_bid = OWN_BIT + turns * cards
     winners = has_bid + turns
     if row == _DECK:
-        show_both(games, game, _OWN_BIT + this_round * cards + card)
+        show_both(games, game, OWN_BIT + this_round * cards + card)
         return
     show(games, game, row, winners + 3 * turns + this_round * cards + card)
     if row == 0:
@@ -158,7 +141,7 @@ def _put(
     following = this_round + 1
     if following < turns and constants.point_cards[following]:
         column = following * cards + constants.point_cards[following] - 1
-        show_both(games, game, _OWN_BIT + column)
+        show_both(games, game, OWN_BIT + column)
 
 
 @inlined

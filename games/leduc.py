@@ -48,16 +48,18 @@ from typing import NamedTuple
 import torch
 
 from spiel_dl.games import openspiel, rules
+from spiel_dl.games.compiled import CompiledRules
 from spiel_dl.games.leduc_betting import (
     CALL,
     FIRST_WAGER,
     FOLD,
     NUM_ROUNDS,
-    Betting,
+    SECOND_ROUND_FACTOR,
     BettingTables,
     betting_tables,
+    longest_round,
 )
-from spiel_dl.games.leduc_compiled import CompiledLeduc
+from spiel_dl.games.leduc_compiled import compiled_leduc
 
 _MAX_SIZES = 128 - FIRST_WAGER  # states record actions as int8
 _MAX_CHIPS = 2**31 - 1  # and chips as int32
@@ -120,14 +122,15 @@ class LeducRules(rules.Rules[LeducState]):
         self.raise_sizes = openspiel.parse_list(raise_sizes, "raise_sizes", int)
         self.max_raises, self.ante = max_raises, ante
         self._check_parameters()
-        self._betting = Betting(self.bet_sizes, self.raise_sizes, max_raises)
+        self._longest_round = longest_round(max_raises)
         self.num_kinds = num_ranks if deal_ranks else num_ranks * num_suits
-        self.num_actions = self._betting.num_actions
+        self.num_actions = FIRST_WAGER + max(len(self.bet_sizes), len(self.raise_sizes))
         self.num_chance_outcomes = num_ranks * num_ranks if deal_ranks else self.num_kinds
-        self.max_game_length = NUM_ROUNDS * self._betting.longest_round
+        self.max_game_length = NUM_ROUNDS * self._longest_round
         self.num_deals = 1 if deal_ranks else 2
         self.max_chance_nodes = self.num_deals + 1
-        self.max_stake = ante + self._betting.largest_stake
+        one_round = max(self.bet_sizes) + max_raises * max(self.raise_sizes, default=0)
+        self.max_stake = ante + (1 + SECOND_ROUND_FACTOR) * one_round
         if 2 * self.max_stake > _MAX_CHIPS:
             raise ValueError(
                 f"ante={ante} and the wagers make pots of up to {2 * self.max_stake} chips; use "
@@ -170,7 +173,7 @@ class LeducRules(rules.Rules[LeducState]):
         return LeducState(
             node=filled((), 0, torch.int32),
             cards=filled((3,), -1, torch.int8),
-            actions=filled((NUM_ROUNDS * self._betting.longest_round,), -1, torch.int8),
+            actions=filled((NUM_ROUNDS * self._longest_round,), -1, torch.int8),
             contributions=filled((2,), self.ante, torch.int32),
         )
 
@@ -241,7 +244,7 @@ class LeducRules(rules.Rules[LeducState]):
                 "public_card": (self.num_kinds,),
                 "contributions": (2, self.max_stake + 1),
             }
-        betting_round = (self._betting.longest_round, self.num_actions)
+        betting_round = (self._longest_round, self.num_actions)
         return {
             "deals": (self.num_deals,),
             "first_round": betting_round,
@@ -271,10 +274,10 @@ class LeducRules(rules.Rules[LeducState]):
         """The own card: float32 [B, Dpriv]."""
         return rules.one_hot(state.cards[:, player], self.num_kinds)
 
-    def compiled(self) -> CompiledLeduc:
+    def compiled(self) -> CompiledRules:
         """As `Rules.compiled`."""
         tables = self._tables(torch.device("cpu"))
-        return CompiledLeduc(
+        return compiled_leduc(
             tables.betting,
             tables.private_deal.numpy(),
             self.num_ranks,
@@ -357,10 +360,12 @@ class LeducRules(rules.Rules[LeducState]):
     def _tables(self, device: torch.device) -> _Tables:
         if device not in self._tables_by_device:
             self._tables_by_device[device] = _Tables(
-                betting=betting_tables(self._betting, self.deal_ranks, device),
+                betting=betting_tables(
+                    self.bet_sizes, self.raise_sizes, self.max_raises, self.deal_ranks, device
+                ),
                 private_deal=self._joint_deal().to(device),
                 slots=torch.arange(
-                    NUM_ROUNDS * self._betting.longest_round, dtype=torch.int8, device=device
+                    NUM_ROUNDS * self._longest_round, dtype=torch.int8, device=device
                 ),
             )
         return self._tables_by_device[device]

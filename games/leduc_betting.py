@@ -13,11 +13,11 @@ combinations, so the rules step them by table. They are numbered
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import numpy as np
 import torch
 
 from spiel_dl.games import rules
@@ -28,158 +28,95 @@ SECOND_ROUND_FACTOR = 2  # wagers of the second round are twice as large
 NOBODY = -1
 
 
-class Transition(NamedTuple):
-    """What an action does.
-
-    Attributes:
-      successor: number of the next node.
-      payer: the player whose stake it raises, to the opponent's plus `wager`; or NOBODY.
-      wager: chips.
-    """
-
-    successor: int
-    payer: int
-    wager: int
-
-
-@dataclasses.dataclass(frozen=True)
-class Node:
-    """A node of the automaton.
-
-    Attributes:
-      player: who acts, OpenSpiel's ids.
-      transitions: by legal action; a chance node has a single one, under CALL, for all outcomes.
-      round: how many betting rounds are over.
-      num_dealt: how many players have their private card.
-      action_slot: where the next action is recorded, or -1 if none is due: the number of actions
-        of the round so far, plus the longest round's length in the second round.
-      card_slots: whose cards the chance event deals: player 0, player 1, and 2 for the table.
-    """
-
-    player: int
-    transitions: dict[int, Transition]
-    round: int
-    num_dealt: int
-    action_slot: int = -1
-    card_slots: tuple[int, ...] = ()
-
-
-@dataclasses.dataclass(frozen=True)
-class Betting:
-    """Parameters of the betting; see `LeducRules`."""
-
-    bet_sizes: Sequence[int]
-    raise_sizes: Sequence[int]
-    max_raises: int
-
-    @property
-    def num_actions(self) -> int:
-        """A: fold, call, and one action per size."""
-        return FIRST_WAGER + max(len(self.bet_sizes), len(self.raise_sizes))
-
-    @property
-    def longest_round(self) -> int:
-        """The most actions in a round: a check, a bet, all raises, a call."""
-        return self.max_raises + 3
-
-    @property
-    def largest_stake(self) -> int:
-        """The most chips a player can add to the ante."""
-        one_round = max(self.bet_sizes) + self.max_raises * max(self.raise_sizes, default=0)
-        return (1 + SECOND_ROUND_FACTOR) * one_round
-
-    def nodes(self, joint_deal: bool) -> list[Node]:
-        """All nodes, by number.
-
-        Args:
-          joint_deal: whether a single chance event deals both private cards.
-        """
-        chance, terminal = rules.CHANCE_PLAYER, rules.TERMINAL_PLAYER
-
-        def to(number: int) -> dict[int, Transition]:
-            return {CALL: Transition(number, NOBODY, 0)}
-
-        first, second = self._number(0), self._number(1)
-        slots: tuple[int, ...] = (0, 1) if joint_deal else (0,)
-        nodes = [
-            Node(chance, to(first if joint_deal else 1), round=0, num_dealt=0, card_slots=slots),
-            Node(chance, to(first), round=0, num_dealt=1, card_slots=(1,)),
-        ]
-        situations = list(itertools.product(range(self.max_raises + 2), (0, 1)))
-        nodes += [self._decision(0, wagers, player) for wagers, player in situations]
-        nodes.append(Node(chance, to(second), round=1, num_dealt=2, card_slots=(2,)))
-        nodes += [self._decision(1, wagers, player) for wagers, player in situations]
-        nodes += [Node(terminal, {}, round=over, num_dealt=2) for over in (1, 2)]
-        return nodes
-
-    def _number(self, round_index: int, wagers: int = 0, player: int = 0) -> int:
-        per_round = 2 * (self.max_raises + 2)
-        return 2 + round_index * (per_round + 1) + 2 * wagers + player
-
-    def _decision(self, round_index: int, wagers: int, player: int) -> Node:
-        """Where `player` acts after `wagers` bets and raises in the round."""
-        after_round = self._number(round_index + 1) - 1  # public deal; first of the two ends
-        fold_ends = self._number(NUM_ROUNDS) - 1
-        transitions = {}
-        if wagers:
-            transitions[FOLD] = Transition(fold_ends + round_index, NOBODY, 0)
-        is_opening_check = wagers == 0 and player == 0
-        called = self._number(round_index, 0, 1) if is_opening_check else after_round + round_index
-        transitions[CALL] = Transition(called, player, 0)
-        if wagers <= self.max_raises:
-            wagered = self._number(round_index, wagers + 1, 1 - player)
-            factor = (1, SECOND_ROUND_FACTOR)[round_index]
-            for index, size in enumerate(self.raise_sizes if wagers else self.bet_sizes):
-                transitions[FIRST_WAGER + index] = Transition(wagered, player, factor * size)
-        # Players alternate, so the parity of what happened, the wagers and perhaps an opening
-        # check before them, is the player to move.
-        num_actions = wagers + (wagers % 2 != player)
-        slot = round_index * self.longest_round + num_actions
-        return Node(player, transitions, round=round_index, num_dealt=2, action_slot=slot)
-
-
 class BettingTables(NamedTuple):
     """The automaton's N nodes as tables on one device, for A actions.
 
     Transitions of a node and an action are found at node * A + action. An illegal action stays.
     """
 
-    player: torch.Tensor  # int8 [N]
+    player: torch.Tensor  # int8 [N], who acts, OpenSpiel's ids
     legal: torch.Tensor  # bool [N, A]
-    round: torch.Tensor  # int16 [N]
+    round: torch.Tensor  # int16 [N], how many betting rounds are over
     deals: torch.Tensor  # float32 [N, D], thermometer of the D private chance events
-    action_slot: torch.Tensor  # int8 [N]
-    card_slots: torch.Tensor  # bool [N, 3]
+    action_slot: torch.Tensor  # int8 [N], where the next action is recorded, or -1
+    card_slots: torch.Tensor  # bool [N, 3], whose cards chance deals: player 0, 1, the table's
     is_chance: torch.Tensor  # float64 [N]
     successor: torch.Tensor  # int32 [N * A]
-    payer: torch.Tensor  # int8 [N * A]
-    wager: torch.Tensor  # int32 [N * A]
+    payer: torch.Tensor  # int8 [N * A], whose stake it raises, to the opponent's plus `wager`
+    wager: torch.Tensor  # int32 [N * A], chips
 
 
-def betting_tables(betting: Betting, joint_deal: bool, device: torch.device) -> BettingTables:
-    """The tables of `betting`; for `joint_deal` see `Betting.nodes`."""
-    nodes = betting.nodes(joint_deal)
-    columns = range(betting.num_actions)
-    legal, transitions = [], []
-    for number, node in enumerate(nodes):
-        stay = Transition(number, NOBODY, 0)
-        is_chance = node.player == rules.CHANCE_PLAYER
-        other = node.transitions[CALL] if is_chance else stay
-        transitions += [node.transitions.get(action, other) for action in columns]
-        legal.append([not is_chance and action in node.transitions for action in columns])
+def longest_round(max_raises: int) -> int:
+    """The most actions in a round: a check, a bet, all raises, a call."""
+    return max_raises + 3
+
+
+def betting_tables(
+    bet_sizes: Sequence[int],
+    raise_sizes: Sequence[int],
+    max_raises: int,
+    joint_deal: bool,
+    device: torch.device,
+) -> BettingTables:
+    """The tables.
+
+    Args:
+      bet_sizes: as in `LeducRules`.
+      raise_sizes: likewise.
+      max_raises: likewise.
+      joint_deal: whether a single chance event deals both private cards.
+      device: where to.
+    """
+    num_actions = FIRST_WAGER + max(len(bet_sizes), len(raise_sizes))
+    per_round = 2 * (max_raises + 2)
+
+    def number(round_index: int, wagers: int = 0, player: int = 0) -> int:
+        return 2 + round_index * (per_round + 1) + 2 * wagers + player
+
+    first, public_deal, second, ends = number(0), number(1) - 1, number(1), number(2) - 1
+    num_nodes = ends + 2
+    player = np.full(num_nodes, rules.TERMINAL_PLAYER, np.int8)
+    legal = np.zeros((num_nodes, num_actions), np.bool_)
+    rounds = np.zeros(num_nodes, np.int16)
+    rounds[public_deal:] = 1
+    rounds[-1] = 2
+    action_slot = np.full(num_nodes, -1, np.int8)
+    successor = np.repeat(np.arange(num_nodes, dtype=np.int32), num_actions).reshape(legal.shape)
+    payer = np.full(legal.shape, NOBODY, np.int8)
+    wager = np.zeros(legal.shape, np.int32)
+    card_slots = np.zeros((num_nodes, 3), np.bool_)
+    slots = {0: (0, 1) if joint_deal else (0,), 1: (1,), public_deal: (2,)}
+    after_deal = {0: first if joint_deal else 1, 1: first, public_deal: second}
+    for deal, after in after_deal.items():
+        player[deal] = rules.CHANCE_PLAYER
+        successor[deal] = after
+        card_slots[deal, list(slots[deal])] = True
+    for which, wagers, mover in itertools.product(range(2), range(max_raises + 2), (0, 1)):
+        here = number(which, wagers, mover)
+        player[here] = mover
+        # Players alternate, so the parity of what happened, the wagers and perhaps an opening
+        # check before them, is the player to move.
+        action_slot[here] = which * longest_round(max_raises) + wagers + (wagers % 2 != mover)
+        legal[here, FOLD] = wagers > 0
+        if wagers:
+            successor[here, FOLD] = ends + which
+        is_opening_check = wagers == 0 and mover == 0
+        after_round = (public_deal, ends + 1)[which]
+        legal[here, CALL] = True
+        successor[here, CALL] = number(which, 0, 1) if is_opening_check else after_round
+        payer[here, CALL] = mover
+        sizes = [] if wagers > max_raises else raise_sizes if wagers else bet_sizes
+        wagered = slice(FIRST_WAGER, FIRST_WAGER + len(sizes))
+        legal[here, wagered] = True
+        successor[here, wagered] = number(which, wagers + 1, 1 - mover)
+        payer[here, wagered] = mover
+        wager[here, wagered] = np.array(sizes, np.int32) * (1, SECOND_ROUND_FACTOR)[which]
+    dealt = np.minimum(np.arange(num_nodes), 2)
     # A joint deal is a single event, over once both have their card.
-    thermometer = (2,) if joint_deal else (1, 2)
-    deals = [[node.num_dealt >= cards for cards in thermometer] for node in nodes]
-    tables = BettingTables(
-        player=torch.tensor([node.player for node in nodes], dtype=torch.int8),
-        legal=torch.tensor(legal),
-        round=torch.tensor([node.round for node in nodes], dtype=torch.int16),
-        deals=torch.tensor(deals, dtype=torch.float32),
-        action_slot=torch.tensor([node.action_slot for node in nodes], dtype=torch.int8),
-        card_slots=torch.tensor([[slot in node.card_slots for slot in range(3)] for node in nodes]),
-        is_chance=torch.tensor([node.player == rules.CHANCE_PLAYER for node in nodes]).double(),
-        successor=torch.tensor([move.successor for move in transitions], dtype=torch.int32),
-        payer=torch.tensor([move.payer for move in transitions], dtype=torch.int8),
-        wager=torch.tensor([move.wager for move in transitions], dtype=torch.int32),
-    )
-    return BettingTables(*(table.to(device) for table in tables))
+    deals = dealt[:, None] >= ((2,) if joint_deal else (1, 2))
+    arrays = (
+        player, legal, rounds, deals.astype(np.float32), action_slot, card_slots,
+        (player == rules.CHANCE_PLAYER).astype(np.float64),
+        successor.reshape(-1), payer.reshape(-1), wager.reshape(-1),
+    )  # fmt: skip
+    return BettingTables(*(torch.from_numpy(array).to(device) for array in arrays))

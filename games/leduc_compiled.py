@@ -9,6 +9,7 @@ import numpy as np
 from spiel_dl.games.compiled import (
     CHANCE,
     NO_ACTION,
+    OWN_BIT,
     TERMINAL,
     CompiledRules,
     Games,
@@ -19,7 +20,7 @@ from spiel_dl.games.compiled import (
 )
 from spiel_dl.games.leduc_betting import NOBODY, BettingTables
 
-_OWN_BIT = 2  # information state tensors begin with a one-hot of the player
+_OF_BETTING = ("player", "legal", "action_slot", "card_slots", "successor", "payer", "wager")
 
 
 class _Constants(NamedTuple):
@@ -39,47 +40,35 @@ class _Constants(NamedTuple):
     deal_ranks: bool
 
 
-class CompiledLeduc(CompiledRules):
-    """Steps `LeducState`s."""
+def compiled_leduc(
+    betting: BettingTables,
+    private_deal: np.ndarray,
+    num_ranks: int,
+    num_suits: int,
+    deal_ranks: bool,
+) -> CompiledRules:
+    """Steps `LeducState`s.
 
-    def __init__(
-        self,
-        betting: BettingTables,
-        private_deal: np.ndarray,
-        num_ranks: int,
-        num_suits: int,
-        deal_ranks: bool,
-    ):
-        """Takes the game's tables.
-
-        Args:
-          betting: the betting's, on a CPU.
-          private_deal: float64 [C], chances of the joint deal of ranks.
-          num_ranks: as `LeducRules` has it.
-          num_suits: the same.
-          deal_ranks: the same.
-        """
-        tables = {
-            name: getattr(betting, name).numpy()
-            for name in _Constants._fields
-            if name in BettingTables._fields
-        }
-        numbers: dict[str, Any] = {
-            "num_ranks": num_ranks,
-            "num_suits": num_suits,
-            "num_kinds": num_ranks if deal_ranks else num_ranks * num_suits,
-            "deal_ranks": deal_ranks,
-        }
-        self._constants = _Constants(**tables, **numbers, private_deal=private_deal)
-        num_deals = 1 if deal_ranks else 2
-        num_slots = 1 + int(self._constants.action_slot.max())
-        # Who is asked, the deals, an action in every slot, the public card and the own one.
-        self.max_bits = 1 + num_deals + num_slots + 2
-
-    def advance(self, state: tuple[np.ndarray, ...], games: Games) -> None:
-        """As `CompiledRules.advance`."""
-        arguments: list[Any] = [self._constants, *state, games]
-        _advance(*arguments)
+    Args:
+      betting: the betting's tables, on a CPU.
+      private_deal: float64 [C], chances of the joint deal of ranks.
+      num_ranks: as `LeducRules` has it.
+      num_suits: the same.
+      deal_ranks: the same.
+    """
+    tables: dict[str, Any] = {name: getattr(betting, name).numpy() for name in _OF_BETTING}
+    constants = _Constants(
+        **tables,
+        private_deal=private_deal,
+        num_ranks=num_ranks,
+        num_suits=num_suits,
+        num_kinds=num_ranks if deal_ranks else num_ranks * num_suits,
+        deal_ranks=deal_ranks,
+    )
+    num_deals = 1 if deal_ranks else 2
+    num_slots = 1 + int(constants.action_slot.max())
+    # Who is asked, the deals, an action in every slot, the public card and the own one.
+    return CompiledRules(_advance, constants, max_bits=1 + num_deals + num_slots + 2)
 
 
 @kernel
@@ -126,7 +115,7 @@ def _apply(
     here, num_actions = node[game], constants.legal.shape[1]
     num_deals = 1 if constants.deal_ranks else 2
     per_round = actions.shape[1] // 2
-    public_card = _OWN_BIT + num_deals + per_round * num_actions
+    public_card = OWN_BIT + num_deals + per_round * num_actions
     private_card = public_card + constants.num_kinds + per_round * num_actions
     # The transitions of chance do not depend on the outcome, which may exceed A.
     transition = here * num_actions + min(action, num_actions - 1)
@@ -144,11 +133,11 @@ def _apply(
             continue
         show(games, game, slot, private_card + card)
         if slot < num_deals:
-            show_both(games, game, _OWN_BIT + slot)
+            show_both(games, game, OWN_BIT + slot)
     if constants.action_slot[here] >= 0:
         slot = constants.action_slot[here]
         actions[game, slot] = action
-        column = _OWN_BIT + num_deals + slot * num_actions + action
+        column = OWN_BIT + num_deals + slot * num_actions + action
         show_both(games, game, column + constants.num_kinds * (slot >= per_round))
     payer = constants.payer[transition]
     if payer != NOBODY:

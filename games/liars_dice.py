@@ -32,7 +32,8 @@ from typing import NamedTuple
 import torch
 
 from spiel_dl.games import rules
-from spiel_dl.games.liars_dice_compiled import CompiledLiarsDice
+from spiel_dl.games.compiled import CompiledRules
+from spiel_dl.games.liars_dice_compiled import compiled_liars_dice
 
 BIDDING_RULES = ("reset-face", "reset-quantity")
 _MOST_BIDS = 10_000  # a state records which bids were made
@@ -211,10 +212,10 @@ class LiarsDiceRules(rules.Rules[LiarsDiceState]):
         has_rolled = state.step >= first + self.num_dice
         return rules.one_hot(own * has_rolled[:, None] - 1, self.num_sides).flatten(1)
 
-    def compiled(self) -> CompiledLiarsDice:
+    def compiled(self) -> CompiledRules:
         """As `Rules.compiled`."""
         tables = self._tables(torch.device("cpu"))
-        return CompiledLiarsDice(
+        return compiled_liars_dice(
             self.num_dice, self.num_sides, tables.faces.numpy(), tables.quantities.numpy()
         )
 

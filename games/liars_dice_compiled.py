@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from spiel_dl.games.compiled import (
     CHANCE,
     NO_ACTION,
+    OWN_BIT,
     TERMINAL,
     CompiledRules,
     Games,
@@ -16,8 +17,6 @@ from spiel_dl.games.compiled import (
     show,
     show_both,
 )
-
-_OWN_BIT = 2  # information state tensors begin with a one-hot of the player
 
 
 class _Constants(NamedTuple):
@@ -36,21 +35,13 @@ class _Constants(NamedTuple):
     quantities: np.ndarray
 
 
-class CompiledLiarsDice(CompiledRules):
-    """Steps `LiarsDiceState`s."""
-
-    def __init__(
-        self, num_dice: int, num_sides: int, faces: np.ndarray, quantities: np.ndarray
-    ) -> None:
-        """Takes the game's numbers and tables, see `_Constants`."""
-        self._constants = _Constants(num_dice, num_sides, faces, quantities)
-        # Who is asked, all rolls, all bids, the call, and the own dice.
-        self.max_bits = 1 + 2 * num_dice + len(faces) + 1 + num_dice
-
-    def advance(self, state: tuple[np.ndarray, ...], games: Games) -> None:
-        """As `CompiledRules.advance`."""
-        arguments: list[Any] = [self._constants, *state, games]
-        _advance(*arguments)
+def compiled_liars_dice(
+    num_dice: int, num_sides: int, faces: np.ndarray, quantities: np.ndarray
+) -> CompiledRules:
+    """Steps `LiarsDiceState`s of a game, given as `_Constants` has it."""
+    # Who is asked, all rolls, all bids, the call, and the own dice.
+    max_bits = 1 + 2 * num_dice + len(faces) + 1 + num_dice
+    return CompiledRules(_advance, _Constants(num_dice, num_sides, faces, quantities), max_bits)
 
 
 @kernel
@@ -72,11 +63,11 @@ def _advance(
                 _roll(constants, step, dice, games, game, action)
             elif action == num_bids:
                 called[game] = True
-                show_both(games, game, _OWN_BIT + num_rolls + num_bids)
+                show_both(games, game, OWN_BIT + num_rolls + num_bids)
             else:
                 was_bid[game, action] = True
                 step[game] += 1
-                show_both(games, game, _OWN_BIT + num_rolls + action)
+                show_both(games, game, OWN_BIT + num_rolls + action)
         for event in range(len(games.uniform)):
             if step[game] >= num_rolls:
                 break
@@ -100,12 +91,12 @@ def _roll(
     slot = step[game]
     dice[game, slot] = face + 1
     step[game] += 1
-    show_both(games, game, _OWN_BIT + slot)
+    show_both(games, game, OWN_BIT + slot)
     player, number = slot // constants.num_dice, slot % constants.num_dice
     if number == constants.num_dice - 1:
         first = player * constants.num_dice
         own = np.sort(dice[game, first : first + constants.num_dice])
-        column = _OWN_BIT + 2 * constants.num_dice + len(constants.faces) + 1
+        column = OWN_BIT + 2 * constants.num_dice + len(constants.faces) + 1
         for place in range(constants.num_dice):
             show(games, game, player, column + place * constants.num_sides + own[place] - 1)
 

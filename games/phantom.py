@@ -1,32 +1,48 @@
-"""What phantom games of two players have in common: each sees its own stones only.
+"""Phantom games of two players: each sees its own stones only.
 
 The players try to lay a stone on a cell that they have not tried before, player 0 first. A referee
 tells only the player who tries whether it succeeds: it fails where a stone of the opponent lies.
 The game ends when a stone wins, see `boards`, or when the board is full, which is a draw if nobody
-has won. `abrupt_phantom` and `classical_phantom` say what happens after a try that fails.
+has won. Action ids are OpenSpiel's, of `phantom_ttt` and `dark_hex`.
 
-Pieces of the private tensors, with n cells:
+*Abrupt* games (`gameversion=abrupt`, `adh`): a try ends the turn, whether it succeeds or fails. So
+the number of tries is public.
 
-| perfect recall | piece | shape | meaning |
-|---|---|---|---|
-| yes | own_tries | n x n | the own tries in order, one-hot, zero-padded |
-| yes | failed | n | cells at which they failed |
-| no | cells | n x 3 | of each cell: not tried, an own stone, an opponent's |
+*Classical* games: who fails tries again, until it has laid a stone. Nobody learns how often the
+opponent has failed, so nothing is public but whose turn it is. Histories of one public state must
+be equally long (`rules`), and turns are not. In its turn a player fails at most once at each stone
+of its opponent, and how many there are is public. So the turn takes that many steps and one, and
+who has laid its stone earlier waits until it ends, which is an action of its own, the last one, and
+then the only one that is legal. Nobody but the player itself can tell a wait from a try that
+failed. Without waits, histories are OpenSpiel's.
+
+Pieces of the tensors, with n cells and T steps in all, 2 n - 1 in abrupt games:
+
+| tensor | perfect recall | piece | shape | meaning |
+|---|---|---|---|---|
+| public | yes | steps (abrupt: tries) | T | thermometer of the steps so far |
+| public | no | turn (abrupt: current_player) | 2 | whose turn it is, one-hot; zeros at the end |
+| public | both | game_over | 1 | whether the game is over |
+| private | yes | own_tries | n x n | the own tries in order, one-hot, zero-padded |
+| private | yes | failed | n | cells at which they failed |
+| private | no | cells | n x 3 | of each cell: not tried, an own stone, an opponent's |
 """
 
 from __future__ import annotations
 
-import abc
 import dataclasses
 from collections.abc import Mapping
-from typing import NamedTuple, Self, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 import torch
 
-from spiel_dl.games import boards, rules
+from spiel_dl.games import boards, phantom_histories, rules
+from spiel_dl.games.compiled import CompiledRules
+from spiel_dl.games.phantom_compiled import compiled_phantom
 
 _MOST_CELLS = 16
+_MOST_LISTED = 9  # cells of boards on which orders of stones can be listed
 
 
 @dataclasses.dataclass(frozen=True)
@@ -34,11 +50,12 @@ class PhantomState(rules.StateBatch):
     """A batch of states.
 
     Attributes:
-      step: int8 [B], how many public steps there were.
+      step: int8 [B], how many steps there were.
       over: bool [B], whether the game is over.
       tries: int8 [B, 2 n], player 0's cells in order, then player 1's, each plus 1; 0 if not tried.
       stones: int32 [B, 2], the sets of both players' stones; bit c is cell c.
       failed: int32 [B, 2], the sets of cells at which they failed.
+      waits: bool [B], whether the stone of this turn lies already.
     """
 
     step: torch.Tensor
@@ -46,28 +63,11 @@ class PhantomState(rules.StateBatch):
     tries: torch.Tensor
     stones: torch.Tensor
     failed: torch.Tensor
+    waits: torch.Tensor
 
 
-State = TypeVar("State", bound=PhantomState)
-
-
-def empty(batch_size: int, num_cells: int, device: torch.device | str) -> dict[str, torch.Tensor]:
-    """The fields of a `PhantomState` of B empty boards, by name."""
-    fields = {
-        "step": ((), torch.int8),
-        "over": ((), torch.bool),
-        "tries": ((2 * num_cells,), torch.int8),
-        "stones": ((2,), torch.int32),
-        "failed": ((2,), torch.int32),
-    }
-    return {
-        name: torch.zeros((batch_size, *shape), dtype=dtype, device=device)
-        for name, (shape, dtype) in fields.items()
-    }
-
-
-class Tables(NamedTuple):
-    """Constants on one device.
+class _Tables(NamedTuple):
+    """Constants on one device. The last three say what a step belongs to; at T there is no turn.
 
     Attributes:
       bits: int32 [n], the set of each cell alone.
@@ -76,6 +76,9 @@ class Tables(NamedTuple):
       steps: int64 [T], 0, 1, 2, ...
       try_bits: float32 [n + 1, n], one-hot of a cell plus 1; zeros for 0.
       players: int32 [2], 0 and 1.
+      mover: int64 [T + 1], the player whose turn it is.
+      turn: int16 [T + 1], the number of the turn.
+      is_last: bool [T + 1], whether the turn ends with this step.
     """
 
     bits: torch.Tensor
@@ -84,33 +87,19 @@ class Tables(NamedTuple):
     steps: torch.Tensor
     try_bits: torch.Tensor
     players: torch.Tensor
+    mover: torch.Tensor
+    turn: torch.Tensor
+    is_last: torch.Tensor
 
 
-class Tried(NamedTuple):
-    """What a batch of tries leads to.
-
-    Attributes:
-      over: bool [B], as in `PhantomState`.
-      tries: int8 [B, 2 n], likewise.
-      stones: int32 [B, 2], likewise.
-      failed: int32 [B, 2], likewise.
-      succeeded: bool [B], whether a stone was laid.
-    """
-
-    over: torch.Tensor
-    tries: torch.Tensor
-    stones: torch.Tensor
-    failed: torch.Tensor
-    succeeded: torch.Tensor
-
-
-class PhantomRules(rules.Rules[State], abc.ABC):
+class PhantomRules(rules.Rules[PhantomState]):
     """Rules of a phantom game.
 
     Args:
       board: the board game that is played.
       num_columns: of its cells, which are counted row by row; for people.
       goal: a sentence that says what wins; for people.
+      is_abrupt: whether a try that fails ends the turn.
 
     Raises:
       ValueError: if the board has more than 16 cells.
@@ -119,71 +108,122 @@ class PhantomRules(rules.Rules[State], abc.ABC):
     min_utility = -1.0
     max_utility = 1.0
 
-    def __init__(self, board: boards.Board, num_columns: int, goal: str = "") -> None:
-        if board.num_cells > _MOST_CELLS:
-            raise ValueError(
-                f"the board has {board.num_cells} cells; use one of at most {_MOST_CELLS}"
-            )
-        self.board, self.num_columns, self.goal = board, num_columns, goal
-        self.num_actions = board.num_cells  # Who waits has another one.
+    def __init__(
+        self, board: boards.Board, num_columns: int, goal: str = "", *, is_abrupt: bool
+    ) -> None:
+        n = board.num_cells
+        if n > _MOST_CELLS:
+            raise ValueError(f"the board has {n} cells; use one of at most {_MOST_CELLS}")
+        self.board, self.num_columns, self.goal, self.is_abrupt = (
+            board,
+            num_columns,
+            goal,
+            is_abrupt,
+        )
         # Player 0 may try all cells, and player 1 all but the one on which the last stone is laid.
-        self.max_game_length = 2 * board.num_cells - 1
-        self._tables_by_device: dict[torch.device, Tables] = {}
+        self.turn_lengths = [1] * (2 * n - 1) if is_abrupt else boards.turn_lengths(n)
+        self.max_game_length = sum(self.turn_lengths)
+        self.num_actions = n if is_abrupt else n + 1  # Who waits has another one.
+        self._tables_by_device: dict[torch.device, _Tables] = {}
 
-    @classmethod
-    def on_tic_tac_toe(cls) -> Self:
-        """The rules on tic-tac-toe's board."""
-        return cls(boards.tic_tac_toe(), 3, "Three in a line win.")
+    def initial_state(
+        self, batch_size: int = 1, device: torch.device | str = "cpu"
+    ) -> PhantomState:
+        """A batch of B copies of the empty board."""
 
-    @classmethod
-    def on_hex(cls, num_rows: int, num_cols: int) -> Self:
-        """The rules on a board of hex with so many rows and columns.
+        def zeros(shape: tuple[int, ...], dtype: torch.dtype) -> torch.Tensor:
+            return torch.zeros((batch_size, *shape), dtype=dtype, device=device)
 
-        Raises:
-          ValueError: if there are fewer than 2 of either, or more than 16 cells.
-        """
-        if min(num_rows, num_cols) < 2 or num_rows * num_cols > _MOST_CELLS:
-            raise ValueError(
-                f"num_rows={num_rows} and num_cols={num_cols} are out of range; use 2 or more of "
-                f"each, and at most {_MOST_CELLS} cells"
-            )
-        goal = "A chain wins: player 0's from top to bottom, player 1's from left to right."
-        return cls(boards.hex_board(num_rows, num_cols), num_cols, goal)
+        return PhantomState(
+            step=zeros((), torch.int8),
+            over=zeros((), torch.bool),
+            tries=zeros((2 * self.board.num_cells,), torch.int8),
+            stones=zeros((2,), torch.int32),
+            failed=zeros((2,), torch.int32),
+            waits=zeros((), torch.bool),
+        )
 
-    @abc.abstractmethod
-    def mover(self, state: State) -> torch.Tensor:
-        """Whose turn it is, in games that go on: int64 [B]."""
-
-    def current_player(self, state: State) -> torch.Tensor:
+    def current_player(self, state: PhantomState) -> torch.Tensor:
         """Who acts: int8 [B]."""
-        return torch.where(state.over, rules.TERMINAL_PLAYER, self.mover(state)).to(torch.int8)
+        return torch.where(state.over, rules.TERMINAL_PLAYER, self._mover(state)).to(torch.int8)
 
-    def public_tensor(self, state: State, perfect_recall: bool = True) -> torch.Tensor:
-        """What everybody sees: float32 [B, Dpub], all steps or the current player, and the end."""
-        over = state.over.to(torch.float32)[:, None]
-        if not perfect_recall:
-            return torch.cat([rules.one_hot(self.current_player(state), 2), over], dim=1)
-        steps = self.tables(state.step.device).steps
-        return torch.cat([(steps < state.step[:, None]).to(torch.float32), over], dim=1)
+    def legal_actions(self, state: PhantomState) -> torch.Tensor:
+        """The cells that the player to move has not tried, or to wait: bool [B, A]."""
+        tried = (state.stones | state.failed).gather(1, self._mover(state)[:, None])
+        goes_on = ~state.over[:, None]
+        free = ((tried & self._tables(state.step.device).bits) == 0) & goes_on
+        if self.is_abrupt:
+            return free
+        waits = state.waits[:, None]
+        return torch.cat([free & ~waits, waits], dim=1)
 
-    def returns(self, state: State) -> torch.Tensor:
+    def apply(self, state: PhantomState, action: torch.Tensor) -> PhantomState:
+        """The successors under `action` (int64 [B]): the player to move tries a cell, or waits."""
+        tables, n = self._tables(state.step.device), self.board.num_cells
+        player, cell = self._mover(state), action.clamp(max=n - 1)
+        own_tries = state.tries.unflatten(1, (2, n)).gather(
+            1, player[:, None, None].expand(-1, 1, n)
+        )
+        slot = (own_tries[:, 0] > 0).sum(dim=1)
+        acts = ~state.over & ~state.waits
+        others = state.stones.gather(1, 1 - player[:, None])[:, 0]
+        bit = torch.where(acts, tables.bits.index_select(0, cell), 0)
+        fails = (others & bit) != 0
+        succeeds = acts & ~fails
+        is_mover = tables.players == player[:, None]
+        stones = state.stones | (torch.where(fails, 0, bit)[:, None] * is_mover)
+        own = stones.gather(1, player[:, None])[:, 0].long()
+        wins = tables.wins.index_select(0, own + (player << n)) & succeeds
+        full = stones.sum(dim=1) == (1 << n) - 1
+        over = state.over | wins | full
+        writes = (tables.slots == (player * n + slot)[:, None]) & acts[:, None]
+        is_last = tables.is_last.index_select(0, state.step.int())
+        return PhantomState(
+            step=state.step + ~state.over,
+            over=over,
+            tries=torch.where(writes, (cell + 1).to(torch.int8)[:, None], state.tries),
+            stones=stones,
+            failed=state.failed | (torch.where(fails, bit, 0)[:, None] * is_mover),
+            waits=(state.waits | succeeds) & ~is_last & ~over,
+        )
+
+    def returns(self, state: PhantomState) -> torch.Tensor:
         """Player 0's utility: float64 [B], 1, 0 or -1 at the end."""
-        wins = self.tables(state.step.device).wins
+        wins = self._tables(state.step.device).wins
         first, second = state.stones.long().unbind(dim=1)
         won = wins.index_select(0, first).double()
         lost = wins.index_select(0, second + (1 << self.board.num_cells)).double()
         return (won - lost) * state.over
+
+    def round_index(self, state: PhantomState) -> torch.Tensor:
+        """How many pairs of turns are over: int16 [B]."""
+        return self._tables(state.step.device).turn.index_select(0, state.step.int()) // 2
+
+    def public_pieces(self, perfect_recall: bool) -> Mapping[str, tuple[int, ...]]:
+        """Names and shapes of the public pieces; the module's table explains them."""
+        if perfect_recall:
+            name = "tries" if self.is_abrupt else "steps"
+            return {name: (self.max_game_length,), "game_over": (1,)}
+        return {"current_player" if self.is_abrupt else "turn": (2,), "game_over": (1,)}
 
     def private_pieces(self, perfect_recall: bool) -> Mapping[str, tuple[int, ...]]:
         """Names and shapes of the private pieces; the module's table explains them."""
         n = self.board.num_cells
         return {"own_tries": (n, n), "failed": (n,)} if perfect_recall else {"cells": (n, 3)}
 
+    def public_tensor(self, state: PhantomState, perfect_recall: bool = True) -> torch.Tensor:
+        """What everybody sees: float32 [B, Dpub]."""
+        over = state.over.to(torch.float32)[:, None]
+        if not perfect_recall:
+            return torch.cat([rules.one_hot(self.current_player(state), 2), over], dim=1)
+        steps = self._tables(state.step.device).steps
+        return torch.cat([(steps < state.step[:, None]).to(torch.float32), over], dim=1)
+
     def private_tensor(
-        self, state: State, player: int, perfect_recall: bool = True
+        self, state: PhantomState, player: int, perfect_recall: bool = True
     ) -> torch.Tensor:
         """What `player` alone sees: float32 [B, Dpriv]."""
-        tables, n = self.tables(state.step.device), self.board.num_cells
+        tables, n = self._tables(state.step.device), self.board.num_cells
         failed = (state.failed[:, player : player + 1] & tables.bits) != 0
         if perfect_recall:
             own = state.tries[:, player * n : (player + 1) * n]
@@ -192,12 +232,54 @@ class PhantomRules(rules.Rules[State], abc.ABC):
         kinds = torch.stack([~(stones | failed), stones, failed], dim=2)
         return kinds.to(torch.float32).flatten(1)
 
+    def draw_histories(
+        self,
+        public_tensor: torch.Tensor,
+        count: int,
+        generator: np.random.Generator,
+        player: int | None = None,
+        private_tensor: torch.Tensor | None = None,
+    ) -> tuple[rules.ConsistentHistories, np.ndarray] | None:
+        """As `Rules.draw_histories`: of one infoset of a classical game, on at most 9 cells."""
+        if self.is_abrupt or player is None or private_tensor is None:
+            return None
+        if self.board.num_cells > _MOST_LISTED or public_tensor[-1] > 0:  # The game is over.
+            return None
+        num_steps = int(public_tensor.sum())
+        infoset = phantom_histories.infoset_of(self.board, player, num_steps, private_tensor)
+        total = infoset.num_histories
+        impossible = ValueError("no history has these observations; give those of one state")
+        if not total:
+            raise impossible
+        numbers = np.arange(total)
+        if total > count:
+            numbers = np.sort(generator.choice(total, count, replace=False, shuffle=False))
+        actions = torch.tensor([infoset.actions(number)[:num_steps] for number in numbers.tolist()])
+        state = self.initial_state(len(numbers))
+        for step in range(num_steps):
+            state = self.apply(state, actions[:, step])
+        own = self.private_tensor(state, player)
+        if not torch.equal(own, private_tensor.cpu().expand_as(own)):
+            raise impossible
+        device = public_tensor.device
+        reach = torch.ones(len(numbers), dtype=torch.float64, device=device)
+        histories = rules.ConsistentHistories(
+            True, len(numbers), state.to(device), actions.to(device, torch.int16), reach
+        )
+        return histories, np.full(len(numbers), total / len(numbers))
+
+    def compiled(self) -> CompiledRules:
+        """As `Rules.compiled`."""
+        return compiled_phantom(self.board, self.turn_lengths)
+
     def action_to_string(self, player: int, action: int) -> str:
-        """A cell's row and column, from 0 on."""
+        """A cell's row and column, from 0 on, or that the player waits."""
+        if action == self.board.num_cells:
+            return "wait"
         row, column = divmod(action, self.num_columns)
         return f"({row}, {column})"
 
-    def describe(self, state: State, row: int = 0) -> str:
+    def describe(self, state: PhantomState, row: int = 0) -> str:
         """The board of one row and both players' failed tries, for people."""
         stones, failed = state.stones[row].tolist(), state.failed[row].tolist()
         cells = range(self.board.num_cells)
@@ -208,52 +290,64 @@ class PhantomRules(rules.Rules[State], abc.ABC):
             lines.append(f"P{player} failed at: {' '.join(where) or '-'}")
         return "\n".join(lines)
 
-    def not_tried(self, state: State, player: torch.Tensor) -> torch.Tensor:
-        """The cells that a player (int64 [B]) has not tried in games that go on: bool [B, A]."""
-        tried = (state.stones | state.failed).gather(1, player[:, None])
-        return ((tried & self.tables(state.step.device).bits) == 0) & ~state.over[:, None]
+    def _mover(self, state: PhantomState) -> torch.Tensor:
+        """Whose turn it is, in games that go on: int64 [B]."""
+        return self._tables(state.step.device).mover.index_select(0, state.step.int())
 
-    def tried(
-        self, state: State, player: torch.Tensor, slot: torch.Tensor, cell: torch.Tensor
-    ) -> Tried:
-        """Tries cells, in games that go on.
-
-        Args:
-          state: B states.
-          player: int64 [B], who tries.
-          slot: int [B], how many cells it has tried before; less than 0 where nobody tries.
-          cell: int64 [B], where.
-        """
-        tables = self.tables(state.step.device)
-        acts = ~state.over & (slot >= 0)
-        others = state.stones.gather(1, 1 - player[:, None])[:, 0]
-        bit = torch.where(acts, tables.bits.index_select(0, cell), 0)
-        fails = (others & bit) != 0
-        is_mover = tables.players == player[:, None]
-        stones = state.stones | (torch.where(fails, 0, bit)[:, None] * is_mover)
-        own = stones.gather(1, player[:, None])[:, 0].long()
-        succeeded = acts & ~fails
-        wins = tables.wins.index_select(0, own + (player << self.board.num_cells)) & succeeded
-        full = stones.sum(dim=1) == (1 << self.board.num_cells) - 1
-        writes = (tables.slots == (player * self.board.num_cells + slot)[:, None]) & acts[:, None]
-        return Tried(
-            over=state.over | wins | full,
-            tries=torch.where(writes, (cell + 1).to(torch.int8)[:, None], state.tries),
-            stones=stones,
-            failed=state.failed | (torch.where(fails, bit, 0)[:, None] * is_mover),
-            succeeded=succeeded,
-        )
-
-    def tables(self, device: torch.device) -> Tables:
-        """Constants on a device."""
+    def _tables(self, device: torch.device) -> _Tables:
         if device not in self._tables_by_device:
-            n = self.board.num_cells
-            self._tables_by_device[device] = Tables(
-                bits=torch.tensor([1 << c for c in range(n)], dtype=torch.int32, device=device),
-                wins=torch.from_numpy(self.board.wins.reshape(-1).copy()).to(device),
-                slots=torch.arange(2 * n, device=device),
-                steps=torch.arange(self.max_game_length, device=device),
-                try_bits=torch.from_numpy(np.eye(n + 1, dtype=np.float32)[:, 1:]).to(device),
-                players=torch.arange(2, dtype=torch.int32, device=device),
+            n, num_turns = self.board.num_cells, len(self.turn_lengths)
+            turn = np.append(np.repeat(np.arange(num_turns), self.turn_lengths), num_turns)
+            arrays = {
+                "bits": 1 << np.arange(n, dtype=np.int32),
+                "wins": self.board.wins.reshape(-1).copy(),
+                "slots": np.arange(2 * n),
+                "steps": np.arange(self.max_game_length),
+                "try_bits": np.eye(n + 1, dtype=np.float32)[:, 1:],
+                "players": np.arange(2, dtype=np.int32),
+                "mover": turn % 2,
+                "turn": turn.astype(np.int16),
+                "is_last": np.append(turn[1:] != turn[:-1], True),
+            }
+            self._tables_by_device[device] = _Tables(
+                **{name: torch.from_numpy(array).to(device) for name, array in arrays.items()}
             )
         return self._tables_by_device[device]
+
+
+def phantom_ttt() -> PhantomRules:
+    """Phantom tic-tac-toe."""
+    return _on_tic_tac_toe(is_abrupt=False)
+
+
+def abrupt_phantom_ttt() -> PhantomRules:
+    """Abrupt phantom tic-tac-toe."""
+    return _on_tic_tac_toe(is_abrupt=True)
+
+
+def dark_hex(num_rows: int = 3, num_cols: int = 3) -> PhantomRules:
+    """Dark hex on so many rows and columns.
+
+    Raises:
+      ValueError: if there are fewer than 2 of either, or more than 16 cells.
+    """
+    return _on_hex(num_rows, num_cols, is_abrupt=False)
+
+
+def abrupt_dark_hex(num_rows: int = 3, num_cols: int = 3) -> PhantomRules:
+    """Abrupt dark hex; as `dark_hex`."""
+    return _on_hex(num_rows, num_cols, is_abrupt=True)
+
+
+def _on_tic_tac_toe(*, is_abrupt: bool) -> PhantomRules:
+    return PhantomRules(boards.tic_tac_toe(), 3, "Three in a line win.", is_abrupt=is_abrupt)
+
+
+def _on_hex(num_rows: int, num_cols: int, *, is_abrupt: bool) -> PhantomRules:
+    if min(num_rows, num_cols) < 2 or num_rows * num_cols > _MOST_CELLS:
+        raise ValueError(
+            f"num_rows={num_rows} and num_cols={num_cols} are out of range; use 2 or more of "
+            f"each, and at most {_MOST_CELLS} cells"
+        )
+    goal = "A chain wins: player 0's from top to bottom, player 1's from left to right."
+    return PhantomRules(boards.hex_board(num_rows, num_cols), num_cols, goal, is_abrupt=is_abrupt)

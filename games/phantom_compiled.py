@@ -1,29 +1,102 @@
-"""What the compiled forms of phantom games share: one try, and which cells are left."""
+"""The compiled form of phantom games; `phantom` has the rules and the order of all bits."""
 
 from __future__ import annotations
 
-from spiel_dl.games.compiled import inlined, show, show_both
+from typing import NamedTuple
 
-OWN_BIT = 2  # information state tensors begin with a one-hot of the player
+import numpy as np
+
+from spiel_dl.games.boards import Board
+from spiel_dl.games.compiled import (
+    NO_ACTION,
+    OWN_BIT,
+    TERMINAL,
+    CompiledRules,
+    Games,
+    inlined,
+    kernel,
+    show,
+    show_both,
+)
+
+
+class _Constants(NamedTuple):
+    """The game, for compiled loops: `Board`'s, and of each step the mover and if its turn ends."""
+
+    num_cells: int
+    wins: np.ndarray
+    mover: np.ndarray
+    is_last: np.ndarray
+
+
+def compiled_phantom(board: Board, turn_lengths: list[int]) -> CompiledRules:
+    """Steps `PhantomState`s of a board game with turns of at most so many steps."""
+    mover = np.repeat(np.arange(len(turn_lengths)) % 2, turn_lengths)
+    is_last = np.zeros(len(mover), np.bool_)
+    is_last[np.cumsum(turn_lengths) - 1] = True
+    n = board.num_cells
+    # Who is asked, all steps, the end, the own tries, and at most n - 1 of them that failed.
+    max_bits = 1 + len(mover) + 1 + n + (n - 1)
+    return CompiledRules(_advance, _Constants(n, board.wins, mover, is_last), max_bits)
+
+
+@kernel
+def _advance(
+    constants: _Constants,
+    step: np.ndarray,
+    over: np.ndarray,
+    tries: np.ndarray,
+    stones: np.ndarray,
+    failed: np.ndarray,
+    waits: np.ndarray,
+    games: Games,
+) -> None:
+    n = constants.num_cells
+    for game in range(len(step)):
+        if over[game]:
+            continue
+        action = games.action[game]
+        if action != NO_ACTION:
+            player = constants.mover[step[game]]
+            is_last = constants.is_last[step[game]]
+            show_both(games, game, OWN_BIT + step[game])
+            step[game] += 1
+            is_laid = True
+            if not waits[game]:
+                is_laid = _try(constants, over, tries, stones, failed, games, game, player, action)
+            waits[game] = is_laid and not is_last and not over[game]
+        games.legal[game] = False
+        if over[game]:
+            games.player[game] = TERMINAL
+            continue
+        player = constants.mover[step[game]]
+        games.player[game] = player
+        if waits[game]:
+            games.legal[game, n] = True
+            continue
+        for cell in range(n):
+            tried = (stones[game, player] | failed[game, player]) >> cell & 1
+            games.legal[game, cell] = not tried
 
 
 @inlined
-def try_cell(  # type: ignore[no-untyped-def]
-    constants, over, tries, stones, failed, games, game, player, slot, cell, end_bit
-):
-    """A player tries a cell; says whether a stone was laid.
-
-    Args:
-      constants: with `num_cells` and `wins`, as in `boards.Board`.
-      over, tries, stones, failed: as in `phantom.PhantomState`; are written.
-      games: the games; are written.
-      game: which one.
-      player: who tries.
-      slot: how many cells it has tried before.
-      cell: where.
-      end_bit: the column that says that the game is over. The tries follow it.
-    """
+def _try(
+    constants: _Constants,
+    over: np.ndarray,
+    tries: np.ndarray,
+    stones: np.ndarray,
+    failed: np.ndarray,
+    games: Games,
+    game: int,
+    player: int,
+    cell: int,
+) -> bool:
+    """A player tries a cell; says whether a stone was laid."""
     n = constants.num_cells
+    end_bit = OWN_BIT + len(constants.mover)
+    slot = 0
+    while tries[game, player * n + slot] > 0:
+        slot += 1
     tries[game, player * n + slot] = cell + 1
     show(games, game, player, end_bit + 1 + slot * n + cell)
     is_laid = not stones[game, 1 - player] >> cell & 1
@@ -39,13 +112,3 @@ def try_cell(  # type: ignore[no-untyped-def]
         failed[game, player] |= 1 << cell
         show(games, game, player, end_bit + 1 + n * n + cell)
     return is_laid
-
-
-@inlined
-def list_cells(  # type: ignore[no-untyped-def]
-    constants, stones, failed, games, game, player
-):
-    """Makes the cells legal that a player has not tried; others are left as they are."""
-    for cell in range(constants.num_cells):
-        tried = (stones[game, player] | failed[game, player]) >> cell & 1
-        games.legal[game, cell] = not tried

@@ -19,9 +19,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from spiel_dl.games import (
-    abrupt_phantom,
     battleships,
-    classical_phantom,
     goofspiel_ii,
     leduc,
     liars_dice,
@@ -174,9 +172,7 @@ def _draw_liars_dice(
     return [*blocks, _table("Bids", rows)] if rows["bid"] else blocks
 
 
-def _draw_phantom(
-    game_rules: phantom.PhantomRules[Any], sight: Sight, actions: set[int]
-) -> list[Block]:
+def _draw_phantom(game_rules: phantom.PhantomRules, sight: Sight, actions: set[int]) -> list[Block]:
     looks = {".": ("", "tile"), "xo"[sight.player]: ("\u25cf", "ship")}
     cells = []
     for cell, mark in enumerate(views.marks_of_cells(sight)):
@@ -193,7 +189,6 @@ _PICTURES: dict[type, Callable[[Any, Sight, set[int]], list[Block]]] = {
     oshi_zumo_ii.OshiZumoIIRules: _draw_oshi_zumo,
     battleships.BattleshipsRules: _draw_battleships,
     leduc.LeducRules: _draw_leduc,
-    abrupt_phantom.AbruptPhantomRules: _draw_phantom,
-    classical_phantom.ClassicalPhantomRules: _draw_phantom,
+    phantom.PhantomRules: _draw_phantom,
     liars_dice.LiarsDiceRules: _draw_liars_dice,
 }

@@ -14,9 +14,7 @@ from typing import Any
 import numpy as np
 
 from spiel_dl.games import (
-    abrupt_phantom,
     battleships,
-    classical_phantom,
     goofspiel_ii,
     leduc,
     liars_dice,
@@ -327,20 +325,20 @@ def _summarize_liars_dice(game_rules: liars_dice.LiarsDiceRules) -> str:
     )
 
 
-def _view_phantom(game_rules: phantom.PhantomRules[Any], sight: Sight) -> list[str]:
+def _view_phantom(game_rules: phantom.PhantomRules, sight: Sight) -> list[str]:
     marks, width = marks_of_cells(sight), game_rules.num_columns
     rows = [" ".join(marks[start : start + width]) for start in range(0, len(marks), width)]
     lines = [f"You are player {sight.player} and lay {'xo'[sight.player]}.", *rows]
     return [*lines, *(f"{what}: {number}" for what, number in phantom_facts(game_rules, sight))]
 
 
-def phantom_facts(game_rules: phantom.PhantomRules[Any], sight: Sight) -> list[tuple[str, int]]:
+def phantom_facts(game_rules: phantom.PhantomRules, sight: Sight) -> list[tuple[str, int]]:
     """What is public in a phantom game: a name and a number each."""
-    if isinstance(game_rules, classical_phantom.ClassicalPhantomRules):
-        steps = int(sight.past["steps"].sum())
-        ends = np.cumsum(game_rules.turn_lengths)
-        return [("Stones that lie already", int(np.searchsorted(ends, steps, side="right")))]
-    return [("Tries of both so far", int(sight.past["tries"].sum()))]
+    if game_rules.is_abrupt:
+        return [("Tries of both so far", int(sight.past["tries"].sum()))]
+    ends = np.cumsum(game_rules.turn_lengths)
+    steps = int(sight.past["steps"].sum())
+    return [("Stones that lie already", int(np.searchsorted(ends, steps, side="right")))]
 
 
 def marks_of_cells(sight: Sight) -> list[str]:
@@ -349,9 +347,8 @@ def marks_of_cells(sight: Sight) -> list[str]:
     return [(".", own, other)[index_of(kinds)] for kinds in sight.now["cells"]]
 
 
-def _summarize_phantom(game_rules: phantom.PhantomRules[Any]) -> str:
-    is_abrupt = isinstance(game_rules, abrupt_phantom.AbruptPhantomRules)
-    then = "has lost the turn" if is_abrupt else "tries again"
+def _summarize_phantom(game_rules: phantom.PhantomRules) -> str:
+    then = "has lost the turn" if game_rules.is_abrupt else "tries again"
     return (
         "Players try in turn to lay a stone on a cell, player 0 x and player 1 o, and see their\n"
         "own stones only. Who tries a cell where a stone of the opponent lies learns that,\n"
@@ -360,8 +357,7 @@ def _summarize_phantom(game_rules: phantom.PhantomRules[Any]) -> str:
 
 
 _GAMES = {
-    abrupt_phantom.AbruptPhantomRules: _Game(_view_phantom, _summarize_phantom),
-    classical_phantom.ClassicalPhantomRules: _Game(_view_phantom, _summarize_phantom),
+    phantom.PhantomRules: _Game(_view_phantom, _summarize_phantom),
     liars_dice.LiarsDiceRules: _Game(_view_liars_dice, _summarize_liars_dice),
     goofspiel_ii.GoofspielIIRules: _Game(_view_goofspiel, _summarize_goofspiel),
     oshi_zumo_ii.OshiZumoIIRules: _Game(_view_oshi_zumo, _summarize_oshi_zumo),

@@ -12,22 +12,18 @@ from typing import Annotated, Any
 from spiel_dl.algorithms.cfr import SOLVERS
 from spiel_dl.algorithms.dl_cfr import DLCFRSolver
 from spiel_dl.commands import config_flags, script
-from spiel_dl.commands.parameters import Bounds, Positive
 from spiel_dl.runs import dl_cfr_run
 from spiel_dl.runs.solver_run import PLOT_FILE
+from spiel_dl.system.parameters import Bounds, Positive
 from spiel_dl.system.run_directory import AVERAGE_POLICY_FILE
 from spiel_dl.value_functions import network_files
 
 _LIMIT = script.depth_limit()
 _VALUES = config_flags.define(
     network_files.load_value_function,
-    "Values at the leaves",
     names={"name": "value_function"},
     defaults={"name": network_files.EXACT},
     texts={"name": "exact, zero, or the file of a network."},
-)
-_RESTARTS = config_flags.define(
-    DLCFRSolver, "Restarts from the average", only=["restart_every", "restart_growth"]
 )
 _RUN = script.run_directory(is_required=True)
 
@@ -85,14 +81,11 @@ def _solver(
 ) -> tuple[DLCFRSolver, dict[str, Any]]:
     """A fresh solver as the flags describe it, and what identifies its run."""
     values = _VALUES.values
-    every, growth = (_RESTARTS.values[name] for name in ("restart_every", "restart_growth"))
-    if every is None:
-        _RESTARTS.refuse("used with --restart_every only", only=["restart_growth"])
     if values["name"] != network_files.EXACT:
         only = ["exact_tolerance", "warm_start"]
         _VALUES.refuse("used with --value_function=exact only", only=only)
     limit = _LIMIT.build()
-    solver = _RESTARTS.build(
+    solver = DLCFRSolver(
         game,
         _VALUES.build(),
         limit,
@@ -106,7 +99,6 @@ def _solver(
         "value_function_checksum": dl_cfr_run.file_checksum(values["name"]),
         "exact_tolerance": values["exact_tolerance"],
         "warm_start": values["warm_start"],
-        "restarts": None if every is None else {"every": every, "growth": growth},
         "solver": variant,
         "alternating_updates": alternating_updates,
     }

@@ -7,14 +7,13 @@ Example:
 """
 
 from spiel_dl.commands import config_flags, script
-from spiel_dl.commands.parameters import Positive
+from spiel_dl.system.parameters import Positive
 from spiel_dl.tree.from_openspiel import load_turn_based
 from spiel_dl.value_functions import generation
 from spiel_dl.value_functions.dataset import Dataset, DatasetConfig
 
 _DATA = config_flags.define(
     DatasetConfig,
-    "Data",
     leave_out=["depth_limit"],
     defaults={"game": "leduc_poker"},
     texts={"game": "OpenSpiel game string, with parameters."},

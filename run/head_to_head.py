@@ -5,18 +5,16 @@ Examples:
   python run/head_to_head.py --preset=phantom_ttt --first=mmds:mmd:phantom_ttt --second=uniform
 """
 
+import dataclasses
+
 from spiel_dl.commands import config_flags, players, script
 from spiel_dl.play.kinds import policy_names
 from spiel_dl.play.presets import PRESETS
 from spiel_dl.runs import head_to_head
 from spiel_dl.system.environment import describe_environment
 
-_MATCH = config_flags.define(
-    head_to_head.measure,
-    "Match",
-    only=["num_games", "seed", "pairs_at_once", "control_variates", "device"],
-)
-_SEARCH = players.SearchFlags()
+_MATCH = config_flags.define(head_to_head.Match)
+_OPTIONS = players.OptionFlags()
 _WORKERS = script.workers()
 
 
@@ -41,17 +39,17 @@ def main(
     """
     environment = describe_environment()
     game_string = PRESETS[preset].game if preset else game or ""
-    search = _SEARCH.build(game_string, first, second)
     engine, what = _WORKERS.build(), "pairs of games, in parts"
     workspace = None if run_dir is None else script.open_workspace(run_dir, engine)
-    row = _MATCH.build(
+    row = head_to_head.measure(
         game_string,
         first,
         second,
-        search=search,
+        options=_OPTIONS.build(first, second),
         engine=engine,
         workspace=workspace,
         description=what,
+        **dataclasses.asdict(_MATCH.build()),
     )
     if output:
         head_to_head.write(output, [row], environment, workspace)

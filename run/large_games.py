@@ -21,7 +21,6 @@ def main(
     games: str | None = None,
     run_dir: str = "runs/large_games",
     device: str = "cpu",
-    dtype: str = "float64",
 ) -> None:
     """Evaluates a policy, says before each game what it will take, and prints one table.
 
@@ -31,7 +30,6 @@ def main(
         dark hex on 3x3 boards, classical and abrupt, and liar's dice with two dice of five sides.
       run_dir: where finished rows go.
       device: where networks live.
-      dtype: what payoffs are added up in: float64, or float32, whose errors are about 1e-6.
     """
     start = time.perf_counter()
 
@@ -43,7 +41,6 @@ def main(
         policy,
         large_games.GAMES if games is None else games.split(";"),
         device=device,
-        dtype=dtype,
         on_message=say,
     )
     print(f"\n{policy}\n\n{large_games.table(rows).to_markdown()}")

@@ -17,12 +17,12 @@ import sys
 from typing import Literal
 
 from spiel_dl.commands import players, script
-from spiel_dl.commands.parameters import Positive
 from spiel_dl.play import terminal
 from spiel_dl.play.kinds import policy_names
+from spiel_dl.system.parameters import Positive
 from spiel_dl.tree.load import turn_based_game
 
-_SEARCH = players.SearchFlags()
+_OPTIONS = players.OptionFlags()
 
 
 def main(
@@ -47,7 +47,7 @@ def main(
     loaded = turn_based_game(game)
     match = terminal.Match(
         loaded,
-        terminal.load_opponent(opponent, loaded, _SEARCH.build(game, opponent)),
+        terminal.load_opponent(opponent, loaded, **_OPTIONS.build(opponent)),
         sys.stdin,
         sys.stdout,
         seat=None if seat == "random" else int(seat),

@@ -1,69 +1,66 @@
-"""What the scripts in which policies play share: how those that search do so."""
+"""The options of policies as flags, made from the configurations of all kinds."""
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+from absl import flags
+
 from spiel_dl.commands import config_flags, script
 from spiel_dl.play import registry
-from spiel_dl.play.requests import SearchOptions
-from spiel_dl.search.resolving import GADGETS
-from spiel_dl.search.sepot_config import DEFAULT_EFFORT, LEAF_CHOICES, SAFETY
-from spiel_dl.solvers.effort import Effort
-from spiel_dl.tree.depth_limit import default_depth_limit
-from spiel_dl.tree.load import turn_based_game
+from spiel_dl.play.kinds import KINDS
+from spiel_dl.play.options import options_of
+from spiel_dl.system.parameters import Parameter
+
+# The flags belong to the script.
+flags.disclaim_key_flags()
 
 
-class SearchFlags:
-    """The flags of policies that search."""
+_NAMES = {"effort": "iterations"}
+"""Of flags, where they are not those of options."""
 
-    def __init__(self) -> None:
-        self._limit = script.depth_limit("Depth limit of searches")
-        self._options = config_flags.define(
-            SearchOptions,
-            "Searches",
-            only=[
-                "max_histories",
-                "budget",
-                "gadget",
-                "order",
-                "safety",
-                "num_expansions",
-                "stepsize",
-                "num_rollouts",
-                "leaf_choice",
-            ],
-            choices={"leaf_choice": LEAF_CHOICES, "safety": SAFETY, "gadget": GADGETS},
-            texts={
-                "budget": "particles at the start of a search among particles, at most.",
-                "gadget": "put on top.",
-                "safety": "klss, what keeps it from harm.",
-                "num_expansions": "klss, particle_sepot: how many histories their trees grow by.",
-                "leaf_choice": "sepot, choices at leaves.",
-            },
-        )
-        self._effort = config_flags.define(
-            Effort,
-            only=["iterations"],
-            defaults={"iterations": DEFAULT_EFFORT.iterations},
-        )
 
-    def build(self, game: str, *names: str) -> SearchOptions:
-        """How to search in a game: one round deep, or two moves, if no limit was given.
+class OptionFlags:
+    """A flag for each option of a kind of policy."""
+
+    def __init__(self, *, has_depth_limit: bool = True):
+        """Defines the flags."""
+        users: dict[str, dict[str, Parameter]] = {}
+        for kind in KINDS.values():
+            for option, parameter in options_of(kind.options).items():
+                users.setdefault(option, {})[kind.name] = parameter
+        users.pop("depth_limit")
+        found = {_NAMES.get(option, option): _of_kinds(known) for option, known in users.items()}
+        self._flags: config_flags.Flags[dict[str, Any]] = config_flags.Flags(dict, found)
+        self._limit = script.depth_limit("searches") if has_depth_limit else None
+
+    def build(self, *names: str) -> dict[str, Any]:
+        """The options that were given, as `load_policy` takes them.
 
         Args:
-          game: the game string.
-          *names: those of the policies that play.
+          *names: of the policies.
 
         Raises:
-          ValueError: if there is no such game, the flags contradict each other, or one was given
-            that none of the policies uses.
+          ValueError: if flags were given that none of the policies uses.
         """
-        limit = self._limit.build if self._limit.given else None
-        found = limit() if limit else default_depth_limit(turn_based_game(game))
-        used = registry.options_of(*names)
+        known = registry.options_of(*names)
         reason = f"not used by {' and '.join(names)}; leave them out"
-        self._options.refuse(reason, but=used)
-        if "depth_limit" not in used:
-            self._limit.refuse(reason)
-        if "effort" not in used:
-            self._effort.refuse(reason)
-        return self._options.build(depth_limit=found, effort=self._effort.build().iterations)
+        self._flags.refuse(reason, but=known)
+        options = self._flags.given
+        if self._limit is not None and self._limit.given:
+            if "depth_limit" not in known:
+                self._limit.refuse(reason)
+            options["depth_limit"] = self._limit.build()
+        return options
+
+
+def _of_kinds(known: Mapping[str, Parameter]) -> Parameter:
+    """An option without a default, for each kind has its own; the text says it."""
+    defaults = {kind: each.default for kind, each in known.items() if each.default is not None}
+    told = [f"{kind} ({defaults[kind]})" if kind in defaults else kind for kind in known]
+    if len(set(defaults.values())) == 1:
+        told = [*known, f"default: {next(iter(defaults.values()))}"]
+    first = next(iter(known.values()))
+    return dataclasses.replace(first, default=None, text=f"{first.text} For {', '.join(told)}.")

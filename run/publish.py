@@ -13,10 +13,8 @@ from spiel_dl.commands import config_flags, script
 from spiel_dl.play import zoo
 from spiel_dl.runs import publishing
 
-_TOLERANCE = config_flags.define(
-    publishing.Tolerance, "float16 is stored if it changes no more than", prefix="tolerance_"
-)
-_PUBLISH = config_flags.define(publishing.publish, "Measurements", only=["num_games", "seed"])
+_TOLERANCE = config_flags.define(publishing.Tolerance, prefix="tolerance_")
+_PUBLISH = config_flags.define(publishing.publish, only=["num_games", "seed"])
 
 
 def main(*, run_dir: str, name: str | None = None, models: str | None = None) -> None:

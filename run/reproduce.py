@@ -1,4 +1,4 @@
-"""Makes the papers' figures and tables, with our numbers, and compares with OpenSpiel's algorithms.
+"""Makes the papers' figures and tables, with our numbers.
 
 What is finished in the run directory is not done again. For a row of the manifest whose report
 is old, what another commit made is: its folders are renamed, by ".old-1" at the end of their names.
@@ -12,7 +12,6 @@ Examples:
   python run/reproduce.py --paper=particle --only=linear_targets
   python run/reproduce.py --paper=responses --only=table_1 --set=games=goofspiel_6 --set=players=0
   python run/reproduce.py --paper=sepot --only=curves,cfvs --set=games=leduc --num_workers=2
-  python run/reproduce.py --paper=compare --domain=leduc_poker --set=seconds=60
 
 The same on a game of one's own, in seconds:
   python run/reproduce.py --paper=dl_cfr --only=checkpoints --run_dir=runs/tiny \\
@@ -21,12 +20,15 @@ The same on a game of one's own, in seconds:
 """
 
 import json
+import sys
 from pathlib import Path
 
-from papers import judging, scoreboard
-from papers import study as papers_study
-from papers.paper import PAPERS
-from papers.settings import as_json
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # where experiments/ lies
+
+from experiments import judging, scoreboard
+from experiments import study as papers_study
+from experiments.paper import PAPERS
+from experiments.settings import as_json
 from spiel_dl.commands import script
 
 _WORKERS = script.workers()

@@ -6,16 +6,16 @@
   if __name__ == "__main__":
       script.run(main)
 
-The keyword arguments of the function become flags, beside those of the groups that the script
+The keyword arguments of the function become flags, beside those that the script
 defined by `config_flags.define`, and --import, which all scripts have.
 """
 
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import errno
 import os
-import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -24,10 +24,10 @@ from typing import Any, NoReturn
 from absl import app, flags
 
 from spiel_dl.commands import config_flags
-from spiel_dl.commands.parameters import Positive
 from spiel_dl.games.own import import_modules
 from spiel_dl.runs.workspace import Workspace
 from spiel_dl.system.distributed import ENGINES, Engine, make_engine
+from spiel_dl.system.parameters import Bounds, parameters_of
 from spiel_dl.system.run_directory import RunDirectory, numbered
 from spiel_dl.system.workers import WorkerDiedError
 from spiel_dl.tree.depth_limit import DepthLimit
@@ -35,15 +35,19 @@ from spiel_dl.tree.depth_limit import DepthLimit
 # The flags belong to the script.
 flags.disclaim_key_flags()
 _HELP = ("help", "helpshort", "h", "?")
-RENAMED = {
-    "work_dir": "run_dir",
-    "output_dir": "output",
-    "output": "run_dir",
-    "search": "policy",
-    "on_policy_epochs": "num_epochs",
-    "on_policy_rounds": "num_rounds",
+_REMEDIES = {
+    errno.ENOSPC: "free some space; a run goes on with --resume",
+    errno.EDQUOT: "free some space; a run goes on with --resume",
+    errno.EACCES: "choose another place, or change its permissions",
+    errno.EPERM: "choose another place, or change its permissions",
+    errno.EROFS: "choose a place that can be written",
+    errno.EISDIR: "give a file's path, not a directory's",
+    errno.ENOTDIR: "one of the folders on the way is a file; choose another path",
+    errno.ENAMETOOLONG: "choose a shorter path",
+    errno.ENOLCK: "choose a place on a disk of this machine",
+    errno.EMFILE: "use fewer workers",
+    errno.EAGAIN: "use fewer workers",
 }
-"""Other names of flags, which people may remember, and what they are called in all scripts."""
 
 
 def run(main: Callable[..., None], *, one_of: Sequence[str] = (), **options: Any) -> None:
@@ -53,12 +57,12 @@ def run(main: Callable[..., None], *, one_of: Sequence[str] = (), **options: Any
     with one line on standard error and exit code 1.
 
     Args:
-      main: the script's work; its keyword arguments become the first group of flags.
+      main: the script's work; its keyword arguments become flags.
       one_of: names of flags of which exactly one is to be given.
       **options: as `config_flags.define` takes them.
     """
-    games = config_flags.define(_import, names={"modules": "import"}, is_first=True)
-    own = config_flags.define(main, is_first=True, **options)
+    games = config_flags.define(_import, names={"modules": "import"})
+    own = config_flags.define(main, **options)
     if one_of:
         flags.mark_flags_as_mutual_exclusive(one_of, required=True)
     try:
@@ -83,27 +87,15 @@ def _parse(argv: list[str]) -> list[str]:
     """Parses the command line, and ends the program if it asks for help or is wrong."""
     before_dashes = argv[1 : argv.index("--")] if "--" in argv else argv[1:]
     if any(word.lstrip("-") in _HELP and word.startswith("-") for word in before_dashes):
-        print(config_flags.help_text(_description()))
+        print(f"{sys.modules['__main__'].__doc__}\n{flags.FLAGS.main_module_help()}")
         sys.exit(0)
     try:
         rest = flags.FLAGS(argv)
     except flags.Error as error:
-        lacks = "must have a value other than None" in str(error)
-        _fail(next(iter(config_flags.missing() if lacks else []), _of_flag(error)))
+        _fail(_of_flag(error))
     if len(rest) > 1:
         _fail(f"unexpected arguments: {rest[1:]}; every setting is a flag, such as --game=...")
     return rest
-
-
-def _description() -> str:
-    """What the script does; its examples are as it was started, by its file or as a command."""
-    main = sys.modules["__main__"]
-    text = main.__doc__ or ""
-    if main.__spec__ is None:
-        return text
-    return re.sub(
-        r"python run/(\w+)\.py", lambda match: f"spiel-dl {match[1].replace('_', '-')}", text
-    )
 
 
 def _import(*, modules: tuple[str, ...] | None = None) -> None:
@@ -119,17 +111,17 @@ def _call(games: config_flags.Flags[None], own: config_flags.Flags[None]) -> Non
     try:
         _check_places()
         games.build()
-        own.call()
-    except (ValueError, WorkerDiedError) as error:
+        own.build()
+    except (ValueError, WorkerDiedError, ImportError) as error:
         _fail(str(error))
     except BrokenPipeError:
         raise
     except OSError as error:
-        _fail(_of_system(error))
+        where = f": {error.filename2 or error.filename}" if error.filename else ""
+        remedy = f"; {_REMEDIES[error.errno]}" if error.errno in _REMEDIES else ""
+        _fail(f"{error.strerror or error}{where}{remedy}")
     except MemoryError as error:
         _fail(f"out of memory: {error}")
-    except ImportError as error:
-        _fail(str(error))  # of what is optional, with the remedy
     except KeyboardInterrupt:
         _fail(f"interrupted{_how_to_resume()}")
 
@@ -153,8 +145,13 @@ def _check_places() -> None:
     Raises:
       ValueError: if a flag that names one cannot be right.
     """
-    if "device" in flags.FLAGS:
-        check_device(str(flags.FLAGS["device"].value))
+    if "device" in flags.FLAGS and flags.FLAGS["device"].value != "cpu":
+        from spiel_dl.networks.devices import check_device  # With torch.
+
+        try:
+            check_device(str(flags.FLAGS["device"].value))
+        except ValueError as error:
+            raise ValueError(f"--{error}") from error
     for name in ("run_dir", "output"):
         value = flags.FLAGS[name].value if name in flags.FLAGS else None
         if value == "":
@@ -172,36 +169,11 @@ def _fail(message: str) -> NoReturn:
 
 
 def _of_flag(error: flags.Error) -> str:
-    text = str(error).removeprefix("flag ")
-    if not isinstance(error, flags.UnrecognizedFlagError):
-        return text
-    if error.flagname in ("game", "preset") and "blueprint" in flags.FLAGS:
-        return f"--{error.flagname}: the game is that of --blueprint; leave --{error.flagname} out"
-    now = RENAMED.get(error.flagname)
-    if now is not None and now in flags.FLAGS:
-        return f"--{error.flagname} is --{now} here"
-    return f"{text}; --help lists the flags"
-
-
-def _of_system(error: OSError) -> str:
-    """What went wrong with a file, a directory or a process, and what to do."""
-    remedies = {
-        errno.ENOSPC: "free some space; a run goes on with --resume",
-        errno.EACCES: "choose another place, or change its permissions",
-        errno.EROFS: "choose a place that can be written",
-        errno.EISDIR: "give a file's path, not a directory's",
-        errno.ENOTDIR: "one of the folders on the way is a file; choose another path",
-        errno.EDQUOT: "free some space; a run goes on with --resume",
-        errno.EPERM: "choose another place, or change its permissions",
-        errno.ENAMETOOLONG: "choose a shorter path",
-        errno.ENOLCK: "choose a place on a disk of this machine",
-        errno.EMFILE: "use fewer workers",
-        errno.EAGAIN: "use fewer workers",
-    }
-    what = error.strerror or str(error)
-    where = f": {error.filename2 or error.filename}" if error.filename else ""
-    remedy = f"; {remedies[error.errno]}" if error.errno in remedies else ""
-    return f"{what}{where}{remedy}"
+    """What is wrong with the command line; of a flag that must be given, what it is."""
+    for name in flags.FLAGS:
+        if f"flag --{name}=None: Flag --{name} must have a value" in str(error):
+            return f"give --{name}: {flags.FLAGS[name].help}"
+    return str(error).removeprefix("flag ")
 
 
 _opened: list[RunDirectory | Workspace] = []
@@ -257,16 +229,15 @@ def open_workspace(path: str, engine: Engine, *, only_own: bool = False) -> Work
 def run_directory(*, is_required: bool = False) -> config_flags.Flags[RunDirectory]:
     """Defines --run_dir and --resume; `build` takes the first two arguments of `open_run`."""
     if not is_required:
-        return config_flags.define(open_run, "Run directory")
+        return config_flags.define(open_run)
     text = {"run_dir": "where checkpoints and results go."}
-    return config_flags.define(open_run, "Run directory", required=["run_dir"], texts=text)
+    return config_flags.define(open_run, required=["run_dir"], texts=text)
 
 
 def workers() -> config_flags.Flags[Engine]:
     """Defines the flags that say who does the work; `build` makes the engine."""
     return config_flags.define(
         make_engine,
-        "Workers; no result depends on them",
         names={"name": "engine"},
         defaults={"name": None},
         choices={"name": ENGINES},
@@ -277,27 +248,20 @@ def workers() -> config_flags.Flags[Engine]:
     )
 
 
-def depth_limit(subject: str = "Depth limit") -> config_flags.Flags[DepthLimit]:
-    """Defines --moves, --plies and --rounds, of which one is to be given."""
-    return config_flags.define(_depth_limit, f"{subject}, in one of three units")
-
-
-def _depth_limit(
-    *, moves: Positive | None = None, plies: Positive | None = None, rounds: Positive | None = None
-) -> DepthLimit:
-    """A depth limit.
+def depth_limit(subject: str = "") -> config_flags.Flags[DepthLimit]:
+    """Defines --moves, --plies and --rounds, of which one is to be given.
 
     Args:
-      moves: player actions.
-      plies: player actions, and chance events after the first of them.
-      rounds: a game's own rounds, if it has any.
-
-    Raises:
-      ValueError: if not exactly one is given.
+      subject: what the limit is of, for help.
     """
-    if sum(value is not None for value in (moves, plies, rounds)) != 1:
-        raise ValueError("give exactly one of --moves, --plies and --rounds")
-    return DepthLimit(moves=moves, plies=plies, rounds=rounds)
+    what = f" of {subject}" if subject else ""
+    units = {
+        unit.name: dataclasses.replace(
+            unit, bounds=Bounds(1), text=f"depth limit{what}, in {unit.name}: {unit.text}"
+        )
+        for unit in parameters_of(DepthLimit)
+    }
+    return config_flags.Flags(DepthLimit, units)
 
 
 def _how_to_resume() -> str:
@@ -308,17 +272,3 @@ def _how_to_resume() -> str:
         if isinstance(opened, RunDirectory) and any(opened.path.rglob("*.safetensors")):
             return f"; the same command goes on with the run in {opened.path} with --resume"
     return "; nothing was kept to go on with"
-
-
-def check_device(device: str) -> None:
-    """Raises a ValueError if torch cannot compute there."""
-    if device == "cpu":
-        return
-    import torch  # The scripts that need no network start sooner without it.
-
-    try:
-        torch.zeros(1, device=device)
-    except (RuntimeError, AssertionError) as error:
-        raise ValueError(
-            f"--device={device} cannot be used here; take cpu, or cuda where torch finds a GPU"
-        ) from error

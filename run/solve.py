@@ -9,9 +9,9 @@ from typing import Annotated, Any
 from spiel_dl.algorithms.cfr import SOLVERS, CFRSolver
 from spiel_dl.algorithms.exploitability import exploitability
 from spiel_dl.commands import script
-from spiel_dl.commands.parameters import Bounds, Positive
 from spiel_dl.runs.solver_run import PLOT_FILE, run_solver
-from spiel_dl.solvers.variant_names import VARIANTS
+from spiel_dl.solvers.variants import VARIANTS
+from spiel_dl.system.parameters import Bounds, Positive
 from spiel_dl.system.run_directory import AVERAGE_POLICY_FILE, CURRENT_POLICY_FILE, slug
 from spiel_dl.tree.game_tree import GameTree
 

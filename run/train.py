@@ -17,9 +17,9 @@ from typing import Any
 import torch
 
 from spiel_dl.commands import config_flags, learners, script
-from spiel_dl.commands.parameters import Positive
 from spiel_dl.policies.network_policy import FineTuning
 from spiel_dl.runs import learner_run
+from spiel_dl.system.parameters import Positive
 from spiel_dl.system.run_directory import RunDirectory, slug
 
 _DEFAULT = "rnad"
@@ -28,7 +28,6 @@ _SAID = {
     "loss": "squared error of values",
     "critic_loss": "critic's squared error",
     "nash_conv": "NashConv",
-    "target_nash_conv": "NashConv of the fixed point headed for",
     "nash_conv_fine_tuned": "NashConv, fine-tuned",
     "critic_error": "critic's mean error",
     "trunk_nash_conv": "trunk NashConv of DL-CFR+",
@@ -91,7 +90,7 @@ def train(
 
 _NAME = config_flags.read_early("algorithm", _DEFAULT)
 _LEARNER = learners.LEARNERS.get(_NAME, learners.LEARNERS[_DEFAULT])()
-_RUN = config_flags.define(train, "Run", defaults=_LEARNER.defaults)
+_RUN = config_flags.define(train, defaults=_LEARNER.defaults)
 _DIRECTORY = script.run_directory()
 
 
@@ -102,7 +101,9 @@ def main(*, algorithm: str = _DEFAULT) -> None:
       algorithm: what learns. The flags below are its own.
     """
     del algorithm  # It was read before there were the flags that depend on it.
-    run = {**_RUN.values, **_LEARNER.of_run(_RUN.given)}
+    run = dict(_RUN.values)
+    if "num_steps" not in _RUN.given:
+        run["num_steps"] = _LEARNER.preset().get("num_steps", run["num_steps"])
     torch.set_num_threads(run["num_threads"])
     _RUN.build(_LEARNER.build(run), _DIRECTORY.build, num_steps=run["num_steps"])
 

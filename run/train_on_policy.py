@@ -15,7 +15,6 @@ from spiel_dl.value_functions.positional import PositionalNetwork
 
 _ROUNDS = config_flags.define(
     OnPolicyConfig,
-    "Rounds",
     leave_out=TRAININGS,
     names={"num_iterations": "iterations"},
 )
@@ -24,7 +23,7 @@ _EPOCHS = config_flags.define(
     leave_out=["self"],
     defaults={"num_epochs": OnPolicyConfig().num_epochs},
 )
-_NETWORK = config_flags.define(PositionalNetwork, "Network", leave_out=["layer_norm"])
+_NETWORK = config_flags.define(PositionalNetwork, leave_out=["layer_norm"])
 _RUN = script.run_directory(is_required=True)
 
 

@@ -12,7 +12,6 @@ from spiel_dl.value_functions.validation import ERROR_TITLES, UNNORMALISED
 
 _TRAINING = config_flags.define(
     training.TrainingConfig,
-    "Training",
     leave_out=["mass_share", "epochs_per_validation", "split_seed"],
     names={"left_out_states": "left_out_state"},
     choices={"loss": training.LOSSES},
@@ -23,7 +22,7 @@ _TRAINING = config_flags.define(
         "seed": "seed of parameters and batches.",
     },
 )
-_NETWORK = config_flags.define(PositionalNetwork, "A new network", leave_out=["layer_norm"])
+_NETWORK = config_flags.define(PositionalNetwork, leave_out=["layer_norm"])
 _RUN = script.run_directory(is_required=True)
 
 
@@ -38,7 +37,7 @@ def main(*, data: str, network: str | None = None) -> None:
     config = _TRAINING.build()
     if network:
         _NETWORK.refuse("of a new network; leave --network out, or them", but=["device", "seed"])
-        trained = PositionalNetwork.load(network, _NETWORK.values["device"])
+        trained = PositionalNetwork.load(network, device=_NETWORK.values["device"])
     else:
         trained = _NETWORK.build()
     training.check(trained, dataset, config)

@@ -29,8 +29,6 @@ COMMANDS = (
     "train_value_network",
     "train_on_policy",
     "large_games",
-    "compare_cfr",
-    "search_schedule",
 )
 _HELP = ("", "help", "-h", "--help", "-?")
 

@@ -40,3 +40,27 @@ def broken_value(player: int) -> MadeUpValue:
         return values[0], values[1]
 
     return MadeUpValue(evaluate)
+
+
+class NoisyValue(ValueFunction):
+    """Adds a fixed error to each leaf infoset's value, in proportion to how often it is reached.
+
+    Infosets of a game go by their numbers in it, so errors are the same whatever the trunk is.
+    """
+
+    def __init__(self, values: ValueFunction, size: float, seed: int = 0):
+        self._values, self._size, self._seed = values, size, seed
+
+    def bind(self, leaves: LeafSet) -> LeafValues:
+        values, errors = self._values.bind(leaves), []
+        for player, infosets in enumerate(leaves.infosets):
+            generator = np.random.default_rng([self._seed, player])
+            drawn = generator.normal(size=int(infosets.max(initial=-1)) + 1)
+            errors.append(self._size * drawn[infosets])
+
+        def evaluate(*ranges: np.ndarray) -> Pair:
+            cfv_0, cfv_1 = values.evaluate(*ranges)
+            reach_0, reach_1 = leaves.counterfactual_reach(*ranges)
+            return cfv_0 + errors[0] * reach_0, cfv_1 + errors[1] * reach_1
+
+        return _MadeUpLeafValues(leaves, evaluate)

@@ -27,8 +27,8 @@ from tests.pages import PAGES, ROOT, name_of
 NOTEBOOK = ROOT / "docs" / "notebooks" / "from_game_to_search.ipynb"
 # Names in backticks, as pages and docstrings shorten them: without the package's own name.
 ROOMS = (
-    "adapters|algorithms|distributed|experiments|games|io|learning|play|policies|runs|search|serve|"
-    "solvers|system|tree|value_functions"
+    "adapters|algorithms|factored|games|learning|networks|play|policies|runs|search|serve|solvers|"
+    "system|tree|value_functions"
 )
 
 
@@ -170,17 +170,15 @@ def test_names_exist(page: Path):
     text = page.read_text(encoding="utf-8")
     for name in re.findall(rf"`(?:spiel_dl\.)?((?:{ROOMS})\.[\w.]+)`", text):
         assert pydoc.locate(f"spiel_dl.{name}") is not None, name
-    for path in re.findall(r"`((?:run|tests|benchmarks|games|spiel_dl|docs)/[\w/.]*)`", text):
+    for path in re.findall(r"`((?:run|tests|experiments|games|spiel_dl|docs)/[\w/.]*)`", text):
         assert (ROOT / path).exists(), path
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_comments_are_replaced(page: Path):
     text = page.read_text(encoding="utf-8")
-    if page.parent.name == "api":
-        assert "<!-- api of" in text
     expanded = load_hook("pages").expand(text, depth=1)
-    for comment in ("<!-- table", "<!-- command", "<!-- api"):
+    for comment in ("<!-- table", "<!-- command"):
         assert comment not in expanded, "a comment follows a link; see docs/hooks/pages.py"
 
 
@@ -198,12 +196,9 @@ def test_tables_come_with_commands():
 
 def test_every_report_is_listed_with_its_command():
     pages = load_hook("pages")
-    text = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
-    missing = [line for line in map(pages.listed, pages.reports()) if line not in text]
-    assert not missing, "docs/results.md lacks\n" + "\n".join(missing)
-    expanded = pages.expand(text, depth=0)
+    text = "".join((ROOT / "docs" / name).read_text() for name in ("results.md", "scoreboard.md"))
     for report in pages.reports():
-        assert f"]({report}): `python " in expanded
+        assert f"](../{report})" in text, f"docs/results.md lacks {report}"
         assert re.search(r"\d+ cores?\b", pages.command_of(report))
 
 
@@ -238,29 +233,15 @@ def test_reports_name_no_files_of_one_machine():
         assert not re.findall(r"\"(?:\w+:)*/(?:\w+/)+[^\"]*", report.read_text()), report
 
 
-def test_api_pages_cover_all_modules():
-    text = "".join(page.read_text() for page in (ROOT / "docs" / "api").glob("*.md"))
-    pages = load_hook("pages")
-    covered = {m for p in re.findall(r"<!-- api of (\S+) -->", text) for m in pages.modules_of(p)}
-    package = [*(ROOT / "spiel_dl").rglob("*.py"), *(ROOT / "games").glob("*.py")]
-    modules = {
-        ".".join(("spiel_dl", *path.relative_to(ROOT).with_suffix("").parts)).replace(
-            "spiel_dl.spiel_dl", "spiel_dl"
-        )
-        for path in package
-        if path.stem not in ("__init__", "__main__")
-    }
-    assert covered == modules
-
-
 def test_api_pages_show_every_public_name_with_its_docstring():
-    pages = load_hook("pages")
-    for module in pages.modules_of("spiel_dl.tree") + pages.modules_of("spiel_dl.games"):
-        section = pages.expand(f"[a](b) <!-- api of {module} -->", depth=1)
-        source = pages.package()[module.removeprefix("spiel_dl.")].filepath
-        for name, docstring in public_names(ast.parse(source.read_text(encoding="utf-8"))):
-            assert re.search(rf"^`+{{py:\w+}} {name}\b", section, re.MULTILINE), f"{module}: {name}"
-            assert docstring.splitlines()[0] in section, f"{module}: {name}"
+    hook = load_hook("api_pages")
+    for room in ("tree", "games"):
+        page = hook.room_page(hook.rooms()[room])
+        folder = ROOT / ("games" if room == "games" else f"spiel_dl/{room}")
+        for path in folder.rglob("*.py"):
+            for name, docstring in public_names(ast.parse(path.read_text(encoding="utf-8"))):
+                assert re.search(rf"^`+{{py:\w+}} {name}\b", page, re.MULTILINE), f"{path}: {name}"
+                assert docstring.splitlines()[0] in page, f"{path}: {name}"
 
 
 def public_names(scope: ast.Module | ast.ClassDef) -> Iterator[tuple[str, str]]:
@@ -326,7 +307,7 @@ def test_site_builds_without_warnings(tmp_path: Path):
 
 def test_modules_with_slow_tests_are_listed():
     """With the day they last passed, because CI does not run them."""
-    text = (ROOT / "docs" / "slow_tests.md").read_text(encoding="utf-8")
+    text = (ROOT / "tests" / "SLOW.md").read_text(encoding="utf-8")
     listed = re.findall(r"^\| `(tests/[\w/]+\.py)` \| \d{4}-\d\d-\d\d \|$", text, re.MULTILINE)
     marks = ("@pytest.mark.slow", "marks=pytest.mark.slow", "reference.KEYS")
     modules = sorted((ROOT / "tests").rglob("test_*.py"))

@@ -21,19 +21,7 @@ CHECKED_STRICTLY = [ROOT / "README.md", ROOT / "docs" / "measured.md"]
 NO_RESULTS = r"`[^`]*`|(?<=\])\([^)]*\)|[Ss]ections? [\d.]+(?: and [\d.]+)?|\b\d{4}\.\d{5}\b"
 GENERATED = [ROOT / "docs" / "scoreboard.md"]
 # Numbers of other pages that no report has, with the reason.
-WITHOUT_REPORT = {
-    "docs/results.md": {
-        "0.0144": "of a report that was replaced",
-        "0.0251": "of a report that was replaced",
-        "0.00179": "of a report that was deleted",
-        "0.134": "of a report that was deleted",
-    },
-    "docs/algorithms/search_without_public_states_measured.md": {
-        "0.60": "of models/index.json",
-        "0.016": "of models/index.json",
-        "0.051": "of models/index.json",
-    },
-}
+WITHOUT_REPORT: dict[str, dict[str, str]] = {}
 
 
 def value_of(text: str) -> float:

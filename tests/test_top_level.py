@@ -9,7 +9,7 @@ import pytest
 
 import spiel_dl
 
-HEAVY = ("torch", "matplotlib", "numba", "open_spiel", "numpy", "scipy", "tensorboard")
+HEAVY = ("torch", "matplotlib", "numba", "open_spiel", "numpy", "scipy")
 WITHOUT_NETWORKS = (
     "solve",
     "play",
@@ -20,7 +20,6 @@ WITHOUT_NETWORKS = (
     "dl_cfr",
     "generate_data",
     "large_games",
-    "compare_cfr",
 )
 """Commands that may never be asked for a network; the others train or publish one."""
 
@@ -115,4 +114,4 @@ assert round(dl.exploitability(tree, dl.load_policy("cfr+:3", tree)), 3) < 4.747
 dl.DLCFR(tree, value_function=dl.ZeroValue(), depth_limit=dl.DepthLimit(plies=2)).run(1)
 dl.solve_lp("kuhn_poker")
 """
-    assert not imported_by(code) & {"torch", "matplotlib", "tensorboard", "jinja2", "ray"}
+    assert not imported_by(code) & {"torch", "matplotlib", "jinja2", "ray"}

@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 from pathlib import Path
 
-from papers.responses.responders import Responder, compile_named, game_value
-from papers.responses.study import Settings, Study
+from experiments.responses.responders import Responder, compile_named, game_value
+from experiments.responses.study import Settings, Study
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.runs.workspace import Workspace
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pyspiel
 
-from papers.sepot.experiments import EXPERIMENTS
-from papers.sepot.study import GameStudy, Settings, Study
+from experiments.sepot.experiments import EXPERIMENTS
+from experiments.sepot.study import GameStudy, Settings, Study
 from spiel_dl.algorithms.rnad import RNaDConfig, RNaDSolver
 from spiel_dl.learning.critic_training import CriticConfig
 from spiel_dl.learning.transformations import action_values, paper_transformations

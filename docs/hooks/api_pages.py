@@ -5,25 +5,24 @@ from __future__ import annotations
 import shutil
 import textwrap
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import griffe
 
+ROOT = Path(__file__).parents[2]
 _FENCE = "`" * 8  # of what stands directly in a module; one less for each level inside
 
 
-def load(root: Path, scratch: Path) -> griffe.Module:
-    """The package as Griffe reads it.
-
-    Args:
-      root: the repository, where the games lie beside the package; setup.py says why.
-      scratch: a folder for a copy in which they lie inside. It is emptied first.
-    """
+@cache
+def package() -> griffe.Module:
+    """The package as Griffe reads it, from a copy in which the games lie inside, as installed."""
+    scratch = ROOT / "build" / "api"
     shutil.rmtree(scratch, ignore_errors=True)
     ignored = shutil.ignore_patterns("__pycache__")
-    shutil.copytree(root / "spiel_dl", scratch / "spiel_dl", ignore=ignored)
-    shutil.copytree(root / "games", scratch / "spiel_dl" / "games", ignore=ignored)
-    package = griffe.load(
+    shutil.copytree(ROOT / "spiel_dl", scratch / "spiel_dl", ignore=ignored)
+    shutil.copytree(ROOT / "games", scratch / "spiel_dl" / "games", ignore=ignored)
+    loaded = griffe.load(
         "spiel_dl",
         search_paths=[scratch],
         try_relative_path=False,
@@ -31,8 +30,40 @@ def load(root: Path, scratch: Path) -> griffe.Module:
         docstring_parser="google",
         docstring_options={"warnings": False},
     )
-    assert isinstance(package, griffe.Module)
-    return package
+    assert isinstance(loaded, griffe.Module)
+    return loaded
+
+
+def rooms() -> dict[str, griffe.Module]:
+    """What has a page of its own: the modules and packages directly below spiel_dl, sorted."""
+    return {room.name: room for room in _inside(package()) if not room.name.startswith("_")}
+
+
+def room_page(room: griffe.Module) -> str:
+    """A page with all modules of a room."""
+    sections = [module_section(module) for module in _modules(room)]
+    start = _docstring(room) if room.is_init_module else ""
+    return "\n\n".join(part for part in [f"# {room.path}", start, *sections] if part) + "\n"
+
+
+def summary(room: griffe.Module) -> str:
+    """The first sentence of a room's docstring."""
+    text = room.docstring.value if room.docstring else ""
+    return " ".join(text.split("\n\n")[0].split())
+
+
+def _modules(room: griffe.Module) -> Iterator[griffe.Module]:
+    """A room's modules, and those of the packages inside it, sorted."""
+    if not room.is_init_module:
+        yield room
+    for module in _inside(room):
+        yield from _modules(module)
+
+
+def _inside(scope: griffe.Module) -> list[griffe.Module]:
+    """The modules directly in a package, sorted; not those that are imported there."""
+    found = [member for member in scope.members.values() if isinstance(member, griffe.Module)]
+    return sorted(found, key=lambda module: module.name)
 
 
 def module_section(module: griffe.Module) -> str:

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path, PurePosixPath
 
 import sphinx.cmd.build
+from api_pages import room_page, rooms, summary
 from pages import ROOT, expand, notebook_page, reports, title_of
 
 _NOTEBOOK = "notebooks/from_game_to_search"
@@ -25,53 +26,26 @@ NAVIGATION = {
     ],
     "Algorithms": [
         "CFR and its variants <algorithms/cfr>",
-        "DL-CFR <algorithms/dl_cfr>",
+        "DL-CFR and value networks <algorithms/dl_cfr>",
         "Continual resolving, gadgets, safety <algorithms/continual_resolving>",
         "Responses to a model <algorithms/responses>",
-        "Particle value functions <algorithms/particle_value_functions>",
         "R-NaD, MMD and PPO <algorithms/rnad>",
-        "SePoT <algorithms/sepot>",
-        "SePoT: what was measured <algorithms/sepot_measured>",
-        "Search where no public state can be listed <algorithms/search_without_public_states>",
-        "The same: what was measured <algorithms/search_without_public_states_measured>",
+        "SePoT and search below samples <algorithms/sepot>",
         "Games too large to list <algorithms/large_games>",
     ],
     "How to": [
-        "From nothing to a game in five minutes <how_to/five_minutes>",
         "Use the scripts <how_to/scripts>",
         "Train, and the model zoo <how_to/train>",
         "Write your own game <how_to/own_game>",
         "Write your own value function <how_to/own_value_function>",
         "Write your own search <how_to/own_search>",
-        "Model your own opponent <how_to/own_opponent_model>",
-        "Use a GPU <how_to/gpu>",
-        "Use many processes or machines <how_to/ray>",
         f"From a game string to search <{_NOTEBOOK}>",
-    ],
-    "API": [
-        "Games <api/games>",
-        "Trees <api/tree>",
-        "Solvers <api/solvers>",
-        "Value functions <api/value_functions>",
-        "Policies <api/policies>",
-        "Networks <api/networks>",
-        "Learning <api/learning>",
-        "Search <api/search>",
-        "Algorithms <api/algorithms>",
-        "Play <api/play>",
-        "Serve <api/serve>",
-        "Adapters <api/adapters>",
-        "System <api/system>",
-        "Runs <api/runs>",
-        "All names <genindex>",
+        "All names <api>",
     ],
     "Evidence": [
         "Measured <measured>",
         "Results <results>",
-        "Beside OpenSpiel's algorithms <comparison>",
         "Where we differ from the papers <deviations>",
-        "What users have asked for <wishes>",
-        "Slow tests <slow_tests>",
         "Contributing <contributing>",
     ],
 }
@@ -91,26 +65,33 @@ def lay_out(folder: Path) -> None:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, folder / name)
     _write(folder / f"{_NOTEBOOK}.md", notebook_page(docs / f"{_NOTEBOOK}.ipynb"))
-    rooms = sorted({report.parts[1] for report in reports()})
-    for room in rooms:
-        _write(folder / "results" / room / "index.md", _room(room))
+    groups = sorted({report.parts[1] for report in reports()})
+    for group in groups:
+        _write(folder / "results" / group / "index.md", _group(group))
     _append(
         folder / "results.md",
-        _contents([f"{room} <results/{room}/index>" for room in rooms], ":hidden:"),
+        _contents([f"{group} <results/{group}/index>" for group in groups], ":hidden:"),
+    )
+    for name, module in rooms().items():
+        _write(folder / "api" / f"{name}.md", room_page(module))
+        _append(folder / "api.md", f"- [{module.path}](api/{name}.md): {summary(module)}\n")
+    _append(
+        folder / "api.md",
+        _contents([*(f"api/{name}" for name in rooms()), "Index <genindex>"], ":hidden:"),
     )
     for caption, entries in NAVIGATION.items():
         _append(folder / "index.md", _contents(entries, ":hidden:", f":caption: {caption}"))
 
 
-def _room(room: str) -> str:
+def _group(group: str) -> str:
     """The page of the reports below one folder of results/."""
     entries = []
     for report in reports():
-        if report.parts[1] == room:
+        if report.parts[1] == group:
             place = PurePosixPath(*report.parts[2:]).with_suffix("")
             named = f"{place.parent}: " if place.parent.parts else ""
             entries.append(f"{named}{title_of(report)} <{place}>")
-    return f"# {room}\n" + _contents(entries)
+    return f"# {group}\n" + _contents(entries)
 
 
 def _contents(entries: list[str], *options: str) -> str:

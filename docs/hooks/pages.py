@@ -5,7 +5,6 @@ which a comment follows; the link says where it stands in the repository:
 
   [What it shows](../../results/dl_cfr/goofspiel/exact.md) <!-- table 1 -->    a report's table
   [Its title](../results/dl_cfr/goofspiel/exact.md) <!-- command -->           and its command
-  [The modules](../../spiel_dl/tree) <!-- api of spiel_dl.tree -->             their docstrings
 
 Links to files that lie elsewhere on the site are turned.
 """
@@ -14,17 +13,12 @@ from __future__ import annotations
 
 import json
 import re
-from functools import cache
 from pathlib import Path, PurePosixPath
-
-import griffe
-from api_pages import load, module_section
 
 ROOT = Path(__file__).parents[2]
 _REPORT = r"\[[^\]]*\]\((?:\.\./)*(results/[^)\s]+\.md)\)"
 _TABLE = re.compile(_REPORT + r" <!-- table (\d+) -->")
 _COMMAND = re.compile(_REPORT + r" <!-- command -->")
-_API = re.compile(r"\[[^\]]*\]\([^)\s]+\) <!-- api of (spiel_dl[.\w]*) -->")
 _HARDWARE = re.compile(r"\b\d+ cores?\b")
 _TURNED = {
     # On the site results/ lies below docs/, in the repository beside it.
@@ -83,24 +77,6 @@ def table_of(report: PurePosixPath, number: int) -> str:
     return tables[number - 1]
 
 
-@cache
-def package() -> griffe.Module:
-    """The package, read once."""
-    return load(ROOT, ROOT / "build" / "api")
-
-
-def modules_of(package: str) -> list[str]:
-    """The modules of a package, or the module itself: names, sorted."""
-    inside = package.removeprefix("spiel_dl").strip(".").replace(".", "/")
-    # The games lie beside the package; setup.py says why.
-    path = ROOT / ("" if inside.split("/")[0] == "games" else "spiel_dl") / inside
-    if path.with_suffix(".py").exists():
-        return [package]
-    modules = (module.relative_to(path) for module in path.rglob("*.py"))
-    names = sorted(".".join(m.with_suffix("").parts) for m in modules if m.stem != "__init__")
-    return [f"{package}.{name}" for name in names]
-
-
 def expand(markdown: str, depth: int) -> str:
     """A page with its comments replaced and its links turned.
 
@@ -123,20 +99,11 @@ def expand(markdown: str, depth: int) -> str:
         report = PurePosixPath(match[1])
         return f"[{title_of(report)}]({'../' * depth}{report}): {command_of(report)}"
 
-    def api(match: re.Match[str]) -> str:
-        return "\n\n".join(module_section(package()[name[9:]]) for name in modules_of(match[1]))
-
     for link, turned in _TURNED.items():
         markdown = link.sub(turned, markdown)
-    for comment, replacement in ((_TABLE, table), (_COMMAND, command), (_API, api)):
+    for comment, replacement in ((_TABLE, table), (_COMMAND, command)):
         markdown = comment.sub(replacement, markdown)
     return markdown
-
-
-def listed(report: PurePosixPath) -> str:
-    """The line of docs/results.md that lists a report."""
-    name = " / ".join(report.parts[1:-1])
-    return f"- {name}: [{title_of(report)}](../{report}) <!-- command -->"
 
 
 def notebook_page(path: Path) -> str:

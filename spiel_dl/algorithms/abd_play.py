@@ -22,7 +22,7 @@ from spiel_dl.algorithms.sepot import MAX_KEPT
 from spiel_dl.search.played import PlayedAnswer
 from spiel_dl.search.policy_rows import acting_policy, rows_of
 from spiel_dl.search.portfolio_played import PlayedPortfolios, PortfolioPlayedStep
-from spiel_dl.search.portfolio_played import PortfolioConfig as PortfolioConfig
+from spiel_dl.search.sepot_config import PortfolioConfig as PortfolioConfig
 from spiel_dl.search.sepot_played import SePoTPlayedPolicy
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.load import AnyGame, turn_based_game

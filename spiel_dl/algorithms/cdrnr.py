@@ -53,11 +53,11 @@ from spiel_dl.search.respond_to import DEFAULT_EFFORT, ResponsePolicy, pieces_an
 from spiel_dl.search.responding import FullStep, JointStep, ModelStep
 from spiel_dl.search.step import AnyValueFunction
 from spiel_dl.solvers.effort import Effort
-from spiel_dl.solvers.refinement import REFINABLE, check_gadget
+from spiel_dl.solvers.gadgets import SAFE_GADGETS, check_gadget
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.load import AnyGame
 
-GADGETS = ("joint", "full", *REFINABLE)
+GADGETS = ("joint", "full", *SAFE_GADGETS)
 
 
 class CDRNRPolicy(ResponsePolicy):
@@ -105,7 +105,7 @@ class CDRNRPolicy(ResponsePolicy):
             gadget cannot be used with this scheme and this value function.
         """
         check_gadget(gadget, refinement, GADGETS)
-        if gadget in REFINABLE and scheme == "sliding" and value_function is not None:
+        if gadget in SAFE_GADGETS and scheme == "sliding" and value_function is not None:
             raise ValueError(
                 f"gadget={gadget!r} with scheme='sliding' needs the opponent's values inside of "
                 "what a step looks at, where a value function does not tell them; use "

@@ -5,13 +5,13 @@ solver = cfr.CFRPlusSolver(pyspiel.load_game("leduc_poker"))
 solver.run(1000)
 print(exploitability.nash_conv(solver.game, solver.average_policy()))
 
-solver = cfr.CFRSolver("leduc_poker", variant="pdcfr+")  # any name in `VARIANTS`, or a `Variant`
+solver = cfr.CFRSolver("leduc_poker", variant="pdcfr+")  # any name in `VARIANTS`
 ```
 
 One iteration updates player 0, then player 1 (or both at once, with alternating_updates=False):
 counterfactual values of all sequences, cumulative regrets, regret matching, average. The loop is
-described in `spiel_dl.solvers.regret_minimization`; the variants differ in three small
-functions alone, see `spiel_dl.solvers.variants`.
+described in `spiel_dl.solvers.regret_minimization`; the variants differ in a few numbers alone, see
+`spiel_dl.solvers.variants`.
 After every iteration, regrets and policies equal those of `open_spiel.python.algorithms.cfr`, but
 for infosets where exact regrets tie: here rounding noise does not break the tie.
 """
@@ -27,8 +27,7 @@ from spiel_dl.factored.families import compile_any
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.solvers import variants
 from spiel_dl.solvers.regret_minimization import RegretMinimizer
-from spiel_dl.solvers.variant_names import variant_by_name
-from spiel_dl.solvers.variants import AnyVariant, Weighting
+from spiel_dl.solvers.variants import Weighting, variant_by_name
 from spiel_dl.tree.load import AnyGame
 
 
@@ -41,13 +40,13 @@ class CFRSolver:
       minimizer: the regret minimizer behind the policies.
     """
 
-    variant: AnyVariant = variants.CFR
+    variant: Weighting = variants.CFR
 
     def __init__(
         self,
         game: AnyGame,
         *,
-        variant: str | AnyVariant | None = None,
+        variant: str | Weighting | None = None,
         alternating_updates: bool = True,
         num_threads: int = 1,
     ):
@@ -55,15 +54,14 @@ class CFRSolver:
 
         Args:
           game: the game, its game string, or the compiled game.
-          variant: a name in `solvers.variant_names.VARIANTS`, a `Weighting`, or a `Variant` of
-            your own functions; None: that of the class.
-          alternating_updates: update the players in turn, not at once; "excfr+" and "greedy" update
-            both at once, whatever it says.
+          variant: a name in `solvers.variants.VARIANTS`, or a `Weighting`; None: that of the
+            class.
+          alternating_updates: update the players in turn, not at once.
           num_threads: threads per iteration; pays from about 100,000 terminal histories on.
 
         Raises:
-          ValueError: if the game cannot be compiled, for an impossible number of threads, if there
-            is no variant of this name, or if the variant cannot solve such a game.
+          ValueError: if the game cannot be compiled, for an impossible number of threads, or if
+            there is no variant of this name.
         """
         if variant is not None:
             self.variant = variant_by_name(variant)

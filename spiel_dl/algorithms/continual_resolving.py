@@ -28,11 +28,10 @@ from __future__ import annotations
 
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.search.engine import ContinualPolicy
-from spiel_dl.search.resolving import GADGETS as GADGETS
 from spiel_dl.search.resolving import ResolvingStep
 from spiel_dl.search.step import AnyValueFunction
 from spiel_dl.solvers.effort import Effort
-from spiel_dl.solvers.refinement import check_gadget
+from spiel_dl.solvers.gadgets import check_gadget
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.load import AnyGame, compile_game
 from spiel_dl.tree.pieces import Pieces
@@ -81,7 +80,7 @@ class ContinualResolvingPolicy(ContinualPolicy):
             refined, if the game goes on at the limit and there is no value function, if one does
             not fit the leaves of a piece, or if there is a tolerance.
         """
-        check_gadget(gadget, refinement, GADGETS)
+        check_gadget(gadget, refinement)
         check_arguments(value_function, depth_limit, by_limit=True)
         tree = compile_game(game)
         check_value_function(cut(tree, depth_limit), value_function)

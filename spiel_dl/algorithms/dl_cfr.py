@@ -11,29 +11,21 @@ Kovařík et al. (2021), "Depth-limited Solver" (DL-CFR+ with the default varian
 One deviation: by default, updates alternate, and steps 1 and 2 are done once per player, each time
 with the newest ranges. The paper's solver updates both players at once, with one evaluation an
 iteration: `alternating_updates=False`.
-
-Optimal values are piecewise linear in the ranges, which costs regret minimization its speed: at a
-fixed pace it circles around the equilibrium. Such problems are sharp, so *restarts* at the average
-with ever smaller steps help (for linear programs: Applegate, Hinder, Lu, Lubin 2023, "Faster
-first-order primal-dual methods for linear programming using restarts and sharpness"). They are an
-addition to the paper's algorithm, and off by default.
 """
 
 from __future__ import annotations
 
 import json
 import numbers
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pyspiel
 
 from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.solvers.checks import check_iterations
 from spiel_dl.solvers.regret_minimization import Pair, RegretMinimizer
-from spiel_dl.solvers.variant_names import variant_by_name
-from spiel_dl.solvers.variants import CFR_PLUS, AnyVariant, check_goes_by_regrets
+from spiel_dl.solvers.variants import CFR_PLUS, Weighting, variant_by_name
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.load import AnyGame, compile_game
 from spiel_dl.tree.trunk import cut
@@ -66,10 +58,8 @@ class DLCFRSolver:
         value_function: ValueFunction | None,
         depth_limit: DepthLimit,
         *,
-        variant: str | AnyVariant = CFR_PLUS,
+        variant: str | Weighting = CFR_PLUS,
         alternating_updates: bool = True,
-        restart_every: int | None = None,
-        restart_growth: float = 2.0,
     ):
         """Starts at the uniform strategy.
 
@@ -81,23 +71,12 @@ class DLCFRSolver:
           variant: the variant of CFR, or its name.
           alternating_updates: update the players in turn, with two evaluations an iteration; if
             not, at once, with one.
-          restart_every: iterations between two restarts, at which the solver goes on from its
-            average; None: it never does. The average policy is then that of the iterations since
-            the last restart.
-          restart_growth: what the size of cumulative regrets is multiplied by at a restart.
 
         Raises:
           ValueError: if the game cannot be compiled or cut, if it goes on at the leaves and no
-            value function is given, if there are no leaves and one is given, if numbers of restarts
-            are not positive, or if the variant cannot be restarted.
+            value function is given, or if there are no leaves and one is given.
         """
         variant = variant_by_name(variant)
-        if restart_every is not None and restart_every < 1:
-            raise ValueError(f"restart_every={restart_every} must be at least 1, or None")
-        if restart_every is not None:
-            check_goes_by_regrets(variant)
-        if not restart_growth > 0:
-            raise ValueError(f"restart_growth={restart_growth} must be positive")
         check_arguments(value_function, depth_limit)
         self.trunk = cut(compile_game(game), depth_limit)
         check_value_function(self.trunk, value_function)
@@ -110,14 +89,10 @@ class DLCFRSolver:
                 f"value, and the {type(value_function).__name__} would never be asked; choose a "
                 "smaller limit, or value_function=None for plain CFR"
             )
-        self._restart_every = restart_every
-        self._restart_growth = restart_growth
         tolerance = getattr(value_function, "tolerance", None)
         self._made: dict[str, Any] = {
             "value_function": None if value_function is None else type(value_function).__name__,
             "tolerance": float(tolerance) if isinstance(tolerance, numbers.Real) else None,
-            "restart_every": restart_every,
-            "restart_growth": None if restart_every is None else float(restart_growth),
         }
         self.minimizer = RegretMinimizer(
             self.trunk.sequence_form, variant, alternating_updates=alternating_updates
@@ -144,19 +119,6 @@ class DLCFRSolver:
           ValueError: if the number is not an integer >= 0, or the value function's values are not
             finite, or not float arrays of the ranges' shapes.
         """
-        num_iterations = check_iterations(num_iterations)
-        every, growth = self._restart_every, self._restart_growth
-        if every is None:
-            self._run(num_iterations)
-            return
-        target = self.iteration + num_iterations
-        while self.iteration < target:
-            # Only now, so that there always is an average to be handed out.
-            if self.iteration and self.iteration % every == 0:
-                self.minimizer.restart(growth)
-            self._run(min(target - self.iteration, every - self.iteration % every))
-
-    def _run(self, num_iterations: int) -> None:
         if self._leaf_values is None:
             self.minimizer.run(num_iterations)
         else:
@@ -181,8 +143,8 @@ class DLCFRSolver:
     def state(self) -> dict[str, np.ndarray]:
         """Copies of all that changes from iteration to iteration, for checkpoints.
 
-        With it goes what `load_state` compares: the class of the value function, its `tolerance` if
-        it has one, and the restarts.
+        With it goes what `load_state` compares: the class of the value function, and its
+        `tolerance` if it has one.
         """
         values = self._leaf_values.state() if self._leaf_values else {}
         made = np.frombuffer(json.dumps(self._made).encode(), np.uint8).copy()
@@ -229,19 +191,6 @@ class DLCFRSolver:
         return ArrayPolicy(tree, (whole[0], whole[1]))
 
 
-def asked_ranges(solver: DLCFRSolver, iterations: Iterable[int]) -> Values:
-    """The ranges with which a solver begins some of its iterations.
-
-    Args:
-      solver: a fresh solver; it is left before the last of these iterations.
-      iterations: numbers of iterations from 1 on, increasing.
-
-    Returns:
-      For each player, float64 [n, L_p]: its reach of its leaf infosets, a row per iteration.
-    """
-    return _stacked(list(_ranges_before(solver, iterations)))
-
-
 def evaluated_ranges(solver: DLCFRSolver, iterations: Iterable[int]) -> Values:
     """All ranges at which leaf values are asked for in some iterations of a solver.
 
@@ -256,19 +205,15 @@ def evaluated_ranges(solver: DLCFRSolver, iterations: Iterable[int]) -> Values:
       For each player, float64 [n, L_p]: its reach of its leaf infosets, a row per pair.
     """
     rows = []
-    for first in _ranges_before(solver, iterations):
+    for iteration in iterations:
+        solver.run(iteration - 1 - solver.iteration)
+        first = _leaf_ranges(solver)
         rows.append(first)
         solver.run(1)
         if solver.minimizer.alternating_updates:
             rows.append((_leaf_ranges(solver)[0], first[1]))
-    return _stacked(rows)
-
-
-def _ranges_before(solver: DLCFRSolver, iterations: Iterable[int]) -> Iterator[Values]:
-    """Both players' ranges before each of these iterations, which the caller may do."""
-    for iteration in iterations:
-        solver.run(iteration - 1 - solver.iteration)
-        yield _leaf_ranges(solver)
+    range_0, range_1 = (np.stack(column) for column in zip(*rows, strict=True))
+    return range_0, range_1
 
 
 def _leaf_ranges(solver: DLCFRSolver) -> Values:
@@ -276,8 +221,3 @@ def _leaf_ranges(solver: DLCFRSolver) -> Values:
     sequences = solver.trunk.leaves.sequences
     plans = [learner.realization for learner in solver.minimizer.learned]
     return plans[0][sequences[0]], plans[1][sequences[1]]
-
-
-def _stacked(rows: Sequence[Values]) -> Values:
-    range_0, range_1 = (np.stack(column) for column in zip(*rows, strict=True))
-    return range_0, range_1

@@ -27,7 +27,7 @@ from __future__ import annotations
 from spiel_dl.algorithms.particle_sepot import ParticleSePoTPolicy
 from spiel_dl.search.knowledge_limited_step import UNLIMITED as UNLIMITED
 from spiel_dl.search.knowledge_limited_step import KnowledgeLimitedStep
-from spiel_dl.search.particle_sepot_step import ParticleConfig as ParticleConfig
+from spiel_dl.search.sepot_config import ParticleConfig as ParticleConfig
 
 
 class KnowledgeLimitedPolicy(ParticleSePoTPolicy):

@@ -13,9 +13,9 @@ nothing: too large a stepsize is a best response to the blueprint, and as exploi
 from __future__ import annotations
 
 from spiel_dl.search.mirror_descent_step import ActionValues, MirrorDescentStep
-from spiel_dl.search.mirror_descent_step import MirrorDescentConfig as MirrorDescentConfig
 from spiel_dl.search.played import PlayedPolicy
 from spiel_dl.search.policy_rows import AnyBlueprint
+from spiel_dl.search.sepot_config import MirrorDescentConfig as MirrorDescentConfig
 from spiel_dl.tree.load import AnyGame
 
 _MAX_KEPT = 16

@@ -8,10 +8,9 @@ its section on Nash equilibria. A step is that of `learning.policy_gradient` wit
 
 where ratio = pi(a) / pi_old(a). Each `magnet_period` steps the target network's policy becomes the
 magnet; the first magnet is the fresh network's nearly uniform policy. With a fixed magnet the
-losses have one fixed point, and magnet after magnet those come near an equilibrium: they are what
-`algorithms.regularized_fixed_points.MMDFixedPoints` computes exactly. The entropy, which pulls
-towards the uniform policy, is needed beside the magnet: without it nothing holds the magnets back
-from where noise carries them.
+losses have one fixed point, and magnet after magnet those come near an equilibrium. The entropy,
+which pulls towards the uniform policy, is needed beside the magnet: without it nothing holds the
+magnets back from where noise carries them.
 
     learner = mmd.MMDSolver("leduc_poker")
     learner.run(1000)
@@ -25,7 +24,6 @@ import math
 
 import torch
 
-from spiel_dl.algorithms.regularized_fixed_points import MMDFixedPoints
 from spiel_dl.learning.policy_gradient import (
     PolicyGradientConfig,
     PolicyGradientLearner,
@@ -74,25 +72,6 @@ class MMDSolver(PolicyGradientLearner):
         super().step()
         if self.num_steps % self.config.magnet_period == 0:
             self._renew_regularization()
-
-    @property
-    def is_regularized(self) -> bool:
-        """Whether there are fixed points to head for."""
-        return self.temperature() + self.config.magnet_weight > 0
-
-    def fixed_points(self) -> MMDFixedPoints:
-        """What is headed for, exactly: the next fixed point is that of the magnet as it is now.
-
-        Raises:
-          ValueError: if the game is not compiled.
-        """
-        magnet, unit = self.regularization_policy(), self.utility_scale
-        return MMDFixedPoints(
-            magnet.tree,
-            magnet,
-            temperature=unit * self.temperature(),
-            magnet_weight=unit * self.config.magnet_weight,
-        )
 
     def policy_loss(
         self,

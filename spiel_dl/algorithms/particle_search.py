@@ -23,7 +23,6 @@ from __future__ import annotations
 from spiel_dl.search.particle_step import ParticleStep
 from spiel_dl.search.played import PlayedPolicy
 from spiel_dl.search.sparse_solution import DEFAULT_EFFORT, SparseSolution
-from spiel_dl.search.sparse_solution import GADGETS as GADGETS
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.load import AnyGame

@@ -20,9 +20,9 @@ from __future__ import annotations
 
 from spiel_dl.algorithms.sepot import MAX_KEPT
 from spiel_dl.learning.critics import Critic
-from spiel_dl.search.particle_sepot_step import ParticleConfig as ParticleConfig
 from spiel_dl.search.particle_sepot_step import ParticleSePoTStep
 from spiel_dl.search.policy_rows import AnyBlueprint
+from spiel_dl.search.sepot_config import ParticleConfig as ParticleConfig
 from spiel_dl.search.sepot_config import SearchConfig
 from spiel_dl.search.sepot_played import SePoTPlayedPolicy
 from spiel_dl.tree.depth_limit import DepthLimit

@@ -41,15 +41,12 @@ import math
 
 import torch
 
-from spiel_dl.algorithms.regularized_fixed_points import RNaDFixedPoints
 from spiel_dl.learning.config import LearnerConfig
 from spiel_dl.learning.neurd import neurd_gradient
 from spiel_dl.learning.self_play_learner import SelfPlayLearner
 from spiel_dl.learning.sources import Trajectories
 from spiel_dl.learning.vtrace import Targets, v_trace
-from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.policy_network import MaskedPolicy
-from spiel_dl.solvers.strategies import behaviour_strategy
 
 
 @dataclasses.dataclass(frozen=True)
@@ -139,23 +136,6 @@ class RNaDSolver(SelfPlayLearner):
     config: RNaDConfig
     default_config = RNaDConfig
     num_regularization_policies = 2
-
-    def fixed_points(self) -> RNaDFixedPoints:
-        """What is headed for in the second half of a period, exactly, as the next fixed point.
-
-        Raises:
-          ValueError: if the game is not compiled.
-        """
-        last = self.regularization_policy()
-        players = zip(last.tree.treeplexes, last.strategies, strict=True)
-        first, second = (behaviour_strategy(t, s ** self.sharpness()) for t, s in players)
-        reference = ArrayPolicy(last.tree, (first, second))
-        return RNaDFixedPoints(last.tree, reference, eta=self.config.eta * self.utility_scale)
-
-    @property
-    def is_regularized(self) -> bool:
-        """Whether there are fixed points to head for."""
-        return self.config.eta > 0
 
     def sharpness(self) -> float:
         """The power to which regularisation policies are taken at this step."""

@@ -19,7 +19,7 @@ Games", section 4.2. To decide in a public state:
 `SePoTPolicy` searches in compiled games, `SePoTPlayPolicy` in games of any size with `Rules`, whose
 public states are reconstructed.
 
-Why these are the defaults of `SearchConfig` (`run/papers/sepot/ablation.py` measures the others):
+Why these are the defaults of `SearchConfig` (`experiments/sepot/ablation.py` measures the others):
 
   * *Ranges that are played.* The paper replays the network's policy for a player that has played by
     it so far (section 4.2). Once the player has searched, that is not the range with which it

@@ -88,11 +88,11 @@ class AbruptForm(FactoredForm):
         weights = self.weights(1 - player, opponent_plan)
         if player == 1:
             np.negative(weights, out=weights)  # Utilities are player 0's.
-        values = self.zeros(self.num_slots[player])
+        values = np.zeros(self.num_slots[player])
         self._multiply(self.skeletons, player, player, _SLOTS, weights, values)
-        cfv = self.zeros(self.treeplexes[player].num_sequences)
+        cfv = np.zeros(self.treeplexes[player].num_sequences)
         self._multiply(self.seen[player], 0, 1, _SEQUENCES, values, cfv)
-        return cfv.astype(np.float64, copy=False)
+        return cfv
 
     def weights(self, player: int, plan: np.ndarray) -> np.ndarray:
         """W_p, a player's part in the probability of each of its slots: [L_p].
@@ -101,8 +101,8 @@ class AbruptForm(FactoredForm):
           player: whose.
           plan: float64 [S_p], its realization plan.
         """
-        weights = self.zeros(self.num_slots[player])
-        plan = self.rounded(plan)
+        weights = np.zeros(self.num_slots[player])
+        plan = np.ascontiguousarray(plan, np.float64)
         self._multiply(self.seen[player], 0, 0, _SEQUENCES, plan, weights)
         return weights
 

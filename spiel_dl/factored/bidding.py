@@ -103,8 +103,8 @@ class BiddingForm(FactoredForm):
 
     def values_against(self, player: int, opponent_plan: np.ndarray) -> np.ndarray:
         """What each of a player's sequences pays by itself: float64 [S_p], a new array."""
-        cfv = self.zeros(self.treeplexes[player].num_sequences)
-        plan = self.rounded(opponent_plan)
+        cfv = np.zeros(self.treeplexes[player].num_sequences)
+        plan = np.ascontiguousarray(opponent_plan, np.float64)
         first = self.treeplexes[0].first_sequence, self.treeplexes[1].first_sequence
         bounds = equal_parts(np.arange(len(self.class_of) + 1), _NUM_PARTS)
 
@@ -121,7 +121,7 @@ class BiddingForm(FactoredForm):
             )
 
         self.in_threads(work, _NUM_PARTS)
-        return cfv.astype(np.float64, copy=False)
+        return cfv
 
     @property
     def cost(self) -> Cost:

@@ -142,8 +142,8 @@ class DiceForm(FactoredForm):
 
     def values_against(self, player: int, opponent_plan: np.ndarray) -> np.ndarray:
         """What each of a player's sequences pays by itself: float64 [S_p], a new array."""
-        cfv = self.zeros(self.treeplexes[player].num_sequences)
-        plan = self.rounded(opponent_plan)
+        cfv = np.zeros(self.treeplexes[player].num_sequences)
+        plan = np.ascontiguousarray(opponent_plan, np.float64)
         num_sets = len(self.tables.num_actions)
         bounds = np.linspace(1, num_sets, _NUM_PARTS + 1).astype(np.int64)
 
@@ -151,7 +151,7 @@ class DiceForm(FactoredForm):
             dice_kernels.add_calls(bounds[part], bounds[part + 1], player, self.tables, plan, cfv)
 
         self.in_threads(work, _NUM_PARTS)
-        return cfv.astype(np.float64, copy=False)
+        return cfv
 
     @property
     def cost(self) -> Cost:

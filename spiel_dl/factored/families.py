@@ -7,7 +7,6 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import pyspiel
 
 from spiel_dl.factored.abrupt import AbruptGame
@@ -36,8 +35,6 @@ _MOST_CARDS = 6
 _MOST_COINS = 13
 _MANY_COINS = 10
 _TIC_TAC_TOE = StoneTensors(9, cell_stride=1, kind_stride=9, num_kinds=3, kinds=(0, 2, 1))
-DTYPES = ("float64", "float32")
-"""What payoffs of factored forms can be added up in."""
 Build = Callable[[int], FactoredGame]
 
 
@@ -58,21 +55,16 @@ class PhantomRules:
     counts_turns: bool
 
 
-def factored_game(
-    game: pyspiel.Game | str, *, num_threads: int | None = None, dtype: str = "float64"
-) -> FactoredGame:
+def factored_game(game: pyspiel.Game | str, *, num_threads: int | None = None) -> FactoredGame:
     """The factored form of a game of any size, if it is of a family that has one.
 
     Args:
       game: the game, or its game string.
       num_threads: threads for the payoffs; None: as many as this process may use cores.
-      dtype: "float64" or "float32", of what payoffs are added up in; see `FactoredForm`.
 
     Raises:
-      ValueError: if the game is of no such family, or too large, or `dtype` is another.
+      ValueError: if the game is of no such family, or too large.
     """
-    if dtype not in DTYPES:
-        raise ValueError(f"dtype={dtype!r} must be one of {', '.join(DTYPES)}")
     turn_based = load_turn_based(game)
     found = _find(turn_based)
     if found is None:
@@ -86,14 +78,7 @@ def factored_game(
             f"at most {_MOST_COINS} coins"
         )
     build, _ = found
-    built = build(default_threads() if num_threads is None else num_threads)
-    form = dataclasses.replace(built.sequence_form, dtype=np.dtype(dtype))
-    return dataclasses.replace(built, sequence_form=form)
-
-
-def has_factored_form(game: pyspiel.Game | str) -> bool:
-    """Whether `factored_game` builds a game; one that cannot be loaded raises a ValueError."""
-    return _find(load_turn_based(game)) is not None
+    return build(default_threads() if num_threads is None else num_threads)
 
 
 def compile_any(game: AnyGame, *policies: object) -> GameTree | FactoredGame:

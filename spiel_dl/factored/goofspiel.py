@@ -137,8 +137,8 @@ class GoofspielForm(FactoredForm):
     def values_against(self, player: int, opponent_plan: np.ndarray) -> np.ndarray:
         """What each of a player's sequences pays by itself: float64 [S_p], a new array."""
         del player  # Both see the same of themselves.
-        cfv = self.zeros(self.treeplexes[0].num_sequences)
-        plan = self.rounded(opponent_plan)
+        cfv = np.zeros(self.treeplexes[0].num_sequences)
+        plan = np.ascontiguousarray(opponent_plan, np.float64)
         shape = (len(self.utilities), self.num_last)
         own, others = (array[self.first_last :].reshape(shape) for array in (cfv, plan))
         bounds = np.linspace(0, len(self.utilities), _NUM_PARTS + 1).astype(np.int64)
@@ -155,7 +155,7 @@ class GoofspielForm(FactoredForm):
             )
 
         self.in_threads(work, _NUM_PARTS)
-        return cfv.astype(np.float64, copy=False)
+        return cfv
 
     @property
     def cost(self) -> Cost:

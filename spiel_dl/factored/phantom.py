@@ -117,16 +117,16 @@ class PhantomForm(FactoredForm):
         """What each of a player's sequences pays by itself: float64 [S_p], a new array."""
         sign = 1.0 if player == 0 else -1.0
         weights = self.weights(1 - player, opponent_plan)
-        values = self.rounded(sign * orders_of(self.board).utility * weights)
+        values = sign * orders_of(self.board).utility * weights
         own = self.classes[player]
-        cfv = self.zeros(own.treeplex.num_sequences)
+        cfv = np.zeros(own.treeplex.num_sequences)
 
         def work(part: int) -> None:
             bounds = own.parts[part : part + 2]
             phantom_kernels.sum_values(own.tables, bounds[0], bounds[1], values, cfv)
 
         self.in_threads(work, _NUM_PARTS)
-        return cfv.astype(np.float64, copy=False)
+        return cfv
 
     @property
     def cost(self) -> Cost:
@@ -143,8 +143,8 @@ class PhantomForm(FactoredForm):
           plan: float64 [S_p], its realization plan.
         """
         own = self.classes[player]
-        weights = self.zeros(_NUM_PARTS, orders_of(self.board).num_rows)
-        plan = self.rounded(plan)
+        weights = np.zeros((_NUM_PARTS, orders_of(self.board).num_rows))
+        plan = np.ascontiguousarray(plan, np.float64)
 
         def work(part: int) -> None:
             bounds = own.parts[part : part + 2]
@@ -162,7 +162,7 @@ class PhantomGame(FactoredGame):
       sequence_form: its payoffs and classes.
       tensors: how the game writes what a player has tried.
       strings_count_turns: whether the game's strings tell how often the opponent has failed.
-      has_waits: whether players wait until turns are over, see `games.classical_phantom`. Where
+      has_waits: whether players wait until turns are over, see `games.phantom`. Where
         they do, they have no infoset here.
     """
 

@@ -82,7 +82,7 @@ class StoneTensors:
 class TurnTensors:
     """How abrupt games are written here: the player, all tries, the end, own tries, which failed.
 
-    `spiel_dl.games.abrupt_phantom` has the table.
+    `spiel_dl.games.phantom` has the table.
 
     Attributes:
       num_cells: n.
@@ -104,7 +104,7 @@ class TurnTensors:
 class WaitingTensors:
     """How classical games are written here: the player, all steps, the end, tries, which failed.
 
-    `spiel_dl.games.classical_phantom` has the table.
+    `spiel_dl.games.phantom` has the table.
 
     Attributes:
       num_cells: n.
@@ -177,7 +177,7 @@ def tries(state: pyspiel.State, num_cells: int) -> Iterator[tuple[int, int, bool
     """What the players have tried before a state: player, cell, and whether it succeeded."""
     stones: set[int] = set()
     for step in state.full_history():
-        if step.action >= num_cells:  # a wait, see `spiel_dl.games.classical_phantom`
+        if step.action >= num_cells:  # a wait, see `spiel_dl.games.phantom`
             continue
         yield int(step.player), int(step.action), step.action not in stones
         stones.add(step.action)

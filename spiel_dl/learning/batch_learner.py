@@ -1,8 +1,8 @@
 """`BatchLearner`: learns from batches of whole games; with policy transformations, a critic, too.
 
-    learner = rnad.RNaDSolver("leduc_poker", transformations=pure_transformations(3))
-    ...
-    critic = learner.critic()
+learner = rnad.RNaDSolver("leduc_poker", transformations=pure_transformations(3))
+...
+critic = learner.critic()
 """
 
 from __future__ import annotations

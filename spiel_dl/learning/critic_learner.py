@@ -23,11 +23,10 @@ from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.learning.batch_learner import BatchLearner
 from spiel_dl.learning.critic_training import CriticConfig
-from spiel_dl.learning.self_play import ActingNetwork, ActingPolicy, explored
+from spiel_dl.learning.self_play import ActingNetwork, ActingPolicy, by_tensors, explored
 from spiel_dl.learning.sources import Trajectories
 from spiel_dl.learning.transformations import PolicyTransformations
 from spiel_dl.learning.tree_environment import TreeEnvironment
-from spiel_dl.networks.perceptron import Inputs
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.network_policy import FineTuning, NetworkPolicy
 from spiel_dl.policies.policy_network import policy_of
@@ -144,7 +143,8 @@ class CriticLearner(BatchLearner):
         source, exploration = self._network_policy(), self._games["exploration"]
         if source.fine_tuning is None:
             return ActingNetwork(source.network, source.parameters.detach(), exploration)
-        return lambda seen, legal: explored(_act(source, seen, legal), legal, exploration)
+        act = by_tensors(source.act)
+        return lambda seen, legal: explored(act(seen, legal), legal, exploration)
 
     @torch.no_grad()
     def policy_at(self, trajectories: Trajectories) -> torch.Tensor:
@@ -206,11 +206,6 @@ class CriticLearner(BatchLearner):
         if isinstance(self._source, NetworkPolicy):
             blueprint |= self._network_settings()
         return {**super()._identity(), "blueprint": blueprint}
-
-
-def _act(source: NetworkPolicy, seen: Inputs, legal: torch.Tensor) -> torch.Tensor:
-    """What a network's policy does, fine-tuned: float32 [N, A]."""
-    return source.act(seen if isinstance(seen, torch.Tensor) else seen.dense(), legal)
 
 
 def _copy_of(policy: ArrayPolicy | NetworkPolicy) -> ArrayPolicy | NetworkPolicy:

@@ -1,10 +1,10 @@
 """`Learner`: what all that learn from games have in common: steps, metrics, checkpoints.
 
-    learner = rnad.RNaDSolver("leduc_poker")
-    learner.run(1000)
-    print(learner.metrics())
-    policy = learner.policy()  # an open_spiel Policy
-    learner.save("leduc.safetensors")
+learner = rnad.RNaDSolver("leduc_poker")
+learner.run(1000)
+print(learner.metrics())
+policy = learner.policy()  # an open_spiel Policy
+learner.save("leduc.safetensors")
 """
 
 from __future__ import annotations
@@ -175,15 +175,19 @@ class Learner(abc.ABC):
         self.num_steps = int(state["num_steps"])
         self._num_logged, self._window = 0, _Window()
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: str | os.PathLike[str], notes: Mapping[str, Any] | None = None) -> None:
         """Writes everything that further steps depend on, completely or not at all.
+
+        Args:
+          path: the file.
+          notes: what else its header is to say, which `load` does not read.
 
         Raises:
           ValueError: as `state`. Nothing is written then.
         """
         arrays = self.state()
         num_steps = int(arrays.pop("num_steps"))
-        header = {**self._identity(), **self._described(), "num_steps": num_steps}
+        header = {**(notes or {}), **self._identity(), **self._described(), "num_steps": num_steps}
         tensor_files.save(path, arrays, {**header, "window": dataclasses.asdict(self._window)})
         self._last_checkpoint = f"that of step {self.num_steps} ({Path(path)})"
 

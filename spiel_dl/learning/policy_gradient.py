@@ -94,9 +94,7 @@ class PolicyGradientLearner(SelfPlayLearner):
         mask = trajectories.legal.to(target.dtype)
         magnets = [
             MaskedPolicy.of(logits, mask).log_policy
-            for logits in self.regularization_logits(
-                trajectories, self.num_regularization_policies
-            )
+            for logits in self.regularization_logits(trajectories, self.num_regularization_policies)
         ]
         weight = trajectories.valid / trajectories.valid.sum().clamp(min=1)
         reported = []

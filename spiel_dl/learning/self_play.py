@@ -55,7 +55,6 @@ class ActingNetwork:
         policy = policy_of(outputs[:, :-1], legal)
         return explored(policy, legal, self.exploration) if self.exploration else policy
 
-
     def answer(self, inputs: Inputs) -> Answer:
         """`PolicyNetwork.answer` of all rows that were shown, in turn."""
         assert self.said is not None
@@ -67,6 +66,16 @@ def explored(policy: torch.Tensor, legal: torch.Tensor, exploration: float) -> t
     """A policy that plays a share `exploration` of decisions at random: float32 [..., A]."""
     uniform = legal / legal.sum(dim=-1, keepdim=True).clamp(min=1)
     return torch.lerp(policy, uniform, exploration)
+
+
+def by_tensors(policy: ActingPolicy) -> ActingPolicy:
+    """A policy that is asked by tensors alone, never by lists of ones."""
+
+    def act(observation: Inputs, legal: torch.Tensor) -> torch.Tensor:
+        is_dense = isinstance(observation, torch.Tensor)
+        return policy(observation if is_dense else observation.dense(), legal)
+
+    return act
 
 
 class SelfPlay:

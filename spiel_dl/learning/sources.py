@@ -453,9 +453,7 @@ class CompiledSource(_CompiledSource):
         if self._history_size:
             rules = self.environment.rules
             sizes = (rules.public_size(True), rules.private_size(True))
-            play_kernels.meet_histories(
-                games, sizes, self._ones, self._history_lists, begin
-            )
+            play_kernels.meet_histories(games, sizes, self._ones, self._history_lists, begin)
         self._num_rows_before = begin
         self._num_rows = self._lists.meet(t, games, begin, self._arrays)
         legal = torch.from_numpy(games.legal[games.player >= 0])

@@ -78,9 +78,7 @@ class StepGraph:
         graph = torch.cuda.CUDAGraph()
         graph.register_generator_state(self._generator)
         # Libraries may allocate in autograd's threads. That is none of this stream's business.
-        context = torch.cuda.graph(
-            graph, stream=self._stream, capture_error_mode="thread_local"
-        )
+        context = torch.cuda.graph(graph, stream=self._stream, capture_error_mode="thread_local")
         cause: BaseException | None = None
         try:
             with context:

@@ -126,9 +126,7 @@ def _go_back(
     w = ratio * next_weight
     corrected = _bounded(w, rho_bar) * (total + next_value - value)
     # How far the target of the next own move is from its value, and likewise of this one.
-    gap = solve_backwards(
-        (1 - carries) * corrected, torch.where(own, _bounded(w, c_bar), carries)
-    )
+    gap = solve_backwards((1 - carries) * corrected, torch.where(own, _bounded(w, c_bar), carries))
     next_target = next_value + one_later(gap)
     error = one_later(weighted) + utility + next_weight * next_target - value
     is_second = own[:, 1]

@@ -178,9 +178,7 @@ def evaluate(
     return outputs
 
 
-def _evaluate_block(
-    layers: Layers, shown: torch.Tensor, units: list[torch.Tensor]
-) -> torch.Tensor:
+def _evaluate_block(layers: Layers, shown: torch.Tensor, units: list[torch.Tensor]) -> torch.Tensor:
     for bias, weight in layers[:-1]:
         shown = torch.addmm(bias, shown, weight).relu_()
         units.append(shown)

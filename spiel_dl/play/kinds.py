@@ -14,6 +14,7 @@ from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.games.own import is_same_function
 from spiel_dl.play import searches, zoo
+from spiel_dl.play.options import LookingAhead, Options, Responding
 from spiel_dl.play.requests import Request
 from spiel_dl.policies import opponent_models
 from spiel_dl.policies.array_policy import ArrayPolicy
@@ -32,7 +33,8 @@ class Kind:
       meaning: what it is, for help texts.
       load: makes the policy.
       compiles: whether the game must be small enough to compile.
-      uses: which of the `SearchOptions` it uses, apart from those of a policy within it.
+      options: its configuration, whose fields are its options, apart from those of a policy within
+        it; see `play.options`.
       models: whose models of the zoo may stand behind the colon without their algorithm; empty:
         nobody's.
     """
@@ -41,7 +43,7 @@ class Kind:
     meaning: str
     load: Callable[[Request], openspiel_policy.Policy]
     compiles: bool = False
-    uses: tuple[str, ...] = ()
+    options: type[Options] = Options
     models: str = ""
 
     @property
@@ -90,7 +92,7 @@ def _late(request: Request) -> openspiel_policy.Policy:
     tree = request.compiled()
     return opponent_models.errs_beyond(
         tree,
-        request.search().depth_limit,
+        request.depth_limit,
         _equilibrium(request),
         request.load_model(request.source, tree),
     )
@@ -140,7 +142,6 @@ def _function(request: Request) -> openspiel_policy.Policy:
     return policies[0] if len(policies) == 1 else SeatsPolicy((policies[0], policies[1]))
 
 
-_SEPOT_USES = ("depth_limit", "max_histories", "effort", "leaf_choice")
 _ALL = (
     Kind("uniform", "all legal actions alike", _uniform),
     Kind("highest", "the legal action with the highest id", _highest),
@@ -151,7 +152,7 @@ _ALL = (
         "an equilibrium above the depth limit, and a policy of this table below",
         _late,
         compiles=True,
-        uses=("depth_limit",),
+        options=LookingAhead,
     ),
     Kind("cfr:K", "the average of K iterations of CFR", _cfr, compiles=True),
     Kind("cfr_last:K", "CFR's policy after K iterations", _cfr_last, compiles=True),
@@ -162,14 +163,14 @@ _ALL = (
         "several files with commas between them, each for one depth limit",
         searches.resolving,
         compiles=True,
-        uses=("depth_limit", "gadget", "effort"),
+        options=searches.Resolving,
     ),
     Kind(
         "cdbr:MODEL",
         "the continual depth-limited best response to a policy of this table",
         searches.cdbr,
         compiles=True,
-        uses=("depth_limit", "effort", "player"),
+        options=searches.RespondingAhead,
     ),
     Kind(
         "cdrnr:P:MODEL",
@@ -177,7 +178,7 @@ _ALL = (
         "probability P",
         searches.cdrnr,
         compiles=True,
-        uses=("depth_limit", "effort", "player"),
+        options=searches.RespondingAhead,
     ),
     Kind(
         "abd:P:MODEL",
@@ -185,21 +186,21 @@ _ALL = (
         "game that is played if the model is weakened:... and the game is not compiled",
         searches.abd,
         compiles=True,
-        uses=("depth_limit", "effort", "budget", "num_rollouts", "player"),
+        options=searches.RespondingWithPortfolios,
     ),
     Kind(
         "rnr:P:MODEL",
         "the restricted Nash response in the whole game",
         searches.rnr,
         compiles=True,
-        uses=("effort", "player"),
+        options=Responding,
     ),
     Kind(
         "sepot:CHECKPOINT",
         "SePoT on top of a learner's network and critic, or of a model's of the zoo; in games "
         "without Rules, or if the game is given compiled, in the compiled game",
         searches.sepot,
-        uses=_SEPOT_USES,
+        options=searches.SePoT,
         models="rnad",
     ),
     Kind(
@@ -207,43 +208,35 @@ _ALL = (
         "SePoT that goes on from its earlier searches",
         searches.sepot_continual,
         compiles=True,
-        uses=_SEPOT_USES,
+        options=searches.SePoT,
         models="rnad",
     ),
     Kind(
         "particle:NETWORK",
         "search among particles with a particle value network, in games with Rules",
         searches.particle,
-        uses=("depth_limit", "budget", "gadget", "effort"),
+        options=searches.AmongParticles,
         models="particle",
     ),
     Kind(
         "particle_sepot:CHECKPOINT",
         "SePoT below a bounded sample of each public state, in games with Rules of any size",
         searches.particle_sepot,
-        uses=("depth_limit", "budget", "num_expansions", "effort", "leaf_choice"),
+        options=searches.BelowParticles,
         models="rnad",
     ),
     Kind(
         "klss:CHECKPOINT",
         "the same from the histories of low-order knowledge alone: knowledge-limited search",
         searches.knowledge_limited,
-        uses=(
-            "depth_limit",
-            "budget",
-            "order",
-            "safety",
-            "num_expansions",
-            "effort",
-            "leaf_choice",
-        ),
+        options=searches.KnowledgeLimited,
         models="rnad",
     ),
     Kind(
         "mmds:CHECKPOINT",
         "mirror-descent search on top of a learner's network, in games with Rules of any size",
         searches.mirror_descent,
-        uses=("budget", "stepsize", "num_rollouts"),
+        options=searches.MirrorDescent,
         models="rnad",
     ),
     Kind(

@@ -61,9 +61,6 @@ def view_public_tree(
     policy: openspiel_policy.Policy,
     depth_limit: DepthLimit,
     policy_name: str,
-    *,
-    max_public_states: int = MAX_PUBLIC_STATES,
-    max_infosets: int = MAX_INFOSETS,
 ) -> PublicTreeView:
     """Looks at a policy in all public states of a trunk, its leaf public states included.
 
@@ -72,8 +69,6 @@ def view_public_tree(
       policy: both players' policy.
       depth_limit: where to stop; a limit beyond the game shows all of it.
       policy_name: what to call the policy.
-      max_public_states: refuse trunks with more public states than this.
-      max_infosets: refuse trunks with more augmented infosets of both players than this.
 
     Raises:
       ValueError: if the game cannot be compiled or cut, the policy is not one for it, or the trunk
@@ -81,7 +76,7 @@ def view_public_tree(
     """
     tree = compile_game(game, policy)
     shown, leaves = _states_above(tree, depth_limit)
-    _check_size(tree, depth_limit, shown, max_public_states, max_infosets)
+    _check_size(tree, depth_limit, shown)
     array_policy = ArrayPolicy.from_policy(tree, policy)
     numbers = PolicyNumbers(array_policy)
     texts = {state: public_text(tree, state) for state in shown}
@@ -121,23 +116,21 @@ def _check_size(
     tree: GameTree,
     depth_limit: DepthLimit,
     shown: list[int],
-    max_public_states: int,
-    max_infosets: int,
 ) -> None:
     """Raises a ValueError if there is more than a person or a browser can take."""
     remedy = f"Give a smaller depth limit than {depth_limit}, or count it in moves."
-    if len(shown) > max_public_states:
+    if len(shown) > MAX_PUBLIC_STATES:
         raise ValueError(
             f"{tree.game} has {len(shown):,} public states down to {depth_limit}, more than "
-            f"max_public_states={max_public_states:,}. {remedy}"
+            f"{MAX_PUBLIC_STATES:,}. {remedy}"
         )
     partition = tree.public_states
     inside = np.isin(partition.of_history, shown)
     count = sum(len(np.unique(partition.augmented_infoset[p, inside])) for p in (0, 1))
-    if count > max_infosets:
+    if count > MAX_INFOSETS:
         raise ValueError(
             f"{tree.game} has {count:,} infosets down to {depth_limit}, more than "
-            f"max_infosets={max_infosets:,}. {remedy}"
+            f"{MAX_INFOSETS:,}. {remedy}"
         )
 
 

@@ -14,38 +14,26 @@ from typing import Any
 
 from open_spiel.python import policy as openspiel_policy
 
+from spiel_dl.play import options as kind_options
 from spiel_dl.play import zoo
 from spiel_dl.play.kinds import KINDS, Kind, policy_names
-from spiel_dl.play.requests import Request, SearchOptions
+from spiel_dl.play.requests import Request
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.small_policies import SeatsPolicy
-from spiel_dl.solvers.effort import Effort
-from spiel_dl.solvers.variant_names import VARIANTS
 from spiel_dl.system import tensor_files
 from spiel_dl.system.messages import did_you_mean
+from spiel_dl.system.parameters import Parameter
 from spiel_dl.system.run_directory import AVERAGE_POLICY_FILE
-from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.game_tree import GameTree
-from spiel_dl.tree.load import AnyGame, compile_game
+from spiel_dl.tree.load import AnyGame, compile_game, turn_based_game
 
 
 def load_policy(
     name: str | os.PathLike[str],
     game: AnyGame | None = None,
     *,
-    depth_limit: DepthLimit | None = None,
-    effort: Effort | int | None = None,
-    max_histories: int | None = None,
-    budget: int | None = None,
-    gadget: str | None = None,
-    order: int | None = None,
-    safety: str | None = None,
-    num_expansions: int | None = None,
-    stepsize: float | None = None,
-    num_rollouts: int | None = None,
-    leaf_choice: str | None = None,
-    player: int | None = None,
     device: str = "cpu",
+    **options: Any,
 ) -> openspiel_policy.Policy:
     """The policy of a name.
 
@@ -56,83 +44,88 @@ def load_policy(
       name: see `play.kinds`, or the path of a policy file, a run directory or a learner's
         checkpoint.
       game: the game, its game string, or the compiled game; None: as the named file says.
-      depth_limit: how deep each search looks; None: one round, or two moves in games without
-        rounds.
-      effort: how to solve. A whole number: at most so many iterations, and all else as the kind of
-        policy does by default; None: that default, of at most 1,500 iterations.
-      max_histories: SePoT leaves searches of more histories to the network; None: 25,000.
-      budget: how many histories a search among samples starts from, at most, also that of "abd"
-        and "mmds"; None: 1000.
-      gadget: of "resolving" and "particle", what is put on top of each search but the first, see
-        `solvers.gadgets`; None: "resolving" in the former, and "unsafe" in the latter.
-      order: of a knowledge-limited search, the order of knowledge; None: 1.
-      safety: of a knowledge-limited search, how it is kept from harm: "none", "values", "allocated"
-        or "updated", see `search.knowledge_limited_step`; None: "none".
-      num_expansions: of a search below particles, by how many histories its tree grows; None: 0.
-      stepsize: of a mirror-descent search, with action values in utility ranges; None: 1.0.
-      num_rollouts: how many games a mirror-descent search or one of "abd" plays out, at least;
-        None: 2000.
-      leaf_choice: how SePoT's opponent chooses at the leaves: "regret_matching" or "best_response";
-        None: "regret_matching".
-      player: who responds in "cdbr", "cdrnr", "abd" and "rnr"; None: each player, in its own seat.
       device: where networks live.
+      **options: fields of the configuration of this kind of policy, such as `depth_limit` or
+        `effort`, and of those within it; see `options_of`. What is None is as if it were not given.
 
     Returns:
       A policy of both players; of a game with simultaneous moves, see `policies.asking`.
 
     Raises:
       ValueError: if there is no such policy for this game, the game is too large for it, an option
-        is given that neither it nor a policy within it uses, or torch has no such device.
+        is wrong or none of this policy, or torch has no such device.
     """
-    given = {
-        "depth_limit": depth_limit,
-        "effort": effort,
-        "max_histories": max_histories,
-        "budget": budget,
-        "gadget": gadget,
-        "order": order,
-        "safety": safety,
-        "num_expansions": num_expansions,
-        "stepsize": stepsize,
-        "num_rollouts": num_rollouts,
-        "leaf_choice": leaf_choice,
-        "player": player,
-    }
-    settings = {key: value for key, value in given.items() if value is not None}
     name = os.fspath(name)
-    _check_used(name, settings)
+    given = {option: value for option, value in options.items() if value is not None}
+    _check_options(name, given)
     if device != "cpu":
         from spiel_dl.networks.devices import check_device  # It imports torch.
 
         check_device(device)
-    return _load(name, game, settings, device)
+    return _load(name, game, given, device)
 
 
-def load_array_policy(name: str, game: AnyGame, **settings: Any) -> ArrayPolicy:
+def load_array_policy(name: str, game: AnyGame, **options: Any) -> ArrayPolicy:
     """The policy of a name in all infosets of a game that is small enough to compile.
 
     Arguments and errors are those of `load_policy`.
     """
     tree = compile_game(game)
-    return _in_all_infosets(tree, load_policy(name, tree, **settings))
+    return _in_all_infosets(tree, load_policy(name, tree, **options))
+
+
+def options_of(*names: str) -> dict[str, Parameter]:
+    """The options of policies, those of policies within them included."""
+    found: dict[str, Parameter] = {}
+    for name in names:
+        for kind in _kinds_along(name):
+            found = kind_options.options_of(kind.options) | found
+    return found
+
+
+def taken(given: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    """Those of some options that a policy has, or one of several."""
+    known = options_of(*names)
+    return {option: value for option, value in given.items() if option in known}
+
+
+def reported(game: AnyGame, given: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    """The options of policies as reports say them and JSON can hold them; empty if they have none.
+
+    Args:
+      game: the game.
+      given: those that were given; others are the defaults.
+      *names: those of the policies.
+    """
+    found: dict[str, Any] = {}
+    turn_based = turn_based_game(game)
+    for name in names:
+        for kind in _kinds_along(name):
+            config = kind_options.configure(kind.options, _own(kind, given))
+            found = kind_options.as_reported(turn_based, config) | found
+    return found
 
 
 def _load(
-    name: str, game: AnyGame | None, settings: Mapping[str, Any], device: str
+    name: str, game: AnyGame | None, given: Mapping[str, Any], device: str
 ) -> openspiel_policy.Policy:
-    """The policy of a name; others within it take of the settings what they use."""
+    """The policy of a name; others within it take of the options those that they have."""
 
     def load_model(model: str, tree: GameTree) -> ArrayPolicy:
-        used = options_of(model)
-        own = {key: value for key, value in settings.items() if key in used}
-        return _in_all_infosets(tree, _load(model, tree, own, device))
+        return _in_all_infosets(tree, _load(model, tree, given, device))
 
     kind = _known_kind(name)
     if kind is None:
-        return _of_path(Request(name, name, game, settings, device, load_model))
+        return _of_path(Request(name, name, game, None, device, load_model))
+    config = kind_options.configure(kind.options, _own(kind, given))
     source = name.partition(":")[2]
     source = zoo.file_of(source, kind.models) if kind.models else source
-    return kind.load(Request(name, source, game, settings, device, load_model))
+    return kind.load(Request(name, source, game, config, device, load_model))
+
+
+def _own(kind: Kind, given: Mapping[str, Any]) -> dict[str, Any]:
+    known = kind_options.options_of(kind.options)
+    return {option: value for option, value in given.items() if option in known}
 
 
 def _known_kind(name: str) -> Kind | None:
@@ -155,17 +148,14 @@ def _meant_by(name: str) -> str:
     return did_you_mean(name, [*KINDS, *models], more=of_preset)
 
 
-def _check_used(name: str, settings: Mapping[str, Any]) -> None:
-    """Raises a ValueError if options are given that a policy does not use, or if there is none."""
+def _check_options(name: str, given: Mapping[str, Any]) -> None:
+    """Raises a ValueError if a policy lacks an option that is given, or if there is no policy."""
     _known_kind(name)
-    used = options_of(name)
-    unused = []
-    for option, value in settings.items():
-        if option not in used:
-            users = ", ".join(kind.name for kind in KINDS.values() if option in kind.uses)
-            unused.append(f"{option}={value!r}, which is for {users}")
-    if unused:
-        raise ValueError(f"{name} does not use {'; nor '.join(unused)}; leave them out")
+    known = options_of(name)
+    unknown = ", ".join(f"{option}={given[option]!r}" for option in given if option not in known)
+    if unknown:
+        told = f"its options are {', '.join(known)}" if known else "it has no options"
+        raise ValueError(f"{name} does not use {unknown}; {told}")
 
 
 def _in_all_infosets(tree: GameTree, policy: openspiel_policy.Policy) -> ArrayPolicy:
@@ -193,62 +183,6 @@ def _of_path(request: Request) -> openspiel_policy.Policy:
             "that has finished, or of a learner"
         )
     return checkpoints.load_blueprint(path, request.given_game, request.device)
-
-
-def options_of(*names: str) -> set[str]:
-    """Which of the `SearchOptions` policies use, those of a policy within one included."""
-    return {option for name in names for kind in _kinds_along(name) for option in kind.uses}
-
-
-def keywords_of(search: SearchOptions, name: str) -> dict[str, Any]:
-    """What a policy uses of the search options, as keyword arguments of `load_policy`."""
-    return {option: getattr(search, option) for option in options_of(name)}
-
-
-def options_used(search: SearchOptions, *names: str) -> dict[str, Any]:
-    """What some policies, and those they respond to or search upon, use of the options.
-
-    Args:
-      search: the options.
-      *names: those of the policies.
-
-    Returns:
-      As reports say it; empty if none of them searches. `player` and `gadget` are there only if
-      they were given, and of an `Effort` what is not its default.
-    """
-    values = {
-        "depth_limit": str(search.depth_limit),
-        "max_histories": search.max_histories,
-        "budget": search.budget,
-        "order": search.order,
-        "safety": search.safety,
-        "num_expansions": search.num_expansions,
-        "stepsize": search.stepsize,
-        "num_rollouts": search.num_rollouts,
-        "iterations": search.iterations,
-        "leaf_choice": search.leaf_choice,
-    }
-    given = {"player": search.player, "gadget": search.gadget}
-    values |= {name: value for name, value in given.items() if value is not None}
-    effort = search.effort if isinstance(search.effort, Effort) else None
-    beyond = {} if effort is None else _beyond_iterations(effort)
-    used = options_of(*names)
-    if "effort" in used:
-        used |= {"iterations", *beyond}
-    return {each: value for each, value in (values | beyond).items() if each in used}
-
-
-def _beyond_iterations(effort: Effort) -> dict[str, Any]:
-    """What an effort says beyond its iterations that is not the default, as JSON can hold it."""
-    names = [name for name, variant in VARIANTS.items() if variant == effort.variant]
-    variant = names[0] if names else str(effort.variant)
-    told = {"tolerance": effort.tolerance, "seconds": effort.seconds, "variant": variant}
-    default = Effort()
-    return {
-        name: value
-        for name, value in told.items()
-        if getattr(effort, name) != getattr(default, name)
-    }
 
 
 def blueprint_of(name: str) -> str | None:

@@ -1,4 +1,4 @@
-"""Policies that search, made from what their names say; each constructor is called here once.
+"""Policies that search: their options, and what makes them; each constructor is called here once.
 
 What needs torch is imported where it is asked for, because torch takes seconds to import.
 """
@@ -14,10 +14,18 @@ import pyspiel
 from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.play import zoo
-from spiel_dl.play.requests import Request, SearchOptions
+from spiel_dl.play.options import LookingAhead, Options, Responding, Solving, offered
+from spiel_dl.play.requests import Request
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.small_policies import RememberingPolicy, SeatsPolicy, UniformPolicy
-from spiel_dl.search.sepot_config import DEFAULT_EFFORT, SearchConfig
+from spiel_dl.search.sepot_config import (
+    DEFAULT_EFFORT,
+    MAX_HISTORIES,
+    MirrorDescentConfig,
+    ParticleConfig,
+    PortfolioConfig,
+    SearchConfig,
+)
 from spiel_dl.search.step import AnyValueFunction
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree.game_tree import GameTree
@@ -31,7 +39,80 @@ if TYPE_CHECKING:
 
 _EFFORT = Effort(DEFAULT_EFFORT.iterations)
 _RESPONSE_EFFORT = Effort(DEFAULT_EFFORT.iterations, tolerance=1e-6)
-"""Of responses: they stop at this gap, in utility units."""
+"""Of responses: they stop at this gap."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Resolving(LookingAhead, Solving):
+    """Of continual resolving.
+
+    Attributes:
+      gadget: what is put on top of each search but the first, one of `solvers.gadgets`.
+    """
+
+    gadget: str = "resolving"
+
+
+@dataclasses.dataclass(frozen=True)
+class RespondingAhead(LookingAhead, Responding):
+    """Of responses with a depth limit."""
+
+
+@dataclasses.dataclass(frozen=True)
+class RespondingWithPortfolios(RespondingAhead):
+    """Of responses to models that err behind the depth limit."""
+
+    portfolios: PortfolioConfig = offered(
+        PortfolioConfig(budget=1000, num_rollouts=2000), "budget", "num_rollouts"
+    )
+
+
+@dataclasses.dataclass(frozen=True)
+class SePoT(LookingAhead, Solving):
+    """Of SePoT."""
+
+    search: SearchConfig = offered(
+        SearchConfig(max_histories=MAX_HISTORIES), "max_histories", "leaf_choice"
+    )
+
+
+@dataclasses.dataclass(frozen=True)
+class AmongParticles(LookingAhead, Solving):
+    """Of search among particles.
+
+    Attributes:
+      gadget: what is put on top of each search but the first, one of `solvers.gadgets`; "unsafe" is
+        none.
+    """
+
+    gadget: str = "unsafe"
+    particles: ParticleConfig = offered(ParticleConfig(), "budget")
+
+
+@dataclasses.dataclass(frozen=True)
+class BelowParticles(LookingAhead, Solving):
+    """Of SePoT below particles."""
+
+    search: SearchConfig = offered(SearchConfig(), "leaf_choice")
+    particles: ParticleConfig = offered(ParticleConfig(), "budget", "num_expansions")
+
+
+@dataclasses.dataclass(frozen=True)
+class KnowledgeLimited(BelowParticles):
+    """Of knowledge-limited search."""
+
+    particles: ParticleConfig = offered(
+        ParticleConfig(), "budget", "num_expansions", "order", "safety"
+    )
+
+
+@dataclasses.dataclass(frozen=True)
+class MirrorDescent(Options):
+    """Of mirror-descent search."""
+
+    search: MirrorDescentConfig = offered(
+        MirrorDescentConfig(budget=1000), "stepsize", "num_rollouts", "budget"
+    )
 
 
 def resolving(request: Request) -> openspiel_policy.Policy:
@@ -39,7 +120,7 @@ def resolving(request: Request) -> openspiel_policy.Policy:
     from spiel_dl.algorithms.continual_resolving import ContinualResolvingPolicy
     from spiel_dl.value_functions import network_files
 
-    search, sources = request.search(), request.source.split(",")
+    options, sources = request.options, request.source.split(",")
     values: AnyValueFunction
     if len(sources) > 1:
         values = network_files.load_networks(sources, request.device)
@@ -48,9 +129,9 @@ def resolving(request: Request) -> openspiel_policy.Policy:
     return ContinualResolvingPolicy(
         request.compiled(),
         values,
-        search.depth_limit,
-        gadget=search.gadget or "resolving",
-        effort=search.effort_or(_EFFORT),
+        request.depth_limit,
+        gadget=options.gadget,
+        effort=options.effort_or(_EFFORT),
     )
 
 
@@ -58,12 +139,12 @@ def cdbr(request: Request) -> openspiel_policy.Policy:
     """The continual depth-limited best response to a model."""
     from spiel_dl.algorithms.cdbr import CDBRPolicy
 
-    tree, search = request.compiled(), request.search()
+    tree, options = request.compiled(), request.options
     model = request.load_model(request.source, tree)
-    effort = search.effort_or(_RESPONSE_EFFORT)
+    effort = options.effort_or(_RESPONSE_EFFORT)
     return _respond(
-        search,
-        lambda player: CDBRPolicy(tree, player, model, search.depth_limit, effort=effort),
+        options,
+        lambda player: CDBRPolicy(tree, player, model, request.depth_limit, effort=effort),
     )
 
 
@@ -71,12 +152,12 @@ def cdrnr(request: Request) -> openspiel_policy.Policy:
     """The continual depth-limited restricted Nash response to a model."""
     from spiel_dl.algorithms.cdrnr import CDRNRPolicy
 
-    tree, search = request.compiled(), request.search()
+    tree, options = request.compiled(), request.options
     p, model = _probability_and_model(request, tree)
-    effort = search.effort_or(_RESPONSE_EFFORT)
+    effort = options.effort_or(_RESPONSE_EFFORT)
     return _respond(
-        search,
-        lambda player: CDRNRPolicy(tree, player, model, search.depth_limit, p=p, effort=effort),
+        options,
+        lambda player: CDRNRPolicy(tree, player, model, request.depth_limit, p=p, effort=effort),
     )
 
 
@@ -91,35 +172,31 @@ def abd(request: Request) -> openspiel_policy.Policy:
         return _abd_along_the_game(request, _probability(request, number), model)
     from spiel_dl.algorithms.abd import ABDPolicy
 
-    tree, search = request.compiled(), request.search()
+    tree, options = request.compiled(), request.options
     p, known = _probability_and_model(request, tree)
-    effort = search.effort_or(_RESPONSE_EFFORT)
+    effort = options.effort_or(_RESPONSE_EFFORT)
     return _respond(
-        search,
-        lambda player: ABDPolicy(tree, player, known, search.depth_limit, p=p, effort=effort),
+        options,
+        lambda player: ABDPolicy(tree, player, known, request.depth_limit, p=p, effort=effort),
     )
 
 
 def _abd_along_the_game(request: Request, p: float, model: str) -> openspiel_policy.Policy:
-    from spiel_dl.algorithms.abd_play import ABDPlayPolicy, PortfolioConfig
+    from spiel_dl.algorithms.abd_play import ABDPlayPolicy
 
-    search, source = request.search(), model.partition(":")[2]
+    options, source = request.options, model.partition(":")[2]
     late = weakened(dataclasses.replace(request, name=model, source=source))
-    config = PortfolioConfig(
-        p,
-        search.num_rollouts,
-        search.budget,
-        first_round=late.num_rounds,
-        effort=search.effort_or(_EFFORT),
+    config = dataclasses.replace(
+        options.portfolios, p=p, first_round=late.num_rounds, effort=options.effort_or(_EFFORT)
     )
     response = RememberingPolicy(
         ABDPlayPolicy(
-            late.game, late, [late.above], search.depth_limit, others=[late.above], config=config
+            late.game, late, [late.above], request.depth_limit, others=[late.above], config=config
         )
     )
-    if search.player is None:
+    if options.player is None:
         return response
-    return SeatsPolicy((response, late) if search.player == 0 else (late, response))
+    return SeatsPolicy((response, late) if options.player == 0 else (late, response))
 
 
 def weakened(request: Request) -> LatePolicy:
@@ -144,10 +221,10 @@ def rnr(request: Request) -> openspiel_policy.Policy:
     """The restricted Nash response to a model."""
     from spiel_dl.algorithms.rnr import RNRPolicy
 
-    tree, search = request.compiled(), request.search()
+    tree, options = request.compiled(), request.options
     p, model = _probability_and_model(request, tree)
-    effort = search.effort_or(_RESPONSE_EFFORT)
-    return _respond(search, lambda player: RNRPolicy(tree, player, model, p=p, effort=effort))
+    effort = options.effort_or(_RESPONSE_EFFORT)
+    return _respond(options, lambda player: RNRPolicy(tree, player, model, p=p, effort=effort))
 
 
 def _probability_and_model(request: Request, tree: GameTree) -> tuple[float, ArrayPolicy]:
@@ -170,11 +247,11 @@ def _probability(request: Request, number: str) -> float:
 
 
 def _respond(
-    search: SearchOptions, response: Callable[[int], openspiel_policy.Policy]
+    options: Responding, response: Callable[[int], openspiel_policy.Policy]
 ) -> openspiel_policy.Policy:
     """One player's response, or both players', each in its own seat."""
-    if search.player is not None:
-        return response(search.player)
+    if options.player is not None:
+        return response(options.player)
     return SeatsPolicy((response(0), response(1)))
 
 
@@ -188,13 +265,12 @@ def sepot(request: Request) -> openspiel_policy.Policy:
     if not isinstance(request.given_game, GameTree):
         blueprint, critic = checkpoints.load(request.source, request.given_game, request.device)
         if isinstance(blueprint, NetworkPolicy) and hasattr(critic.game, "rules"):
-            search = request.search()
             policy = SePoTPlayPolicy(
                 critic.game,
                 blueprint.act,
                 critic,
-                search.depth_limit,
-                config=_sepot_config(search, is_continual=False),
+                request.depth_limit,
+                config=_sepot_config(request.options, is_continual=False),
             )
             return RememberingPolicy(policy)
     return _sepot_in_a_tree(request, is_continual=False)
@@ -213,24 +289,22 @@ def _sepot_in_a_tree(request: Request, is_continual: bool) -> openspiel_policy.P
     if request.given_game is None:
         known = checkpoints.load(request.source).critic.game
         request = dataclasses.replace(request, given_game=known)
-    search = request.search()
     try:
         tree = request.compiled()
     except TooManyHistoriesError as error:
         raise ValueError(f"{error}; in games with Rules, take sepot:{request.source}") from error
     blueprint, critic = checkpoints.load(request.source, tree, request.device)
-    config = _sepot_config(search, is_continual)
-    policy = SePoTPolicy(tree, blueprint, critic, search.depth_limit, config=config)
+    config = _sepot_config(request.options, is_continual)
+    policy = SePoTPolicy(tree, blueprint, critic, request.depth_limit, config=config)
     return policy if isinstance(request.given_game, GameTree) else RememberingPolicy(policy)
 
 
-def _sepot_config(search: SearchOptions, is_continual: bool) -> SearchConfig:
-    return SearchConfig(
+def _sepot_config(options: SePoT, is_continual: bool) -> SearchConfig:
+    return dataclasses.replace(
+        options.search,
         scheme="sliding" if is_continual else "block",
         continual=is_continual,
-        max_histories=search.max_histories,
-        leaf_choice=search.leaf_choice,
-        effort=search.effort_or(DEFAULT_EFFORT),
+        effort=options.effort_or(DEFAULT_EFFORT),
     )
 
 
@@ -252,10 +326,9 @@ def _below_particles(
     request: Request, policy_class: type[ParticleSePoTPolicy]
 ) -> openspiel_policy.Policy:
     from spiel_dl.learning import checkpoints
-    from spiel_dl.search.particle_sepot_step import ParticleConfig
 
     _check_checkpoint(request.source)
-    search = request.search()
+    options = request.options
     blueprint, critic = checkpoints.load(
         request.source, _turn_based(request.given_game), request.device
     )
@@ -263,36 +336,23 @@ def _below_particles(
         critic.game,
         _acting(blueprint, request),
         critic,
-        search.depth_limit,
-        config=SearchConfig(
-            leaf_choice=search.leaf_choice,
-            effort=search.effort_or(DEFAULT_EFFORT),
-        ),
-        particles=ParticleConfig(
-            budget=search.budget,
-            order=search.order,
-            safety=search.safety,
-            num_expansions=search.num_expansions,
-        ),
+        request.depth_limit,
+        config=dataclasses.replace(options.search, effort=options.effort_or(DEFAULT_EFFORT)),
+        particles=options.particles,
     )
     return RememberingPolicy(policy)
 
 
 def mirror_descent(request: Request) -> openspiel_policy.Policy:
     """Mirror-descent search."""
-    from spiel_dl.algorithms.mirror_descent_search import MirrorDescentConfig, MirrorDescentPolicy
+    from spiel_dl.algorithms.mirror_descent_search import MirrorDescentPolicy
     from spiel_dl.learning import checkpoints
 
-    search = request.search()
     blueprint = checkpoints.load_blueprint(
         request.source, _turn_based(request.given_game), request.device
     )
-    config = MirrorDescentConfig(
-        stepsize=search.stepsize, num_rollouts=search.num_rollouts, budget=search.budget
-    )
-    return RememberingPolicy(
-        MirrorDescentPolicy(blueprint.game, _acting(blueprint, request), config)
-    )
+    acting = _acting(blueprint, request)
+    return RememberingPolicy(MirrorDescentPolicy(blueprint.game, acting, request.options.search))
 
 
 def _turn_based(game: AnyGame | None) -> pyspiel.Game | None:
@@ -326,7 +386,7 @@ def particle(request: Request) -> openspiel_policy.Policy:
     from spiel_dl.value_functions.particle import ParticleNetwork
     from spiel_dl.value_functions.training import NETWORK_FILE
 
-    search, path = request.search(), Path(request.source)
+    options, path = request.options, Path(request.source)
     if path.is_dir():
         path /= NETWORK_FILE
     if not path.is_file():
@@ -339,8 +399,8 @@ def particle(request: Request) -> openspiel_policy.Policy:
     return ParticlePolicy(
         turn_based_game(request.given_game or known or request.game),
         network,
-        search.depth_limit,
-        budget=search.budget,
-        gadget=search.gadget or "unsafe",
-        effort=search.effort_or(_EFFORT),
+        request.depth_limit,
+        budget=options.particles.budget,
+        gadget=options.gadget,
+        effort=options.effort_or(_EFFORT),
     )

@@ -11,18 +11,24 @@ from scipy import special
 
 
 class Tally(NamedTuple):
-    """Winnings so far: how many, and sums of utilities and of their squares."""
+    """Winnings so far: how many, their sum, and the sum of squared deviations from their mean."""
 
     size: int = 0
     total: float = 0.0
-    squares: float = 0.0
+    squared_deviations: float = 0.0
 
     def add(self, winnings: np.ndarray) -> Tally:
         """Counts more winnings: float64 [N], utilities."""
-        squares = float(winnings @ winnings)
-        return Tally(
-            self.size + len(winnings), self.total + float(winnings.sum()), self.squares + squares
-        )
+        if not len(winnings):
+            return self
+        size, total = self.size + len(winnings), self.total + float(winnings.sum())
+        own = winnings - winnings.mean()
+        squared_deviations = self.squared_deviations + float(own @ own)
+        if self.size:
+            # Chan et al. (1979), equation 2.1; sums of squares would cancel for large means.
+            apart = float(winnings.mean()) - self.mean
+            squared_deviations += apart**2 * self.size * len(winnings) / size
+        return Tally(size, total, squared_deviations)
 
     @property
     def mean(self) -> float:
@@ -37,8 +43,7 @@ class Tally(NamedTuple):
         """
         if self.size < 2:
             return math.nan
-        variance = max(self.squares - self.size * self.mean**2, 0.0) / (self.size - 1)
-        return math.sqrt(variance / self.size)
+        return math.sqrt(self.squared_deviations / (self.size - 1) / self.size)
 
     @property
     def half_width(self) -> float:

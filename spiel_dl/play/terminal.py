@@ -10,13 +10,12 @@ import random
 import re
 import types
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple, TextIO
+from typing import Any, NamedTuple, TextIO
 
 import pyspiel
 from open_spiel.python import policy as openspiel_policy
 
-from spiel_dl.play.registry import keywords_of, load_policy
-from spiel_dl.play.requests import SearchOptions
+from spiel_dl.play.registry import load_policy
 from spiel_dl.policies import asking
 from spiel_dl.tree.load import AnyGame, turn_based_game
 
@@ -291,16 +290,14 @@ def _fitting(offered: Sequence[Option], text: str) -> list[Option]:
     return same or [option for option in offered if f" {said} " in f" {_words(option.name)} "]
 
 
-def load_opponent(
-    name: str, game: AnyGame, search: SearchOptions | None = None
-) -> openspiel_policy.Policy | None:
+def load_opponent(name: str, game: AnyGame, **options: Any) -> openspiel_policy.Policy | None:
     """The opponent of a name.
 
     Args:
       name: "human", or what `registry.load_policy` knows: "uniform", a file that
         `ArrayPolicy.save` wrote, "sepot:CHECKPOINT", "resolving:exact", and others.
       game: the game to be played.
-      search: how to search, for those who do; None: the defaults.
+      **options: as `registry.load_policy` takes them.
 
     Returns:
       The policy; None for a person.
@@ -311,7 +308,7 @@ def load_opponent(
     if name == "human":
         return None
     try:
-        return load_policy(name, game, **(keywords_of(search, name) if search else {}))
+        return load_policy(name, game, **options)
     except ValueError as error:
         raise ValueError(
             f"no opponent {name!r}: {error}; or play against uniform or human"

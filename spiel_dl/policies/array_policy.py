@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -127,15 +127,12 @@ class ArrayPolicy(openspiel_policy.Policy):
             tables confuse infosets.
         """
         del states
-        self._check_strings()
+        rows = list(self._rows())
         tabular = openspiel_policy.TabularPolicy(self.tree.game)
         tabular.action_probability_array[:] = 0.0
-        for player in (0, 1):
-            for infoset in range(self.tree.num_infosets(player)):
-                row = tabular.state_lookup[self.tree.infoset_string(player, infoset)]
-                actions = self.tree.legal_actions(player, infoset)
-                sequences = self.tree.treeplexes[player].sequences(infoset)
-                tabular.action_probability_array[row, actions] = self.strategies[player][sequences]
+        for string, actions, probabilities in rows:
+            row = tabular.state_lookup[string]
+            tabular.action_probability_array[row, actions] = probabilities
         return tabular
 
     def to_pyspiel(self) -> pyspiel.TabularPolicy:
@@ -144,16 +141,12 @@ class ArrayPolicy(openspiel_policy.Policy):
         Raises:
           ValueError: if the game has no information state strings.
         """
-        self._check_strings()
-        table = {}
-        for player in (0, 1):
-            for infoset in range(self.tree.num_infosets(player)):
-                actions = self.tree.legal_actions(player, infoset).tolist()
-                sequences = self.tree.treeplexes[player].sequences(infoset)
-                probabilities = self.strategies[player][sequences].tolist()
-                row = list(zip(actions, probabilities, strict=True))
-                table[self.tree.infoset_string(player, infoset)] = row
-        return pyspiel.TabularPolicy(table)
+        return pyspiel.TabularPolicy(
+            {
+                string: list(zip(actions.tolist(), probabilities.tolist(), strict=True))
+                for string, actions, probabilities in self._rows()
+            }
+        )
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the policy and its game string to a file, completely or not at all.
@@ -246,17 +239,24 @@ class ArrayPolicy(openspiel_policy.Policy):
             return policy
         return ArrayPolicy(tree, (read_strategy(tree, policy, 0), read_strategy(tree, policy, 1)))
 
-    def _check_strings(self) -> None:
-        if isinstance(self.tree, FactoredGame):
+    def _rows(self) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
+        """The string, legal actions and probabilities of every infoset."""
+        tree = self.tree
+        if isinstance(tree, FactoredGame):
             raise ValueError(
-                f"{self.tree.game}: OpenSpiel's tables would list all its histories, which are too "
+                f"{tree.game}: OpenSpiel's tables would list all its histories, which are too "
                 "many; use this policy as it is"
             )
-        if not self.tree.game.get_type().provides_information_state_string:
+        if not tree.game.get_type().provides_information_state_string:
             raise ValueError(
-                f"{self.tree.game} has no information state strings, so OpenSpiel's tabular "
+                f"{tree.game} has no information state strings, so OpenSpiel's tabular "
                 "policies would merge infosets; use this policy as it is"
             )
+        for player, treeplex in enumerate(tree.treeplexes):
+            for infoset in range(treeplex.num_infosets):
+                probabilities = self.strategies[player][treeplex.sequences(infoset)]
+                string = tree.infoset_string(player, infoset)
+                yield string, tree.legal_actions(player, infoset), probabilities
 
 
 def _as_floats(strategy: np.ndarray) -> np.ndarray:

@@ -6,7 +6,7 @@ first, and player 1 moves without knowing how. Policies may be for either form o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol, TypeAlias, runtime_checkable
 
 import pyspiel
@@ -104,16 +104,8 @@ def action_probabilities(
     return policy.action_probabilities(state, player)
 
 
-def probabilities(
-    policy: AnyPolicy,
-    state: pyspiel.State,
-    player: int,
-    actions: list[int],
-    infoset_string: Callable[[], str],
-) -> list[float]:
-    """A policy's probabilities of the legal actions in a state, not rescaled.
-
-    Errors name the infoset by `infoset_string`.
+def checked_probabilities(policy: AnyPolicy, state: pyspiel.State, player: int) -> dict[int, float]:
+    """A policy's probabilities of all legal actions in a state, not rescaled.
 
     Raises:
       ValueError: if it has no answer, or one that is not a distribution over the legal actions.
@@ -130,52 +122,27 @@ def probabilities(
             f"{type(policy).__name__} has no answer for {state} of {state.get_game()}; is it a "
             f"policy of another game? {type(error).__name__}: {error}"
         ) from error
-    return checked(policy, answer, player, actions, infoset_string)
-
-
-def checked(
-    policy: AnyPolicy,
-    answer: Mapping[int, float],
-    player: int,
-    actions: list[int],
-    infoset_string: Callable[[], str],
-) -> list[float]:
-    """What a policy has answered, as the probabilities of the legal actions.
-
-    Raises:
-      ValueError: if it is not a distribution over them.
-    """
-    row = [answer.get(action, 0.0) for action in actions]
-    illegal = any(p != 0 for action, p in answer.items() if action not in actions)
-    if illegal or min(row) < 0 or not abs(sum(row) - 1.0) < SUM_TOLERANCE:
-        raise ValueError(
-            f"{type(policy).__name__}: {answer} is not a distribution over the legal actions "
-            f"{actions} of player {player}'s infoset {infoset_string()!r}"
-        )
-    return row
-
-
-def checked_probabilities(policy: AnyPolicy, state: pyspiel.State, player: int) -> dict[int, float]:
-    """A policy's probabilities of all legal actions in a state, not rescaled.
-
-    Raises:
-      ValueError: as `probabilities`.
-    """
-    actions = state.legal_actions(player)
-    row = probabilities(policy, state, player, actions, lambda: _infoset_string(state, player))
-    return dict(zip(actions, row, strict=True))
+    return check_answer(policy, answer, state, player)
 
 
 def check_answer(
     policy: AnyPolicy, answer: Mapping[int, float], state: pyspiel.State, player: int
-) -> None:
-    """Raises a ValueError if a policy's answer is no distribution over the legal actions."""
+) -> dict[int, float]:
+    """What a policy has answered in a state, as the probabilities of all legal actions.
+
+    Raises:
+      ValueError: if it is not a distribution over them.
+    """
     actions = state.legal_actions(player)
-    checked(policy, answer, player, actions, lambda: _infoset_string(state, player))
-
-
-def _infoset_string(state: pyspiel.State, player: int) -> str:
-    return information_string_function(state.get_game())(state, player)
+    row = {action: answer.get(action, 0.0) for action in actions}
+    illegal = any(p != 0 for action, p in answer.items() if action not in row)
+    if illegal or min(row.values()) < 0 or not abs(sum(row.values()) - 1.0) < SUM_TOLERANCE:
+        infoset = information_string_function(state.get_game())(state, player)
+        raise ValueError(
+            f"{type(policy).__name__}: {answer} is not a distribution over the legal actions "
+            f"{actions} of player {player}'s infoset {infoset!r}"
+        )
+    return row
 
 
 def _original_state(state: pyspiel.TurnBasedSimultaneousState) -> pyspiel.State:

@@ -92,37 +92,33 @@ class FunctionPolicy(openspiel_policy.Policy):
           ValueError: if the function fails on such numbers, or answers with another shape, or with
             numbers that are not finite.
         """
+        is_masked = isinstance(self.function, MaskedFunction)
+        kind = "probability" if is_masked else "logit"
         try:
             if isinstance(self.function, MaskedFunction):
-                return self._masked(self.function.function(observation, legal), legal)
-            logits = self.function(observation)
+                answer = self.function.function(observation, legal)
+            else:
+                answer = self.function(observation)
         except RuntimeError as error:
             raise ValueError(
                 f"the function fails on the {observation.shape[1]} numbers of an information state "
                 f"of {self.game}; is it of another game? {str(error).strip().splitlines()[-1]}"
             ) from error
-        if not isinstance(logits, torch.Tensor):
+        if not isinstance(answer, torch.Tensor):
             raise ValueError(
-                f"the function answers with a {type(logits).__name__}; it must give one tensor, a "
-                f"logit for each of the {legal.shape[1]} actions of {self.game}"
+                f"the function answers with a {type(answer).__name__}; it must give one tensor, a "
+                f"{kind} for each of the {legal.shape[1]} actions of {self.game}"
             )
-        if logits.shape != legal.shape or not logits.isfinite().all():
+        is_valid = answer.shape == legal.shape and bool(answer.isfinite().all())
+        if not is_valid or (is_masked and not (answer >= 0).all()):
             raise ValueError(
-                f"the function answers with {tuple(logits.shape)} numbers, for {len(legal)} "
+                f"the function answers with {tuple(answer.shape)} numbers, for {len(legal)} "
                 f"information states and {legal.shape[1]} actions of {self.game}; it must give "
-                "one finite logit for each action"
+                f"one finite {kind} for each action"
             )
-        return policy_of(logits.double(), legal)
-
-    def _masked(self, policy: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
-        """A function's own policy, float64, once it is checked."""
-        if policy.shape != legal.shape or not (policy.isfinite() & (policy >= 0)).all():
-            raise ValueError(
-                f"the function answers with {tuple(policy.shape)} numbers, for {len(legal)} "
-                f"information states and {legal.shape[1]} actions of {self.game}; it must give "
-                "one probability for each action"
-            )
-        policy = policy.double() * legal
+        if not is_masked:
+            return policy_of(answer.double(), legal)
+        policy = answer.double() * legal
         total = policy.sum(dim=1, keepdim=True)
         if not (total > 0).all():
             raise ValueError(

@@ -16,8 +16,7 @@ from spiel_dl.factored.families import compile_any
 from spiel_dl.policies.array_policy import ArrayPolicy, read_strategy
 from spiel_dl.solvers import variants
 from spiel_dl.solvers.regret_minimization import RegretMinimizer
-from spiel_dl.solvers.variant_names import variant_by_name
-from spiel_dl.solvers.variants import AnyVariant
+from spiel_dl.solvers.variants import Weighting, variant_by_name
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.histories import check_player
@@ -41,7 +40,7 @@ def random_policy(game: AnyGame, seed: int) -> ArrayPolicy:
 
 
 def cfr_average(
-    game: AnyGame, iterations: int, variant: str | AnyVariant = variants.CFR
+    game: AnyGame, iterations: int, variant: str | Weighting = variants.CFR
 ) -> ArrayPolicy:
     """The average policy after some iterations of CFR ("CFR-k"), or of another variant of it."""
     tree = compile_game(game)
@@ -90,7 +89,7 @@ def errs_beyond(
     return ArrayPolicy(tree, (strategies[0], strategies[1]))
 
 
-def _run(tree: GameTree, iterations: int, variant: AnyVariant) -> RegretMinimizer:
+def _run(tree: GameTree, iterations: int, variant: Weighting) -> RegretMinimizer:
     if iterations < 1:
         raise ValueError(f"iterations={iterations} must be at least 1")
     minimizer = RegretMinimizer(tree.sequence_form, variant)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 # Infosets in a batch: their tensors take some 10 MB.
 _BATCH = 1 << 14
-# A policy that looks at strings which tell more than infosets is asked twice.
+# So many infosets are asked about twice; the answers may differ by so much.
+_NUM_AGAIN = 32
 _SAME = 1e-6
 
 
@@ -34,16 +35,16 @@ def ask_everywhere(
     to sum to 1. In a factored game, so is any policy with a method `act` (see
     `learning.self_play.ActingPolicy`). All others are asked in one state of each infoset, the first
     one of a tree, and their answers stay as they are. That may take minutes, and a progress bar
-    says how many.
+    says how many. Some infosets are asked about in another state, too.
 
     Raises:
       ValueError: if the policy has no answer at an infoset, one that is not a distribution over the
-        legal actions, or different ones in states that are one infoset of a factored game.
+        legal actions, or different ones in states of one infoset.
     """
     treeplex = game.treeplexes[player]
     if type(policy) in (UniformPolicy, openspiel_policy.UniformRandomPolicy):
         return treeplex.uniform_strategy()
-    ask = _act if _takes_tensors(game, policy) else _ask
+    ask = _act if _takes_tensors(game, policy) else functools.partial(_ask, _again(game, player))
     strategy = np.ones(treeplex.num_sequences)
     with _progress(game, player) as bar:
         for begin in range(0, treeplex.num_infosets, _BATCH):
@@ -109,39 +110,61 @@ def _act(
 
 
 def _ask(
+    again: Mapping[int, int],
     game: GameTree | FactoredGame,
     policy: openspiel_policy.Policy,
     player: int,
     begin: int,
     end: int,
 ) -> list[float]:
-    """The same, from a state of each infoset."""
+    """The same, from a state of each infoset, and from a second one of some (see `_again`)."""
     found: list[float] = []
     for infoset in range(begin, end):
         actions = game.legal_actions(player, infoset).tolist()
-        name = functools.partial(game.infoset_string, player, infoset)
-        row, *others = (
-            asking.probabilities(policy, state, player, actions, name)
-            for state in _states(game, player, infoset)
+        first, *others = _states(game, player, infoset, again)
+        row, *other_rows = (
+            asking.checked_probabilities(policy, state, player) for state in (first, *others)
         )
-        for other in others:
-            if max(abs(p - q) for p, q in zip(row, other, strict=True)) > _SAME:
+        for state, other in zip(others, other_rows, strict=True):
+            if any(abs(row[action] - other[action]) > _SAME for action in actions):
                 raise ValueError(
-                    f"{type(policy).__name__} plays {row} or {other} in player {player}'s infoset "
-                    f"{infoset} of {game.game}, because it looks at the number of turns in the "
-                    "game's strings, which its tensors do not tell and which forgets what it told "
-                    "before; give a policy on tensors"
+                    f"{type(policy).__name__} plays {row} after the actions {first.history()} and "
+                    f"{other} after {state.history()}, which player {player} cannot tell apart in "
+                    f"{game.game}; give a policy that answers by what the player knows (where "
+                    "strings tell more, by tensors), and the same whenever it is asked"
                 )
-        found += row
+        found += [row[action] for action in actions]
     return found
 
 
-def _states(game: GameTree | FactoredGame, player: int, infoset: int) -> Iterator[pyspiel.State]:
-    """A state of an infoset, and another one where strings tell two of its states apart."""
+def _again(game: GameTree | FactoredGame, player: int) -> dict[int, int]:
+    """Some infosets of a tree, and a history of each: the last one, which may be the first, too.
+
+    So policies are found out that see what is hidden, or draw anew whenever they are asked.
+    """
+    if isinstance(game, FactoredGame) or not game.num_infosets(player):
+        return {}
+    last = game.first_history[player].copy()
+    acting = np.flatnonzero(game.player == player)
+    last[game.infoset[acting]] = acting  # The last one that is written stays.
+    some = np.unique(np.linspace(0, len(last) - 1, _NUM_AGAIN).astype(int))
+    return {infoset: int(last[infoset]) for infoset in some.tolist()}
+
+
+def _states(
+    game: GameTree | FactoredGame, player: int, infoset: int, again: Mapping[int, int]
+) -> Iterator[pyspiel.State]:
+    """A state of an infoset, and further ones in which the answer must be the same."""
     if isinstance(game, GameTree):
-        yield game.state(int(game.first_history[player][infoset]))
+        first = int(game.first_history[player][infoset])
+        yield game.state(first)
+        if infoset in again:
+            yield game.state(again[infoset])
+        if infoset == 0:
+            yield game.state(first)
         return
     yield game.state(player, infoset)
+    # Another one where strings tell two of its states apart.
     other = game.other_history(player, infoset)
     if other is not None:
         yield game.state_after(other)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from spiel_dl.play import matches, presets, registry
 from spiel_dl.play.matches import MatchResult, PairResults, Policies
-from spiel_dl.play.requests import SearchOptions
-from spiel_dl.play.tally import Tally
 from spiel_dl.runs import reports
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.runs.workspace import Workspace
@@ -40,29 +39,42 @@ _TITLES = {
     "half_width_as_1": "± as player 1",
     "variance_left": "variance that control variates leave",
 }
-_SEARCH = {
-    "depth_limit": "searches look ahead",
-    "max_histories": "histories, at most",
-    "budget": "particles, at most",
-    "gadget": "gadget",
-    "order": "order of knowledge",
-    "safety": "safety",
-    "num_expansions": "expansions",
-    "stepsize": "stepsize",
-    "num_rollouts": "rollouts, at least",
-    "iterations": "iterations",
-    "tolerance": "tolerance",
-    "seconds": "seconds, at most",
-    "variant": "variant of CFR",
-    "leaf_choice": "choice at leaves",
-    "player": "who responds",
-}
-_SEARCH_OPTIONS = SearchOptions()
-# What `_load` takes: the game string, both policies' names, how they search, the device, and the
-# digests of both policies.
-_Players = tuple[str, tuple[str, str], SearchOptions, str, tuple[str, str]]
-# What `_load_values` takes: a checkpoint's name, the game string, the device, and the digest.
-_Values = tuple[str, str, str, str]
+_OF_EFFORT = ("tolerance", "seconds", "variant")
+_NO_OPTIONS: dict[str, Any] = {}
+
+
+@dataclasses.dataclass(frozen=True)
+class Match:
+    """How a match is played.
+
+    Attributes:
+      num_games: games in all, an even number; half of them in each seat.
+      seed: of chance and of both players' choices.
+      pairs_at_once: pairs of games in one part of the match.
+      control_variates: a checkpoint whose values take luck out, without bias.
+      device: where networks live.
+    """
+
+    num_games: int = 1000
+    seed: int = 0
+    pairs_at_once: int = 64
+    control_variates: str | None = None
+    device: str = "cpu"
+
+    def __post_init__(self) -> None:
+        matches.parts_of(self.num_games, self.pairs_at_once)
+        if self.seed < 0:
+            raise ValueError(f"seed={self.seed} must not be negative")
+
+
+class _Players(NamedTuple):
+    """Two policies in a game, and digests of their files, and of the control variates'."""
+
+    game: str
+    names: tuple[str, str]
+    options: tuple[tuple[str, Any], ...]
+    match: Match
+    files: tuple[str, str, str | None]
 
 
 def play(
@@ -70,15 +82,11 @@ def play(
     first: str,
     second: str,
     *,
-    num_games: int = 1000,
-    seed: int = 0,
-    search: SearchOptions = _SEARCH_OPTIONS,
-    pairs_at_once: int = 64,
-    control_variates: str | None = None,
-    device: str = "cpu",
+    options: Mapping[str, Any] = _NO_OPTIONS,
     engine: Engine = IN_PROCESS,
     workspace: Workspace | None = None,
     description: str | None = None,
+    **match: Any,
 ) -> MatchResult:
     """Plays a match; returns are the same for every engine and number of workers.
 
@@ -86,108 +94,66 @@ def play(
       game: game string, or the name of one of `presets.PRESETS`.
       first: a policy's name, see `play.registry`.
       second: another one's.
-      num_games: how many games, an even number; half of them in each seat.
-      seed: of chance and of both players' choices.
-      search: how those who search do so.
-      pairs_at_once: pairs of games in one part of the match.
-      control_variates: a checkpoint whose values take luck out, without bias.
-      device: where networks live.
+      options: those of the policies, as `load_policy` takes them; each takes its own.
       engine: who does the work; each of its processes loads, or solves for, both policies. A
         workspace has an engine of its own.
       workspace: where finished parts of the match are kept, and found by a later start; None:
         nowhere.
       description: what the progress bar on standard error says; None: no bar.
+      **match: fields of `Match`.
 
     Raises:
-      ValueError: if there is no such game or policy, if a number is out of range, or if the
-        workspace is of another match.
+      ValueError: if there is no such game or policy, if a number is out of range, if neither policy
+        has an option, or if the workspace is of another match.
     """
-    if seed < 0:
-        raise ValueError(f"seed={seed} must not be negative")
-    if search.safety == "updated":
-        raise ValueError(
-            "safety='updated' makes answers depend on earlier games, so that games of a match are "
-            "not independent; use 'allocated', or another search"
-        )
-    parts = matches.parts_of(num_games, pairs_at_once)
-    game_string, names = presets.game_string(game), (first, second)
-    files = (registry.digest(first), registry.digest(second))
-    players: _Players = (game_string, names, search, device, files)
-    _load(*players)  # what is wrong with them is better told before workers are started
-    values: _Values | None = None
-    if control_variates is not None:
-        values = (control_variates, game_string, device, registry.digest(control_variates))
-        _load_values(*values)
-    items = [(players, pairs, seed, values) for pairs in parts]
+    how = Match(**match)
+    unknown = options.keys() - registry.options_of(first, second).keys()
+    if unknown:
+        raise ValueError(f"{', '.join(unknown)}: no options of {first} or {second}; leave them out")
+    variates = how.control_variates
+    players = _Players(
+        presets.game_string(game),
+        (first, second),
+        tuple(options.items()),
+        how,
+        (
+            registry.digest(first),
+            registry.digest(second),
+            None if variates is None else registry.digest(variates),
+        ),
+    )
+    _load(players)  # what is wrong with them is better told before workers are started
+    parts = matches.parts_of(how.num_games, how.pairs_at_once)
+    items = [(players, pairs) for pairs in parts]
     if workspace is None:
         found = distributed.map(_play_part, items, engine, description=description)
     else:
-        settings = _settings(players, seed, values)
-        named = [(_part_name(pairs), settings) for pairs in parts]
+        settings = _settings(players)
+        named = [(f"pairs-{pairs.start:06}-{pairs.stop:06}", settings) for pairs in parts]
         found = workspace.parts(named, _play_part, items, description)
     return MatchResult.of_pairs(map(PairResults.from_json, found))
 
 
 def measure(
-    game: str,
-    first: str,
-    second: str,
-    *,
-    num_games: int = 1000,
-    seed: int = 0,
-    search: SearchOptions = _SEARCH_OPTIONS,
-    pairs_at_once: int = 64,
-    control_variates: str | None = None,
-    device: str = "cpu",
-    engine: Engine = IN_PROCESS,
-    workspace: Workspace | None = None,
-    description: str | None = None,
+    game: str, first: str, second: str, *, options: Mapping[str, Any] = _NO_OPTIONS, **others: Any
 ) -> dict[str, Any]:
     """Plays a match and says how it went, as a row of a report.
 
-    Means and half widths are in utility units; `wall_clock` is this start's seconds.
-
-    Args:
-      game: game string, or the name of one of `presets.PRESETS`.
-      first: a policy's name, see `play.registry`.
-      second: another one's.
-      num_games: how many games, an even number; half of them in each seat.
-      seed: of chance and of both players' choices.
-      search: how those who search do so.
-      pairs_at_once: pairs of games in one part of the match.
-      control_variates: a checkpoint whose values take luck out, without bias.
-      device: where networks live.
-      engine: as for `play`.
-      workspace: as for `play`.
-      description: as for `play`.
-
-    Raises:
-      ValueError: as `play`.
+    Means and half widths are in utility units; `wall_clock` is this start's seconds. Arguments and
+    errors are those of `play`.
     """
     start = time.perf_counter()
-    result = play(
-        game,
-        first,
-        second,
-        num_games=num_games,
-        seed=seed,
-        search=search,
-        pairs_at_once=pairs_at_once,
-        control_variates=control_variates,
-        device=device,
-        engine=engine,
-        workspace=workspace,
-        description=description,
-    )
+    result = play(game, first, second, options=options, **others)
     wall_clock = time.perf_counter() - start
+    workspace, engine = others.get("workspace"), others.get("engine", IN_PROCESS)
     return {
         "game": presets.game_string(game),
         "first": first,
         "second": second,
-        "seed": seed,
-        **outcome(result, control_variates),
+        "seed": others.get("seed", Match.seed),
+        **outcome(result, others.get("control_variates")),
         "wall_clock": wall_clock,
-        **registry.options_used(search, first, second),
+        **registry.reported(presets.game_string(game), options, first, second),
         "threads": (workspace.engine if workspace else engine).threads,
     }
 
@@ -199,20 +165,30 @@ def outcome(result: MatchResult, control_variates: str | None = None) -> dict[st
       result: the match.
       control_variates: what told the luck in it; None: nothing did.
     """
-    return {
+    found: dict[str, Any] = {
         "games": result.num_games,
         "mean": result.mean_return,
         "half_width": _known(result.half_width),
-        **_without_luck(result, control_variates),
-        **_seat(0, result.seats[0]),
-        **_seat(1, result.seats[1]),
-        "seconds_per_move": result.times[0].seconds_per_move,
-        "slowest_move": result.times[0].slowest,
-        "share_searched": result.times[0].share_searched,
-        "seconds_per_move_of_second": result.times[1].seconds_per_move,
-        "slowest_move_of_second": result.times[1].slowest,
-        "share_searched_of_second": result.times[1].share_searched,
     }
+    if result.without_luck is not None:
+        found |= {
+            "without_luck": result.without_luck.mean,
+            "half_width_without_luck": _known(result.without_luck.half_width),
+            "variance_left": result.variance_left,
+            "control_variates": control_variates,
+        }
+    for player, seat in enumerate(result.seats):
+        found |= {
+            f"mean_as_{player}": seat.mean,
+            f"half_width_as_{player}": _known(seat.half_width),
+        }
+    for suffix, times in zip(("", "_of_second"), result.times, strict=True):
+        found |= {
+            f"seconds_per_move{suffix}": times.seconds_per_move,
+            f"slowest_move{suffix}": times.slowest,
+            f"share_searched{suffix}": times.share_searched,
+        }
+    return found
 
 
 def table(rows: Sequence[dict[str, Any]]) -> Table:
@@ -220,27 +196,22 @@ def table(rows: Sequence[dict[str, Any]]) -> Table:
     return Table(rows, _TITLES)
 
 
-def searches(rows: Sequence[dict[str, Any]]) -> Table | None:
-    """How those who searched did so; None if nobody did."""
-    found = [row for row in rows if any(name in row for name in _SEARCH)]
-    return Table(found, {"first": "first", "second": "second", **_SEARCH}) if found else None
-
-
 def report(rows: Sequence[dict[str, Any]]) -> Report:
     """What matches were worth, of rows of `measure`."""
     games = ", ".join(dict.fromkeys(row["game"] for row in rows))
-    looked = searches(rows)
     notes = ["Returns are in utility units, of pairs of games with both seats and the same luck."]
     if used := {row["control_variates"]: None for row in rows if "control_variates" in row}:
         notes.append(
             f"Control variates are values of {', '.join(used)}: the luck of chance and of both "
             "players by them is taken off each return, which leaves the mean as it is."
         )
-    return Report(
-        f"Head to head in {games}",
-        notes,
-        {"Matches": table(rows)} | ({} if looked is None else {"Searches": looked}),
-    )
+    reported = [
+        registry.reported(row["game"], {}, row["first"], row["second"]).keys() for row in rows
+    ]
+    names = dict.fromkeys(name for each in reported for name in each)
+    titles = {name: name.replace("_", " ") for name in ("first", "second", *names, *_OF_EFFORT)}
+    tables = {"Matches": table(rows)} | ({"Searches": Table(rows, titles)} if names else {})
+    return Report(f"Head to head in {games}", notes, tables)
 
 
 def write(
@@ -271,75 +242,41 @@ def write(
     )
 
 
-def _part_name(pairs: range) -> str:
-    return f"pairs-{pairs.start:06}-{pairs.stop:06}"
-
-
-def _settings(players: _Players, seed: int, values: _Values | None) -> dict[str, Any]:
+def _settings(players: _Players) -> dict[str, Any]:
     """What the games of a match depend on."""
-    game_string, names, search, _, files = players
-    also = {} if values is None else {"control_variates": [values[0], values[-1]]}
+    variates, file = players.match.control_variates, players.files[2]
     return {
-        "game": game_string,
-        "policies": names,
-        "files": files,
-        "search": registry.options_used(search, *names),
-        "seed": seed,
-        **also,
+        "game": players.game,
+        "policies": players.names,
+        "files": players.files[:2],
+        "search": registry.reported(players.game, dict(players.options), *players.names),
+        "seed": players.match.seed,
+        **({} if variates is None else {"control_variates": [variates, file]}),
     }
 
 
-def _play_part(item: tuple[_Players, range, int, _Values | None]) -> dict[str, Any]:
+def _play_part(item: tuple[_Players, range]) -> dict[str, Any]:
     """Some pairs of games, as JSON can hold them."""
-    players, pairs, seed, known = item
-    values = None if known is None else _load_values(*known)
-    return matches.play_pairs(players[0], _load(*players), pairs, seed, values).to_json()
+    players, pairs = item
+    policies, values = _load(players)
+    return matches.play_pairs(players.game, policies, pairs, players.match.seed, values).to_json()
 
 
 @functools.lru_cache(maxsize=1)
-def _load_values(name: str, game_string: str, device: str, file: str) -> HistoryValues:
-    """Each process loads them once, and again if the digest of their file is another."""
-    del file
+def _load(players: _Players) -> tuple[Policies, HistoryValues | None]:
+    """Both policies, and the control variates. Each process loads them once, and changed ones."""
+    match, options = players.match, dict(players.options)
+    game = turn_based_game(players.game)
+    first, second = (
+        registry.load_policy(name, game, device=match.device, **registry.taken(options, name))
+        for name in players.names
+    )
+    if match.control_variates is None:
+        return (first, second), None
     from spiel_dl.play import history_networks  # With torch, which not all players need.
 
-    return history_networks.load_values(name, game_string, device)
-
-
-@functools.lru_cache(maxsize=1)
-def _load(
-    game_string: str,
-    names: tuple[str, str],
-    search: SearchOptions,
-    device: str,
-    files: tuple[str, str],
-) -> Policies:
-    """Both policies. Each process loads them once, and again if a digest of files is another."""
-    del files
-    game = turn_based_game(game_string)
-    first, second = (
-        registry.load_policy(name, game, device=device, **registry.keywords_of(search, name))
-        for name in names
-    )
-    return first, second
-
-
-def _without_luck(result: MatchResult, control_variates: str | None) -> dict[str, Any]:
-    """What control variates say of a match; nothing without any."""
-    if result.without_luck is None:
-        return {}
-    return {
-        "without_luck": result.without_luck.mean,
-        "half_width_without_luck": _known(result.without_luck.half_width),
-        "variance_left": result.variance_left,
-        "control_variates": control_variates,
-    }
-
-
-def _seat(player: int, tally: Tally) -> dict[str, float | None]:
-    return {
-        f"mean_as_{player}": tally.mean,
-        f"half_width_as_{player}": _known(tally.half_width),
-    }
+    values = history_networks.load_values(match.control_variates, players.game, match.device)
+    return (first, second), values
 
 
 def _known(number: float) -> float | None:

@@ -59,7 +59,6 @@ def judge_all(
     games: Sequence[str] = GAMES,
     *,
     device: str = "cpu",
-    dtype: str = "float64",
     on_message: Callable[[str], object] = lambda text: None,
 ) -> list[dict[str, Any]]:
     """A row for each game; what is in the workspace is not computed again.
@@ -69,21 +68,20 @@ def judge_all(
       policy: a name of `play.registry`.
       games: game strings.
       device: where networks live.
-      dtype: what payoffs are added up in, see `families.factored_game`.
       on_message: is told what is begun, and how much it will take.
 
     Raises:
-      ValueError: if a game has no factored form, `dtype` is none of these, the policy is none for
-        a game, or a finished row is of another file of this name.
+      ValueError: if a game has no factored form, the policy is none for a game, or a finished row
+        is of another file of this name.
     """
     rows = []
     for name in games:
-        told = {"game": name, "policy": policy, "dtype": dtype}
+        told = {"game": name, "policy": policy}
         settings = {**told, "checksum": registry.digest(policy)}
         part = file_name(*told.values())
         found = workspace.find(part, settings)
         if found is None:
-            found = workspace.keep(part, settings, _judge(policy, name, device, dtype, on_message))
+            found = workspace.keep(part, settings, _judge(policy, name, device, on_message))
         rows.append(found)
     return rows
 
@@ -131,13 +129,13 @@ def judge(game: FactoredGame, policy: openspiel_policy.Policy) -> dict[str, floa
 
 
 def _judge(
-    policy: str, name: str, device: str, dtype: str, on_message: Callable[[str], object]
+    policy: str, name: str, device: str, on_message: Callable[[str], object]
 ) -> dict[str, Any]:
     # What is wrong with the policy is told before the game's tables are made.
     turn_based, start = load_turn_based(name), time.perf_counter()
     loaded = registry.load_policy(policy, turn_based, device=device)
     loading = time.perf_counter() - start
-    game = factored_game(turn_based, dtype=dtype)
+    game = factored_game(turn_based)
     on_message(estimate(game))
     found = judge(game, loaded)
     return {"game": str(game.game), **found, "asking": found["asking"] + loading}

@@ -13,17 +13,14 @@ import pyspiel
 
 from spiel_dl.algorithms.dl_cfr import DLCFRSolver
 from spiel_dl.algorithms.exploitability import nash_conv
-from spiel_dl.algorithms.mmd import MMDSolver
 from spiel_dl.algorithms.particle_self_play import ParticleSelfPlay
-from spiel_dl.algorithms.regularized_fixed_points import distance
-from spiel_dl.algorithms.rnad import RNaDSolver
 from spiel_dl.learning.critics import ExactCritic, mean_absolute_error
 from spiel_dl.learning.learner import Learner
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.network_policy import FineTuning
 from spiel_dl.runs import plots
 from spiel_dl.runs.dl_cfr_run import measure_trunk
-from spiel_dl.runs.loop import Schedule, every, run_job
+from spiel_dl.runs.loop import every, run_job
 from spiel_dl.system.json_files import write_json
 from spiel_dl.system.run_directory import RunDirectory
 from spiel_dl.tree.depth_limit import DepthLimit
@@ -39,8 +36,6 @@ _STEP, _SECONDS = "learner steps", "seconds of learning, evaluation not counted"
 _PANELS = [
     plots.Panel("step", "nash_conv", _STEP, "NashConv (utility)"),
     plots.Panel("seconds", "nash_conv", _SECONDS, ""),
-    plots.Panel("step", "target_nash_conv", _STEP, "NashConv of the fixed point (utility)"),
-    plots.Panel("step", "kl_from_target", _STEP, "mean KL from the fixed point (nats)"),
     plots.Panel("step", "trunk_nash_conv", _STEP, "trunk NashConv of DL-CFR+ (utility)"),
     plots.Panel("step", "critic_error", _STEP, "mean error of the critic (utility range)"),
     plots.Panel("step", "critic_loss", _STEP, "squared error of the critic"),
@@ -62,7 +57,6 @@ def run_learner(
     num_steps: int,
     *,
     steps_per_evaluation: int = 1000,
-    schedule: Schedule | None = None,
     fine_tuning: FineTuning | None = None,
     show_progress: bool = True,
 ) -> dict[str, Any]:
@@ -76,9 +70,6 @@ def run_learner(
 
       * nash_conv, of the policy as it is at that step; with fine-tuning, also nash_conv_fine_tuned;
         with a critic, also critic_error, its `mean_absolute_error` in units of the utility range;
-      * of MMD and R-NaD, the exact fixed point that they head for at that step: target_nash_conv,
-        kl_from_target, the mean KL of the policy from it in nats, and target_unfinished, 1 if it
-        was not found to within its tolerance;
       * of particle networks, what `measure_trunk` says of DL-CFR+ with the network.
 
     Args:
@@ -86,7 +77,6 @@ def run_learner(
       directory: where the run lives.
       num_steps: how many learner steps to have done at the end.
       steps_per_evaluation: learner steps between two lines of metrics.
-      schedule: when to evaluate instead; None: after so many steps.
       fine_tuning: what to try on the policy at every evaluation; None: nothing.
       show_progress: show a progress bar on standard error.
 
@@ -115,7 +105,7 @@ def run_learner(
         job,
         directory,
         num_steps,
-        schedule or every(steps_per_evaluation),
+        every(steps_per_evaluation),
         seconds_per_checkpoint=_SECONDS_PER_CHECKPOINT,
         show_progress=show_progress,
     )
@@ -173,7 +163,7 @@ class _LearnerJob:
         return line | self._measured()
 
     def save(self, directory: RunDirectory) -> None:
-        self._learner.save(directory.checkpoint_path)
+        self._learner.save(directory.checkpoint_path, directory.notes())
         if time.perf_counter() - self._last_picture > _SECONDS_PER_PICTURE:
             self.draw()
 
@@ -206,12 +196,6 @@ def _measure_policy(learner: Learner, fine_tuning: FineTuning | None) -> dict[st
     if not isinstance(policy, ArrayPolicy):
         return {}
     line: dict[str, Any] = {"nash_conv": nash_conv(policy.tree, policy)}
-    if isinstance(learner, MMDSolver | RNaDSolver) and learner.is_regularized:
-        exact = learner.fixed_points()
-        exact.run(1)
-        found = distance(policy.tree, policy, exact.current_policy())
-        line["target_nash_conv"], line["kl_from_target"] = found.target_nash_conv, found.mean_kl
-        line["target_unfinished"] = exact.num_unfinished
     if fine_tuning is not None:
         line["nash_conv_fine_tuned"] = nash_conv(policy.tree, learner.policy(fine_tuning))
     if learner.transformations is not None:

@@ -11,14 +11,12 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import shlex
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import torch
-from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.algorithms import particle_self_play
 from spiel_dl.algorithms.exploitability import nash_conv
@@ -26,7 +24,7 @@ from spiel_dl.algorithms.particle_search import ParticlePolicy
 from spiel_dl.learning import checkpoints
 from spiel_dl.learning.environments import self_play_of
 from spiel_dl.learning.learner import FILE_KIND
-from spiel_dl.learning.tabulation import tabulate
+from spiel_dl.learning.self_play import by_tensors
 from spiel_dl.learning.tree_environment import TreeEnvironment
 from spiel_dl.play import matches, presets, zoo
 from spiel_dl.policies.network_policy import NetworkPolicy
@@ -177,23 +175,7 @@ def _of_blueprint(path: str | None) -> Mapping[str, Any] | None:
 def _origin(record: RunRecord) -> dict[str, Any]:
     """Commit and command of the last start."""
     last = record.starts[-1]
-    return {"commit": last["git_commit"], "command": _without_place(last["command"])}
-
-
-def _without_place(command: str) -> str:
-    """A command without its run directory: where it lay on the machine that trained says nothing.
-
-    Flags may be written as absl takes them: with one dash or two, their value behind "=" or as the
-    next word.
-    """
-    kept, is_value = [], False
-    for word in shlex.split(command):
-        flag, equals, _ = word.partition("=")
-        name = flag.lstrip("-") if flag.startswith("-") else ""
-        if not is_value and name not in ("run_dir", "resume", "noresume"):
-            kept.append(word)
-        is_value = not is_value and name == "run_dir" and not equals
-    return shlex.join(kept)
+    return {"commit": last["git_commit"], "command": last["command"]}
 
 
 def _whole_name(name: str | None, header: Mapping[str, Any], learned_by: str) -> str:
@@ -222,7 +204,9 @@ def _whole_name(name: str | None, header: Mapping[str, Any], learned_by: str) ->
     return f"{algorithm}:{rest}"
 
 
-def _match(trained: _Trained, arrays: Arrays, num_games: int, seed: int) -> dict[str, Any]:
+def _match(
+    trained: _PolicyNetworks | _ParticleNetwork, arrays: Arrays, num_games: int, seed: int
+) -> dict[str, Any]:
     game = turn_based_game(trained.game)
     result = matches.play_match(
         game, trained.policy(arrays), UniformPolicy(game, [0, 1]), num_games, seed
@@ -235,34 +219,9 @@ def _match(trained: _Trained, arrays: Arrays, num_games: int, seed: int) -> dict
     }
 
 
-class _Trained(Protocol):
-    """What a run has trained.
-
-    Attributes:
-      game: the game string.
-      arrays: its parameters, float32.
-      header: of the file.
-      metric: what `strength` measures.
-      utility_range: of the game.
-    """
-
-    game: str
-    arrays: Arrays
-    header: dict[str, Any]
-    metric: str
-    utility_range: float
-
-    def strength(self, arrays: Arrays) -> list[float]:
-        """NashConv or the like with these parameters, if the game is compiled."""
-
-    def changes(self, arrays: Arrays) -> dict[str, float]:
-        """By how much these parameters say something else, as `Tolerance` names it."""
-
-    def policy(self, arrays: Arrays) -> openspiel_policy.Policy:
-        """A policy with these parameters."""
-
-
-def _trained(run: Path, arrays: Arrays, header: dict[str, Any], seed: int) -> _Trained:
+def _trained(
+    run: Path, arrays: Arrays, header: dict[str, Any], seed: int
+) -> _PolicyNetworks | _ParticleNetwork:
     if header.get("kind") == FILE_KIND:
         return _PolicyNetworks(run, header, seed)
     if header.get("kind") == particle_self_play.FILE_KIND:
@@ -271,7 +230,15 @@ def _trained(run: Path, arrays: Arrays, header: dict[str, Any], seed: int) -> _T
 
 
 class _PolicyNetworks:
-    """A policy network, and its critic if there is one."""
+    """A policy network, and its critic if there is one.
+
+    Attributes:
+      game: the game string.
+      arrays: its parameters, float32.
+      header: of the file.
+      metric: what `strength` measures.
+      utility_range: of the game.
+    """
 
     metric = "nash_conv"
 
@@ -295,31 +262,35 @@ class _PolicyNetworks:
         largest = header["config"].get("max_tree_histories", 0)
         self._self_play = self_play_of(known, _GAMES, seed=seed, max_tree_histories=largest)
         if self._critic is not None:
-            self._self_play.record_histories()
+            self._self_play.source.record_histories()
 
     def policy(self, arrays: Arrays) -> NetworkPolicy:
+        """A policy with these parameters."""
         parameters = torch.from_numpy(arrays["parameters"])
         own = self._blueprint
         return NetworkPolicy(own.game, own.network, parameters, own.fine_tuning)
 
     def strength(self, arrays: Arrays) -> list[float]:
+        """NashConv or the like with these parameters, if the game is compiled."""
         environment, policy = self._self_play.environment, self.policy(arrays)
         if not isinstance(environment, TreeEnvironment):
             return []
-        found = tabulate(environment, policy.network, policy.parameters, policy.fine_tuning)
+        found = environment.tabulate(policy.network, policy.parameters, policy.fine_tuning)
         return [nash_conv(environment.tree, found)]
 
     @torch.no_grad()
     def changes(self, arrays: Arrays) -> dict[str, float]:
-        played = self._self_play.play(self._blueprint.act)
-        seen, legal = played.observation[played.valid], played.legal[played.valid]
+        """By how much these parameters say something else, as `Tolerance` names it."""
+        played = self._self_play.play(by_tensors(self._blueprint.act))
+        seen = played.seen.at_moves(played.seen.dense())[played.valid]
+        legal = played.legal[played.valid]
         before, after = (
             policy.act(seen, legal) for policy in (self._blueprint, self.policy(arrays))
         )
         changes = {"policy": float((before - after).abs().sum(dim=1).max()) / 2}
         if self._critic is not None:
-            known = played.distinct_histories().dense()
-            histories = known.at_moves(known.tensors)[played.valid]
+            assert played.histories is not None
+            histories = played.histories.at_moves(played.histories.dense())[played.valid]
             network = self._critic.network
             values = [
                 network.values(torch.from_numpy(each[_CRITIC]), histories)
@@ -330,7 +301,7 @@ class _PolicyNetworks:
 
 
 class _ParticleNetwork:
-    """A particle network."""
+    """A particle network, as `_PolicyNetworks` is one."""
 
     metric = "trunk_nash_conv"
 

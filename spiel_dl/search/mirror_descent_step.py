@@ -15,8 +15,6 @@ No subgame is solved, and no public state is needed.
 
 from __future__ import annotations
 
-import dataclasses
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -32,46 +30,9 @@ from spiel_dl.search.policy_rows import (
     acting_blueprint,
     play_on_by,
 )
-from spiel_dl.solvers.checks import check_at_least
+from spiel_dl.search.sepot_config import MirrorDescentConfig
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.load import AnyGame
-
-
-@dataclasses.dataclass(frozen=True)
-class MirrorDescentConfig:
-    """How a search by mirror descent is made.
-
-    Attributes:
-      stepsize: The size eta of one step, with action values in utility ranges; positive.
-      magnet: The strength alpha with which each step draws the policy to the uniform one; 0 is
-        mirror descent.
-      num_steps: The number of steps, all of which are made by the same action values.
-      num_rollouts: The least number of games that are played out in each search. Every history is
-        played out equally often after each action.
-      budget: The largest number of histories of the infoset from which games are played out.
-      max_listed: Public states of at most so many histories are listed in full. From larger ones,
-        histories are drawn.
-      seed: The seed of all draws. Searches in the same infoset always draw the same.
-    """
-
-    stepsize: float = 1.0
-    magnet: float = 0.0
-    num_steps: int = 1
-    num_rollouts: int = 2000
-    budget: int = 200
-    max_listed: int = 20_000
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        if not (0 < self.stepsize < math.inf and 0 <= self.magnet < math.inf):
-            raise ValueError(
-                f"stepsize={self.stepsize} must be positive and magnet={self.magnet} at least 0, "
-                "and both finite"
-            )
-        check_at_least(
-            1, num_steps=self.num_steps, num_rollouts=self.num_rollouts, budget=self.budget
-        )
-        check_at_least(0, max_listed=self.max_listed, seed=self.seed)
 
 
 class ActionValues(NamedTuple):

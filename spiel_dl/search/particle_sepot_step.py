@@ -20,63 +20,12 @@ from spiel_dl.search.beliefs import Belief, Beliefs
 from spiel_dl.search.growth import Growth
 from spiel_dl.search.played import PlayedPath
 from spiel_dl.search.policy_rows import AnyBlueprint
-from spiel_dl.search.sepot_config import SAFETY, SearchConfig
+from spiel_dl.search.sepot_config import ParticleConfig, SearchConfig
 from spiel_dl.search.sepot_played import MOST, Plan, PlayedSolution, SePoTPlayedStep
 from spiel_dl.search.sepot_search import Root
-from spiel_dl.solvers.checks import check_at_least
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.load import AnyGame
 from spiel_dl.tree.particles import Particles
-
-
-@dataclasses.dataclass(frozen=True)
-class ParticleConfig:
-    """From which histories a search starts.
-
-    Attributes:
-      budget: The largest number of histories that a search starts from, at least 2.
-      max_listed: Public states of at most so many histories are listed in full, as are those of at
-        most `budget`. From larger ones, histories are drawn.
-      seed: The seed of all draws. Searches in the same infoset always draw the same histories.
-      order: The order of knowledge of a knowledge-limited search. With order 1, it starts from the
-        searching player's infoset and from all that the opponent holds possible there. Each further
-        order adds what a player, the searching one and the opponent by turns, cannot tell from
-        these.
-      frozen: Whether the searching player is bound to its blueprint in those of its infosets that
-        may lie in part beyond the order of a knowledge-limited search. If not, it is free there.
-      safety: How a knowledge-limited search is kept from doing harm, one of `SAFETY`; see
-        `search.knowledge_limited_step`. All but "none" need order=1 and frozen=True.
-      num_expansions: The largest number of histories at the depth limit or beyond it that get
-        successors, where players are likely to come (`search.growth`). With 0, a search ends at the
-        depth limit.
-    """
-
-    budget: int = 1000
-    max_listed: int = 20_000
-    seed: int = 0
-    order: int = 1
-    frozen: bool = True
-    safety: str = "none"
-    num_expansions: int = 0
-
-    def __post_init__(self) -> None:
-        if self.safety not in SAFETY:
-            raise ValueError(f"safety={self.safety!r} must be one of {SAFETY}")
-        if self.safety != "none" and not (self.order == 1 and self.frozen):
-            raise ValueError(
-                f"safety={self.safety!r} needs order=1 and frozen=True, not order={self.order} and "
-                f"frozen={self.frozen}: what is solved beyond the own infoset is not played"
-            )
-        check_at_least(2, budget=self.budget)
-        check_at_least(1, order=self.order)
-        check_at_least(
-            0, max_listed=self.max_listed, seed=self.seed, num_expansions=self.num_expansions
-        )
-
-    @property
-    def is_of_public_states(self) -> bool:
-        """Whether what knowledge-limited searches alone can do is left as it is."""
-        return (self.order, self.frozen, self.safety) == (1, True, "none")
 
 
 class ParticleSePoTStep(SePoTPlayedStep):

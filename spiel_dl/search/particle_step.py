@@ -9,8 +9,9 @@ import torch
 from spiel_dl.search import sparse_solution
 from spiel_dl.search.found import Found
 from spiel_dl.search.played import PlayedAnswer, PlayedPath, PlayedStep
-from spiel_dl.search.sparse_solution import GADGETS, Resolver, SparseSolution
+from spiel_dl.search.sparse_solution import Resolver, SparseSolution
 from spiel_dl.solvers.effort import Effort, check_no_tolerance
+from spiel_dl.solvers.gadgets import WITHOUT_GIFTS, check_gadget
 from spiel_dl.tree.beam import sample_consistent
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.load import AnyGame
@@ -42,8 +43,7 @@ class ParticleStep(PlayedStep[SparseSolution]):
         super().__init__(game, depth_limit)
         if budget < 2 or seed < 0:
             raise ValueError(f"budget={budget} must be at least 2, and seed={seed} not negative")
-        if gadget not in GADGETS:
-            raise ValueError(f"gadget={gadget!r} must be one of {GADGETS}")
+        check_gadget(gadget, allowed=WITHOUT_GIFTS)
         self.num_regenerations = 0
         self._value_function = value_function
         self._budget = budget

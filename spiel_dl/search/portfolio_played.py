@@ -16,7 +16,6 @@ What the player finds is kept down to the depth limit; there, the next search be
 
 from __future__ import annotations
 
-import dataclasses
 import time
 from collections.abc import Sequence
 
@@ -27,63 +26,25 @@ from spiel_dl.games.rules import Rules, StateBatch
 from spiel_dl.learning.rollouts import play_out_by
 from spiel_dl.search.beliefs import Belief
 from spiel_dl.search.found import Found
-from spiel_dl.search.particle_sepot_step import ParticleConfig, ParticleSePoTStep
+from spiel_dl.search.particle_sepot_step import ParticleSePoTStep
 from spiel_dl.search.played import PlayedPath
 from spiel_dl.search.policy_rows import AnyBlueprint
 from spiel_dl.search.portfolio_step import with_model_chosen
-from spiel_dl.search.sepot_config import SearchConfig
+from spiel_dl.search.sepot_config import ParticleConfig, PortfolioConfig, SearchConfig
 from spiel_dl.search.sepot_played import Plan, PlayedSolution
 from spiel_dl.search.sepot_search import Root
 from spiel_dl.search.trunk_strategies import fixed_to
 from spiel_dl.solvers import depth_limited
 from spiel_dl.solvers.best_response import realization_plan
-from spiel_dl.solvers.checks import check_at_least
-from spiel_dl.solvers.effort import Effort, check_effort
+from spiel_dl.solvers.effort import Effort
 from spiel_dl.solvers.leaf_choices import with_leaf_choices
-from spiel_dl.solvers.restricted_game import check_probability, restrict
+from spiel_dl.solvers.restricted_game import restrict
 from spiel_dl.tree.beam import PolicyRows
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.load import AnyGame
 from spiel_dl.tree.particles import Particles
 
 DEFAULT_EFFORT = Effort(iterations=200)
-
-
-@dataclasses.dataclass(frozen=True)
-class PortfolioConfig:
-    """How a search by portfolios is made.
-
-    Attributes:
-      p: The probability that the opponent follows the model, 0 to 1.
-      num_rollouts: The least number of games that are played out in each search. Every leaf is
-        played out equally often by each pair of strategies.
-      budget: The largest number of histories of the infoset that a search starts from, at least 2.
-      first_round: The first round in which the player searches, counted from 0. Before it, the
-        player plays the first strategy of its portfolio.
-      end_round: The first round in which the player no longer searches, and plays the first
-        strategy of its portfolio again; None: it searches to the end of the game.
-      seed: The seed of all draws. Searches in the same infoset always draw the same.
-      effort: How long to iterate in each search.
-    """
-
-    p: float = 0.5
-    num_rollouts: int = 1000
-    budget: int = 16
-    first_round: int = 0
-    end_round: int | None = None
-    seed: int = 0
-    effort: Effort = DEFAULT_EFFORT
-
-    def __post_init__(self) -> None:
-        check_probability(self.p)
-        check_effort(self.effort)
-        check_at_least(1, num_rollouts=self.num_rollouts)
-        check_at_least(2, budget=self.budget)
-        check_at_least(0, first_round=self.first_round, seed=self.seed)
-        if self.end_round is not None and self.end_round < self.first_round:
-            raise ValueError(
-                f"end_round={self.end_round} must be at least first_round={self.first_round}"
-            )
 
 
 class PlayedPortfolios:
@@ -224,8 +185,9 @@ class PortfolioPlayedStep(ParticleSePoTStep):
         game = restrict(form, ranges, plan, everywhere, self.how.p)
         solution = depth_limited.solve(game, self.how.effort)
         self.gap = solution.gap
-        if self.how.effort.tolerance is not None:
-            self._num_unfinished += int(self.gap > self.how.effort.tolerance)
+        tolerance = self.how.effort.allowed_gap(form.utility_range)
+        if tolerance is not None:
+            self._num_unfinished += int(self.gap > tolerance)
         found = realization_plan(own, solution.strategy[: own.num_sequences], ranges[0])
         if self.watch is not None:
             plans = (found, above) if player == 0 else (above, found)

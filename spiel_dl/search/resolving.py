@@ -13,7 +13,7 @@ from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.search.responding import ModelStep
 from spiel_dl.search.starts import Start, starts_below
 from spiel_dl.search.step import AnyValueFunction
-from spiel_dl.solvers import gadgets, refinement
+from spiel_dl.solvers import gadgets
 from spiel_dl.solvers.best_response import best_response, realization_plan
 from spiel_dl.solvers.depth_limited import Solution
 from spiel_dl.solvers.effort import Effort, check_no_tolerance
@@ -21,40 +21,7 @@ from spiel_dl.solvers.regret_minimization import Pair
 from spiel_dl.solvers.restricted_game import RestrictedGame, restrict, unrestricted
 from spiel_dl.solvers.strategies import behaviour_strategy
 from spiel_dl.tree.pieces import ROOT, Pieces
-from spiel_dl.tree.sequence_form import SequenceForm
 from spiel_dl.tree.trunk import Trunk, cut
-
-GADGETS = ("resolving", "max_margin", "reach_max_margin", "unsafe")
-"""Those of continual resolving. With a model, "unsafe" is CDBR's."""
-
-
-def put_on_top(
-    form: SequenceForm, player: int, gadget: str, start: Start, weights: str | None = None
-) -> gadgets.Gadget:
-    """Puts one of `GADGETS` on top of a subgame.
-
-    Args:
-      form: the subgame.
-      player: who resolves it.
-      gadget: its name.
-      start: what is known at the subgame's roots.
-      weights: one of `refinement.WEIGHTS`, to refine it; None: it is not refined.
-    """
-    given = (start.player_range, start.opponent_cfvs)
-    floors = None
-    if weights is not None:
-        prior = refinement.known_prior(start.opponent_range)
-        floors = refinement.floors(weights, prior, margins=gadget != "resolving")
-    if gadget == "resolving":
-        return gadgets.resolving(form, player, *given, floors)
-    if gadget == "max_margin":
-        return gadgets.max_margin(form, player, *given, floors)
-    if gadget == "reach_max_margin":
-        return gadgets.reach_max_margin(form, player, *given, start.gifts, floors)
-    # The opponent's is scaled as well, lest it vanish in long games.
-    mass = start.opponent_range.sum() or 1.0
-    ranges = (start.player_range, start.opponent_range / mass)
-    return gadgets.unsafe(form, ranges if player == 0 else ranges[::-1])
 
 
 class ResolvingStep(ModelStep):
@@ -84,7 +51,7 @@ class ResolvingStep(ModelStep):
         Args:
           pieces: how the game is taken apart.
           policy: the policy to begin with; a model's part in it stays.
-          gadget: one of `GADGETS`; with a model any but "unsafe".
+          gadget: one of `gadgets.GADGETS`; with a model any but "unsafe".
           refinement: weights by which the gadget is refined, one of `solvers.refinement.WEIGHTS`;
             None: it is not. The prior is the opponent's own reach by what it did in the solutions
             before, or by the model; where that is 0 in all of a public state, all root infosets
@@ -129,7 +96,11 @@ class ResolvingStep(ModelStep):
         trunk = self.cut([piece])
         side = self.order(player).index(player)
         form = self.form(player, trunk)
-        gadget = put_on_top(form, side, self._gadget, start, self._weights)
+        others = start.opponent_range
+        if self._gadget == "unsafe":  # Scaled as the player's own, lest it vanish in long games.
+            others = others / (others.sum() or 1.0)
+        roots = gadgets.Roots(start.player_range, others, start.opponent_cfvs, start.gifts)
+        gadget = gadgets.put_on_top(self._gadget, form, side, roots, self._weights)
         mass = 1.0
         if self.model_of is None:
             game = unrestricted(gadget.sequence_form, gadget.root_ranges, gadget.inflows)
@@ -147,7 +118,7 @@ class ResolvingStep(ModelStep):
         self.gap += solution.gap * mass
         in_trunk = self._without_gadget(solution, gadget)
         self._keep_solution(player, trunk, in_trunk)
-        if self.model_of is None and self._gadget in refinement.REFINABLE:
+        if self.model_of is None and self._gadget in gadgets.SAFE_GADGETS:
             in_trunk = self._by_prior(player, trunk, in_trunk, start.opponent_range)
         limits = start.opponent_cfvs + start.gifts
         self._hand_on(player, piece, trunk, in_trunk, start.player_range, limits)

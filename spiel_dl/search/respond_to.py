@@ -14,7 +14,6 @@ from spiel_dl.tree.load import AnyGame, compile_game
 from spiel_dl.tree.pieces import Pieces
 
 DEFAULT_EFFORT = Effort(iterations=10_000, tolerance=1e-6)
-"""The tolerance is in utility units, see `Effort`."""
 
 
 class ResponsePolicy(ContinualPolicy):

@@ -25,7 +25,7 @@ import numpy as np
 from spiel_dl.learning.critics import Critic
 from spiel_dl.search.found import Found, Watch
 from spiel_dl.search.sepot_config import SearchConfig
-from spiel_dl.solvers import depth_limited, gadgets, refinement
+from spiel_dl.solvers import depth_limited, gadgets
 from spiel_dl.solvers.best_response import FixedStrategy, best_response
 from spiel_dl.solvers.depth_limited import LeafValuer, Leaves
 from spiel_dl.solvers.effort import Effort
@@ -87,19 +87,14 @@ class Root(NamedTuple):
           given_cfvs: float64 [R_-p], the opponent's.
           config: which gadget, and how it is refined.
         """
-        form, own_range = self.trunk.sequence_form, self.own_range(player)
-        groups, margins = None, config.gadget == "max_margin"
+        prior = groups = None
+        if self.prior is not None:
+            prior = self._by_infoset(1 - player, self.prior)
         if self.public_states is not None:
             groups = self._by_infoset(1 - player, self.public_states).astype(np.int64)
-        floors = None
-        if config.refinement is not None:
-            ones = np.ones(len(self.histories))
-            prior = self._by_infoset(1 - player, ones if self.prior is None else self.prior)
-            prior = refinement.known_prior(prior, groups)
-            floors = refinement.floors(config.refinement, prior, groups, margins=margins)
-        if margins:
-            return gadgets.max_margin(form, player, own_range, given_cfvs, floors, groups)
-        return gadgets.resolving(form, player, own_range, given_cfvs, floors)
+        roots = gadgets.Roots(self.own_range(player), prior, given_cfvs, groups=groups)
+        form = self.trunk.sequence_form
+        return gadgets.put_on_top(config.gadget, form, player, roots, config.refinement)
 
     def _by_infoset(self, player: int, values: np.ndarray) -> np.ndarray:
         """What histories of one root infoset of a player have in common: float64 [R_p]."""
@@ -255,8 +250,9 @@ class Searcher:
             leaves = Leaves(sequences, *self._valuers(leaf_values, order))
             solution = depth_limited.solve_with_leaves(game, leaves, effort, record=False)
         self.gap = solution.gap
-        if effort.tolerance is not None:
-            self.num_unfinished += solution.gap > effort.tolerance
+        tolerance = effort.allowed_gap(game.sequence_form.utility_range)
+        if tolerance is not None:
+            self.num_unfinished += solution.gap > tolerance
         first, second = (solution.plans[order[p]][gadget.new_sequences[p]] for p in (0, 1))
         return first, second
 
@@ -272,7 +268,7 @@ class Searcher:
                 leaf_values.values_for(order[players[0]], ranges[order[0]], ranges[order[1]])
             ], None
         effort, player = self.config.effort, order[leaf_values.player]
-        choices = leaf_values.choices(effort.variant, effort.num_threads)
+        choices = leaf_values.choices(effort.variant)
 
         def valuer(players: tuple[int, ...], ranges: Pair) -> Sequence[np.ndarray]:
             side = int(players[0] != player)

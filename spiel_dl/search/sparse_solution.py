@@ -39,9 +39,6 @@ from spiel_dl.value_functions.base import (
 )
 
 DEFAULT_EFFORT = Effort(iterations=100)
-_MAKERS = {"resolving": gadgets.resolving, "max_margin": gadgets.max_margin}
-GADGETS = ("unsafe", *_MAKERS)
-"""What a player puts on top of a sparse trunk; "unsafe" is nothing."""
 
 
 class Resolver(NamedTuple):
@@ -49,7 +46,7 @@ class Resolver(NamedTuple):
 
     Attributes:
       player: who resolves.
-      gadget: one of `GADGETS` but "unsafe", which nobody resolves by.
+      gadget: "resolving" or "max_margin".
       given: float64 [N], for each particle what the opponent could get in its infoset there, once
         that is reached: its given cfv divided by its counterfactual reach. Times that of the
         particles alone, it is the given cfv below them. None: both players come with their ranges,
@@ -62,9 +59,6 @@ class Resolver(NamedTuple):
 
     def put_on_top(self, trunk: Trunk, particles: Particles, root_ranges: Pair) -> Gadget:
         """Puts the gadget on top of the trunk below particles, at both players' ranges there."""
-        make = _MAKERS.get(self.gadget)
-        if make is None:
-            raise ValueError(f"gadget={self.gadget!r} must be one of {tuple(_MAKERS)}")
         if self.given is None:
             return gadgets.unsafe(trunk.sequence_form, root_ranges)
         opponent = 1 - self.player
@@ -72,7 +66,8 @@ class Resolver(NamedTuple):
         own, others = (trunk.extent.roots_at(p, tops) for p in (self.player, opponent))
         reach = particles.chance_reach * root_ranges[self.player][own]
         cfvs = np.bincount(others, reach * self.given, minlength=len(root_ranges[opponent]))
-        return make(trunk.sequence_form, self.player, root_ranges[self.player], cfvs)
+        roots = gadgets.Roots(root_ranges[self.player], opponent_cfvs=cfvs)
+        return gadgets.put_on_top(self.gadget, trunk.sequence_form, self.player, roots)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spiel_dl.solvers import gadgets
 from spiel_dl.solvers.best_response import best_response
+from spiel_dl.solvers.gifts import gifts_at_leaves
 from spiel_dl.solvers.regret_minimization import Pair
 from spiel_dl.tree.trunk import Trunk
 
@@ -59,7 +59,7 @@ def starts_below(
         root_gifts = np.maximum(root_limits - values[: len(root_gifts)], 0.0)
     ranges = [plans[p][leaves.sequences[p]] for p in (0, 1)]
     reach = leaves.chance_reach * ranges[player][leaves.infoset_of_history[player]]
-    gifts = gadgets.gifts_at_leaves(
+    gifts = gifts_at_leaves(
         trunk.sequence_form.treeplexes[opponent],
         values,
         root_gifts,

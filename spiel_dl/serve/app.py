@@ -175,7 +175,7 @@ class _Server:
     async def begin(self, request: Request, body: dict[str, Any]) -> dict[str, Any]:
         """A new game."""
         del request
-        inputs.take(body, ("game", "policy", "seat", "iterations", "depth", "unit"))
+        inputs.take(body, ("game", "policy", "seat", "options"))
         game = inputs.game(body)
         opponent = inputs.player(body, self.settings.policies)
         seat = inputs.number(body, "seat", 0, 1, 0)
@@ -226,7 +226,7 @@ class _Server:
     async def analyse(self, request: Request, body: dict[str, Any]) -> dict[str, Any]:
         """What a policy thinks at a moment; the opponent's own thoughts, if none is named."""
         session = self._session(request)
-        inputs.take(body, ("at", "policy", "compared", "iterations", "depth", "unit"))
+        inputs.take(body, ("at", "policy", "compared", "options"))
         place = session.place
         moments = await self._quick.run(table.moments, place)
         at = inputs.number(body, "at", 0, 10**9, len(moments) - 1)
@@ -265,7 +265,7 @@ class _Server:
     async def branch(self, request: Request, body: dict[str, Any]) -> dict[str, Any]:
         """A public state, and what follows it."""
         del request
-        inputs.take(body, ("game", "policy", "number", "iterations", "depth", "unit"))
+        inputs.take(body, ("game", "policy", "number", "options"))
         game = inputs.game(body)
         player = inputs.player(body, self.settings.policies)
         number = inputs.number(body, "number", 0, 10**9, 0)

@@ -6,18 +6,19 @@ import json
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from spiel_dl.play import kinds, zoo
+from spiel_dl.play import kinds, options, registry, zoo
 from spiel_dl.play.presets import game_string
 from spiel_dl.serve.thinking import Player
+from spiel_dl.system.parameters import Parameter
 
 MAX_BODY = 16_384
 """Bytes of a request."""
 _MAX_TEXT = 500
-_MAX_ITERATIONS = 100_000
-_MAX_DEPTH = 100
-DEFAULT_ITERATIONS = 500
+_MAX_NUMBER = 100_000
+"""Of an option: more takes longer than anybody may wait."""
+DEFAULTS = {"effort": "500"}
+"""Of options, where they are not those of policies."""
 _MADE_HERE = ("uniform", "highest", "random", "equilibrium", "cfr", "cfr_last", "cfr+", "solved")
-UNITS = ("rounds", "moves", "plies")
 
 
 def body_of(content: bytes) -> dict[str, Any]:
@@ -75,13 +76,33 @@ def player(body: Mapping[str, Any], allowed: Collection[str], name: str = "polic
     """
     policy = text(body, name)
     check_name(policy, allowed)
-    iterations = number(body, "iterations", 1, _MAX_ITERATIONS, DEFAULT_ITERATIONS)
-    unit = body.get("unit", UNITS[0])
-    if unit not in UNITS:
-        raise ValueError(f"unit={_short(unit)} must be one of {', '.join(UNITS)}")
-    if body.get("depth") is None:
-        return Player(policy, iterations)
-    return Player(policy, iterations, number(body, "depth", 1, _MAX_DEPTH), unit)
+    given = body.get("options", {})
+    if not isinstance(given, dict) or not all(isinstance(each, str) for each in given.values()):
+        raise ValueError("options must be an object of texts, such as {'effort': '100'}")
+    offered, known = offered_options(), registry.options_of(policy)
+    take(given, offered)
+    texts = {n: each for n, each in {**DEFAULTS, **given}.items() if n in known and each.strip()}
+    return Player(policy, tuple((n, _read(offered[n], each)) for n, each in texts.items()))
+
+
+def offered_options() -> dict[str, Parameter]:
+    """All options of the policies that may be offered, by name."""
+    names = [kind.name for kind in kinds.KINDS.values() if may_be_offered(kind)]
+    return {
+        n: each
+        for name in names
+        for n, each in options.options_of(kinds.KINDS[name].options).items()
+    }
+
+
+def _read(option: Parameter, text: str) -> Any:
+    try:
+        value = option.read(text)
+    except ValueError as error:
+        raise ValueError(f"{option.name}={_short(text)}: {error}") from None
+    if isinstance(value, int | float) and not 0 <= value <= _MAX_NUMBER:
+        raise ValueError(f"{option.name}={_short(text)} must be from 0 to {_MAX_NUMBER:,}")
+    return value
 
 
 def check_name(name: str, allowed: Collection[str]) -> None:

@@ -14,15 +14,12 @@ import collections
 import contextlib
 import importlib
 import logging
-import multiprocessing
 import signal
-import threading
 from collections.abc import Callable, Hashable
-from concurrent.futures import ThreadPoolExecutor
-from multiprocessing.connection import Connection
+from concurrent.futures import Future
 from typing import Any
 
-from spiel_dl.system.workers import end_with_parent, worker_environment
+from spiel_dl.system.workers import DEATHS, KillablePool, end_with_parent
 
 _LOG = logging.getLogger(__name__)
 _START = 120.0
@@ -83,7 +80,6 @@ class Pool:
         self._idle = list(self._workers)
         # A worker that becomes free is given to who waits first, so nobody waits while one is idle.
         self._waiting: collections.deque[asyncio.Future[_Worker]] = collections.deque()
-        self._threads = ThreadPoolExecutor(2 * num_workers, "pool")
         self._endings: set[asyncio.Task[None]] = set()
 
     async def run(self, function: Callable[..., Any], *arguments: Any, key: Hashable = None) -> Any:
@@ -106,14 +102,22 @@ class Pool:
         worker = await self._acquire(key, end)
         if not worker.is_ready:
             end += _START  # What it takes to start is not the answer's fault.
-        call = loop.run_in_executor(self._threads, worker.call, function, arguments)
+        call = worker.begin(function, *arguments)
         try:
-            return await asyncio.wait_for(asyncio.shield(call), end - loop.time())
+            found = await asyncio.wait_for(
+                asyncio.shield(asyncio.wrap_future(call)), end - loop.time()
+            )
         except TimeoutError as error:
-            worker.kill()
+            worker.kill(call)
             raise TooLongError(
                 f"this took longer than {self.seconds:g} seconds and was stopped; try fewer "
                 "iterations, or a smaller game"
+            ) from error
+        except DEATHS as error:
+            worker.forget()
+            raise WorkerGoneError(
+                "the process that computed this has ended; the game may be too large for this "
+                "machine's memory"
             ) from error
         finally:
             if call.done():
@@ -122,11 +126,13 @@ class Pool:
                 ending = asyncio.create_task(self._end(worker, call))
                 self._endings.add(ending)
                 ending.add_done_callback(self._endings.discard)
+        worker.is_ready = True
+        return found
 
     def start(self) -> None:
         """Starts the workers, so that the first ones who ask need not wait for that."""
         for worker in self._workers:
-            self._threads.submit(worker.start)
+            worker.begin(_nothing)
 
     async def _acquire(self, key: Hashable, end: float) -> _Worker:
         if self._idle:
@@ -166,43 +172,33 @@ class Pool:
                 return
         self._idle.append(worker)
 
-    async def _end(self, worker: _Worker, call: asyncio.Future[Any]) -> None:
+    async def _end(self, worker: _Worker, call: Future[Any]) -> None:
         """Ends what nobody waits for any more."""
-        await asyncio.wait([call], timeout=_GRACE)
-        if not call.done():
-            worker.kill()
-        with contextlib.suppress(Exception):
-            await call
+        with contextlib.suppress(Exception, asyncio.CancelledError):
+            await asyncio.wait_for(asyncio.shield(asyncio.wrap_future(call)), _GRACE)
+        worker.kill(call)
         self._release(worker)
 
     async def close(self) -> None:
         """Ends all workers."""
         for worker in self._workers:
-            if worker in self._idle:
-                worker.end()
-            else:
-                worker.kill()
+            worker.end()
         for ending in list(self._endings):
             await ending
-        self._threads.shutdown(wait=True)
 
 
 class _Worker:
-    """A process that computes what it is sent.
+    """A process that computes what it is sent; another takes its place if it is killed.
 
     Attributes:
       keys: of what it computed last, the newest last.
-      is_ready: whether its process has started.
+      is_ready: whether its process has answered.
     """
 
     def __init__(self, modules: tuple[str, ...]):
         self.keys: collections.deque[Hashable] = collections.deque(maxlen=_REMEMBERED_KEYS)
         self.is_ready = False
-        self._num_kills = 0
-        self._modules = modules
-        self._lock = threading.Lock()
-        self._process: multiprocessing.process.BaseProcess | None = None
-        self._pipe: Connection | None = None
+        self._process = KillablePool(1, _begin, modules)
 
     def remember(self, key: Hashable) -> None:
         """Notes a key, unless it is None."""
@@ -212,92 +208,46 @@ class _Worker:
             self.keys.remove(key)
         self.keys.append(key)
 
-    def call(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-        """What the function answers; blocks. Errors are those of `Pool.run`."""
-        try:
-            pipe = self.start()
-            pipe.send((function, arguments))
-            is_answer, value = pipe.recv()
-        except (EOFError, OSError) as error:
-            self.kill()
-            raise WorkerGoneError(
-                "the process that computed this has ended; the game may be too large for this "
-                "machine's memory"
-            ) from error
-        if not is_answer:
-            raise value
-        return value
+    def begin(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
+        """What the function will answer."""
+        return self._process.schedule(_answer, function, arguments)
 
-    def start(self) -> Connection:
-        """Starts the process if there is none, and waits until it is ready; blocks.
+    def kill(self, call: Future[Any]) -> None:
+        """Ends the process if it still computes an answer."""
+        if call.cancel():
+            self.forget()
 
-        Raises:
-          EOFError: if it ended meanwhile, or was killed.
-        """
-        num_kills = self._num_kills
-        with self._lock:
-            is_alive = self._process is not None and self._process.is_alive()
-            if not is_alive and num_kills == self._num_kills:
-                self._begin()
-            if num_kills != self._num_kills:
-                self.kill()  # Who killed it may have come before there was a process.
-                raise EOFError
-            assert self._pipe is not None
-            return self._pipe
-
-    def _begin(self) -> None:
-        # A forked process would inherit the locks of threads that it does not have.
-        context = multiprocessing.get_context("spawn")
-        ours, theirs = context.Pipe()
-        process = context.Process(target=_work, args=(theirs, self._modules), daemon=True)
-        with worker_environment():
-            process.start()
-        theirs.close()
-        # Only what has been started can be killed.
-        self._process, self._pipe = process, ours
-        ours.recv()
-        self.is_ready = True
-
-    def end(self) -> None:
-        """Lets the process end, which has nothing to do."""
-        process, pipe = self._process, self._pipe
-        if process is not None and pipe is not None and self.is_ready:
-            pipe.close()
-            process.join(_GRACE)
-        self.kill()
-
-    def kill(self) -> None:
-        """Ends the process, whatever it does; the next call starts another one."""
-        self._num_kills += 1
-        process, self._process = self._process, None
+    def forget(self) -> None:
+        """Notes that its process has ended."""
         self.keys.clear()
         self.is_ready = False
-        if process is not None:
-            process.kill()
-            process.join()
+
+    def end(self) -> None:
+        """Ends the process, whatever it does."""
+        self._process.end(is_now=True)
 
 
-def _work(pipe: Connection, modules: tuple[str, ...]) -> None:
-    """What a worker process does until nobody sends anything any more."""
+def _begin(modules: tuple[str, ...]) -> None:
+    """What a worker process does first."""
     end_with_parent()
     # Ctrl-C is for the server, which ends its workers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     for module in modules:
         importlib.import_module(module)
-    pipe.send("ready")
-    while True:
-        try:
-            function, arguments = pipe.recv()
-        except EOFError:
-            return
-        try:
-            message: tuple[bool, Any] = (True, function(*arguments))
-        except Exception as error:
-            if not isinstance(error, ValueError):
-                _LOG.exception("a task failed")
-            # Of other errors not all can be sent.
-            message = (False, error if type(error) is ValueError else _plain(error))
-        pipe.send(message)
+
+
+def _nothing() -> None:
+    """Is asked of a worker that is to start."""
+
+
+def _answer(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    """What a function answers, with an error that can be sent."""
+    try:
+        return function(*arguments)
+    except Exception as error:
+        if not isinstance(error, ValueError):
+            _LOG.exception("a task failed")
+        raise error if type(error) is ValueError else _plain(error) from None
 
 
 def _plain(error: Exception) -> Exception:

@@ -15,12 +15,10 @@ import pyspiel
 from spiel_dl.play import kinds, position_view, registry
 from spiel_dl.play.position_view import Watched
 from spiel_dl.play.public_tree_view import PolicyNumbers
-from spiel_dl.play.requests import SearchOptions
 from spiel_dl.policies import asking
 from spiel_dl.serve import table
 from spiel_dl.serve.table import Place
 from spiel_dl.tree.compiled_tree import CompiledTree
-from spiel_dl.tree.depth_limit import DepthLimit, default_depth_limit
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.load import compile_game
 from spiel_dl.tree.public_texts import in_order, public_text, step_names
@@ -33,15 +31,11 @@ class Player(NamedTuple):
 
     Attributes:
       name: as the registry knows it.
-      iterations: of each search.
-      depth: how deep each search looks; None: one round, or two moves.
-      unit: of the depth: rounds, moves or plies.
+      options: those of the policy, by name.
     """
 
     name: str
-    iterations: int
-    depth: int | None = None
-    unit: str = "rounds"
+    options: tuple[tuple[str, Any], ...] = ()
 
 
 def check(player: Player, game: str) -> None:
@@ -54,15 +48,7 @@ def _watched(player: Player, game: str) -> Watched:
     kind = kinds.KINDS.get(player.name.partition(":")[0])
     compiles = kind is not None and kind.compiles
     loaded = _compiled(game) if compiles else game
-    return Watched(lambda: registry.load_policy(player.name, loaded, **_options(player, game)))
-
-
-def _options(player: Player, game: str) -> dict[str, Any]:
-    limit = default_depth_limit(table.loaded(game))
-    if player.depth is not None:
-        limit = DepthLimit(**{player.unit: player.depth})
-    search = SearchOptions(depth_limit=limit, effort=player.iterations)
-    return registry.keywords_of(search, player.name)
+    return Watched(lambda: registry.load_policy(player.name, loaded, **dict(player.options)))
 
 
 @functools.lru_cache(maxsize=2)
@@ -85,7 +71,9 @@ def answer(place: Place, player: Player, seed: int) -> Place:
 def blueprint_of(player: Player) -> Player | None:
     """What a policy is on top of, or responds to, by its name; None: nothing."""
     name = registry.blueprint_of(player.name)
-    return None if name is None else player._replace(name=name)
+    if name is None:
+        return None
+    return Player(name, tuple(registry.taken(dict(player.options), name).items()))
 
 
 def analyse(place: Place, length: int, player: Player, compared: Player | None) -> dict[str, Any]:
@@ -210,8 +198,8 @@ def branch(game: str, player: Player, number: int) -> dict[str, Any]:
 
 @functools.lru_cache(maxsize=2)
 def _tree_numbers(player: Player, game: str) -> PolicyNumbers:
-    options = _options(player, game)
-    return PolicyNumbers(registry.load_array_policy(player.name, _compiled(game), **options))
+    policy = registry.load_array_policy(player.name, _compiled(game), **dict(player.options))
+    return PolicyNumbers(policy)
 
 
 def _above(tree: CompiledTree, number: int) -> list[int]:

@@ -1,8 +1,6 @@
 """The compiled loops of `solvers.continuations`.
 
-Payoffs are read in blocks, one for each leaf infoset of the second side. These infosets are dealt
-out in shares, one for each thread. What the second side gets does not depend on them; what the
-first side gets is added up share by share, so its last digits may.
+Payoffs are read in blocks, one for each leaf infoset of the second side.
 """
 
 from __future__ import annotations
@@ -93,40 +91,23 @@ def _expected(payoffs, weights):
 
 
 @_jit
-def _values_of_first(blocks, begin, end, reach, choices, values):
-    """`values_of_first` for the second side's infosets from `begin` to before `end`."""
+def values_of_first(blocks, reach, choices, values):
+    """What its choices earn the first side.
+
+    Args:
+      blocks: the payoffs.
+      reach: float64 [L_1], the second side's reach of its infosets.
+      choices: float64 [L_1, K_1], its choices there.
+      values: float64 [L_0 K_0], overwritten.
+    """
     values[:] = 0.0
-    for infoset in range(begin, end):
+    for infoset in range(reach.size):
         weight = reach[infoset]
         # Where the second side never comes, which is often, nothing has to be read.
         if weight != 0.0:
             for j in range(blocks.starts[infoset], blocks.starts[infoset + 1]):
                 payoff = _expected(blocks.payoffs[j], choices[infoset])
                 values[blocks.columns[j]] += weight * payoff
-
-
-@_jit
-def values_of_first(blocks, shares, reach, choices, values):
-    """What its choices earn the first side.
-
-    Args:
-      blocks: the payoffs.
-      shares: int64 [n + 1], infosets of the second side: where each share of the work starts.
-      reach: float64 [L_1], the second side's reach of its infosets.
-      choices: float64 [L_1, K_1], its choices there.
-      values: float64 [n, L_0 K_0], a summand for each share; overwritten.
-    """
-    for share in range(shares.size - 1):
-        begin, end = shares[share], shares[share + 1]
-        _values_of_first(blocks, begin, end, reach, choices, values[share])
-
-
-@numba.njit(cache=True, boundscheck=False, error_model="numpy", parallel=True)
-def values_of_first_parallel(blocks, shares, reach, choices, values):
-    """`values_of_first` on numba's threads."""
-    for share in numba.prange(shares.size - 1):
-        begin, end = shares[share], shares[share + 1]
-        _values_of_first(blocks, begin, end, reach, choices, values[share])
 
 
 @_jit
@@ -143,50 +124,33 @@ def values_of_second(blocks, weights, values):
 
 
 @_jit
-def _update_second(blocks, begin, end, weights, ranges, learner, now, rates, cfv):
-    """`update_second` for the infosets from `begin` to before `end`."""
-    average_weight, tolerance = rates
+def update_second(blocks, weights, ranges, learner, now, weight, tolerance, cfv):
+    """The second side's part of an iteration.
+
+    Args:
+      blocks: the payoffs.
+      weights: float64 [L_0 K_0], the first side's reach of its choices.
+      ranges: float64 [L_1], the second side's own reach of its infosets.
+      learner: Learned of the second side; its regret, strategy and average of choices are updated.
+      now: the `kernels.rates` of this iteration.
+      weight: of the iterate in the average.
+      tolerance: weights up to this count as zero in regret matching.
+      cfv: float64 [L_1 + L_1 K_1], the values of infosets and choices before the update;
+        overwritten.
+    """
     regret, strategy = learner.regret, learner.strategy
     is_fixed = learner.is_fixed
     num_infosets = ranges.size
     num_choices = cfv.size // num_infosets - 1
-    for infoset in range(begin, end):
+    for infoset in range(num_infosets):
         first = num_infosets + num_choices * infoset
         last = first + num_choices
         _values_of_block(blocks, infoset, weights, cfv[first:last])
         for s in range(first, last):
-            learner.average[s] += average_weight * ranges[infoset] * learner.strategy[s]
+            learner.average[s] += weight * ranges[infoset] * learner.strategy[s]
         value = 0.0
         for s in range(first, last):
             value += strategy[s] * cfv[s]
         cfv[infoset] = value
         if not is_fixed[infoset]:
             match_regrets(regret, strategy, first, last, cfv, value, now, tolerance)
-
-
-@_jit
-def update_second(blocks, shares, weights, ranges, learner, now, rates, cfv):
-    """The second side's part of an iteration.
-
-    Args:
-      blocks: the payoffs.
-      shares: int64 [n + 1], as in `values_of_first`.
-      weights: float64 [L_0 K_0], the first side's reach of its choices.
-      ranges: float64 [L_1], the second side's own reach of its infosets.
-      learner: Learned of the second side; its regret, strategy and average of choices are updated.
-      now: what the variant's functions need in this iteration.
-      rates: the iterate's weight in the average, and the tolerance; see `kernels.update_regrets`.
-      cfv: float64 [L_1 + L_1 K_1], the values of infosets and choices before the update;
-        overwritten.
-    """
-    for share in range(shares.size - 1):
-        begin, end = shares[share], shares[share + 1]
-        _update_second(blocks, begin, end, weights, ranges, learner, now, rates, cfv)
-
-
-@numba.njit(cache=True, boundscheck=False, error_model="numpy", parallel=True)
-def update_second_parallel(blocks, shares, weights, ranges, learner, now, rates, cfv):
-    """`update_second` on numba's threads."""
-    for share in numba.prange(shares.size - 1):
-        begin, end = shares[share], shares[share + 1]
-        _update_second(blocks, begin, end, weights, ranges, learner, now, rates, cfv)

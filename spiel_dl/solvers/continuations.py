@@ -16,18 +16,15 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
 from spiel_dl.solvers import continuation_kernels, kernels
-from spiel_dl.solvers.checks import check_num_threads
 from spiel_dl.solvers.continuation_kernels import Blocks
 from spiel_dl.solvers.minimizer_state import new_learned
 from spiel_dl.solvers.regret_minimization import RELATIVE_TOLERANCE, Pair
-from spiel_dl.solvers.specialized import Loops, loops_of
 from spiel_dl.solvers.strategies import behaviour_strategy
-from spiel_dl.solvers.variants import AnyVariant, check_infoset_by_infoset
+from spiel_dl.solvers.variants import Weighting
 from spiel_dl.tree.sequence_form import Treeplex
 
 
@@ -89,9 +86,8 @@ class Continuations(NamedTuple):
         if side == 1:
             continuation_kernels.values_of_second(self.blocks, weights.reshape(-1), values)
             return values
-        everything, everywhere = np.array([0, len(weights)]), np.ones(len(weights))
-        flat = values.reshape(1, -1)
-        continuation_kernels.values_of_first(self.blocks, everything, everywhere, weights, flat)
+        everywhere = np.ones(len(weights))
+        continuation_kernels.values_of_first(self.blocks, everywhere, weights, values.reshape(-1))
         return values
 
 
@@ -105,9 +101,8 @@ class ContinuationChoices:
     def __init__(
         self,
         continuations: Continuations,
-        variant: AnyVariant,
+        variant: Weighting,
         utility_range: float,
-        num_threads: int = 1,
     ):
         """Starts at uniform choices.
 
@@ -115,29 +110,14 @@ class ContinuationChoices:
           continuations: what there is to choose.
           variant: the variant of CFR.
           utility_range: largest minus smallest utility.
-          num_threads: threads for the payoffs. Results depend on it in the last digits only.
-
-        Raises:
-          ValueError: if `num_threads` is not a number of threads that numba can use, or if the
-            variant updates whole players at once.
         """
-        check_num_threads(num_threads)
-        check_infoset_by_infoset(variant)
-        self._num_threads = num_threads
         self._continuations = continuations
-        self._numbers = variant.loop_numbers
-        self._parts = variant.parts
+        self._numbers = variant.numbers
         self._tolerance = RELATIVE_TOLERANCE * utility_range
         self._treeplexes = [self._treeplex(side) for side in (0, 1)]
-        self._learners = [new_learned(t, variant.memory) for t in self._treeplexes]
+        self._learners = [new_learned(t) for t in self._treeplexes]
         self._cfvs = [np.zeros(t.num_sequences) for t in self._treeplexes]
         self._num_updates = [0, 0]
-        # A share for each thread. Blocks differ in width, so columns, not infosets, are shared out.
-        starts = continuations.blocks.starts
-        inner = np.arange(1, num_threads) * starts[-1] // num_threads
-        bounds = np.searchsorted(starts[:-1], inner).tolist()
-        self._shares = np.array([0, *bounds, len(starts) - 1])
-        self._partial = np.empty((num_threads, self._learners[0].strategy[self._below(0)].size))
 
     def update(self, side: int, ranges: Pair) -> np.ndarray:
         """Does one side's part of an iteration.
@@ -150,9 +130,6 @@ class ContinuationChoices:
           float64 [L], the side's counterfactual values under the choices before this update.
         """
         self._num_updates[side] += 1
-        if self._num_threads > 1:
-            # Only if asked for, as in `RegretMinimizer`.
-            numba.set_num_threads(self._num_threads)
         self._learners[0].realization[: len(ranges[0])] = ranges[0]
         kernels.realize(self._treeplexes[0].arrays, self._learners[0])
         if side == 0:
@@ -162,14 +139,9 @@ class ContinuationChoices:
         return self._cfvs[side][: len(ranges[side])].copy()
 
     def average_choices(self, side: int) -> np.ndarray:
-        """The average choice in each leaf infoset of a side: float64 [L, K].
-
-        The current one before the variant begins to average, as a clock may stop it there.
-        """
-        learner = self._learners[side]
-        if not learner.average.any():
-            return self._by_infoset(side, learner.strategy)
-        return self._by_infoset(side, behaviour_strategy(self._treeplexes[side], learner.average))
+        """The average choice in each leaf infoset of a side: float64 [L, K]."""
+        average = self._learners[side].average
+        return self._by_infoset(side, behaviour_strategy(self._treeplexes[side], average))
 
     def best_values(self, side: int, range_of_other: np.ndarray) -> np.ndarray:
         """What a side's best choices earn it against the other side's average: float64 [L].
@@ -182,23 +154,16 @@ class ContinuationChoices:
         return self._continuations.values(side, weights).max(axis=1)
 
     def _update_first(self, range_of_second: np.ndarray) -> None:
-        values_of_first = (
-            continuation_kernels.values_of_first
-            if self._num_threads == 1
-            else continuation_kernels.values_of_first_parallel
-        )
         choices = self._by_infoset(1, self._learners[1].strategy)
-        values_of_first(
+        cfv = self._cfvs[0]
+        cfv[: self._treeplexes[0].num_root_sequences] = 0.0
+        continuation_kernels.values_of_first(
             self._continuations.blocks,
-            self._shares,
             np.ascontiguousarray(range_of_second),
             choices,
-            self._partial,
+            cfv[self._below(0)],
         )
-        cfv, num_roots = self._cfvs[0], self._treeplexes[0].num_root_sequences
-        cfv[:num_roots] = 0.0
-        np.sum(self._partial, axis=0, out=cfv[num_roots:])
-        self._loops.update_player(
+        kernels.update_player(
             self._treeplexes[0].arrays,
             self._learners[0],
             self._num_updates[0],
@@ -209,27 +174,16 @@ class ContinuationChoices:
 
     def _update_second(self, range_of_second: np.ndarray) -> None:
         iteration = float(self._num_updates[1])
-        now = self._loops.rates(iteration, self._numbers)
-        rates = (self._loops.average(iteration, self._numbers), self._tolerance)
-        update_second = (
-            self._loops.update_second
-            if self._num_threads == 1
-            else self._loops.update_second_parallel
-        )
-        update_second(
+        continuation_kernels.update_second(
             self._continuations.blocks,
-            self._shares,
             self._learners[0].realization[self._below(0)],
             np.ascontiguousarray(range_of_second),
             self._learners[1],
-            now,
-            rates,
+            kernels.rates(iteration, self._numbers),
+            kernels.average(iteration, self._numbers),
+            self._tolerance,
             self._cfvs[1],
         )
-
-    @property
-    def _loops(self) -> Loops:
-        return loops_of(self._parts)
 
     def _below(self, side: int) -> slice:
         """The sequences of a side's choices."""

@@ -14,7 +14,7 @@ import numpy as np
 
 from spiel_dl.solvers import linear_program
 from spiel_dl.solvers.best_response import realization_plan
-from spiel_dl.solvers.effort import Clock, Effort, check_averages
+from spiel_dl.solvers.effort import Clock, Effort
 from spiel_dl.solvers.regret_minimization import Pair, RegretMinimizer
 from spiel_dl.solvers.restricted_game import RestrictedGame
 from spiel_dl.solvers.strategies import behaviour_strategy
@@ -87,23 +87,23 @@ def solve(game: RestrictedGame, effort: Effort) -> Solution:
     """
     if not game.opponent_has_choices:
         return _best_response(game)
-    minimizer = start(game, effort, num_threads=effort.num_threads)
+    minimizer = start(game, effort)
     best, lower, upper = minimizer.learned[0].strategy.copy(), -np.inf, np.inf
     clock = Clock(effort)
-    tolerance = effort.tolerance
+    tolerance = effort.allowed_gap(game.sequence_form.utility_range)
     while clock.allows(minimizer.iteration) and (tolerance is None or upper - lower > tolerance):
         minimizer.run(clock.stretch(minimizer.iteration))
         if tolerance is None:
             continue
-        for strategy in (_strategy(minimizer), minimizer.learned[0].strategy):
+        for strategy in (minimizer.average_strategy(0), minimizer.learned[0].strategy):
             strategy = game.bind(strategy)
             value = game.guaranteed_value(strategy)
             if value > lower:
                 best, lower = strategy.copy(), value
-        upper = min(upper, game.best_response_to(_plan(minimizer, 1))[0])
-    plans = (_plan(minimizer, 0), _plan(minimizer, 1))
+        upper = min(upper, game.best_response_to(minimizer.average_plan(1))[0])
+    plans = (minimizer.average_plan(0), minimizer.average_plan(1))
     if tolerance is None:
-        return Solution(game.bind(_strategy(minimizer)), plans, _no_values(), np.nan)
+        return Solution(game.bind(minimizer.average_strategy(0)), plans, _no_values(), np.nan)
     return Solution(best, plans, _no_values(), upper - lower)
 
 
@@ -141,8 +141,9 @@ def solve_with_leaves(
             recorder.record(players, plans, ranges, cfvs)
         return cfvs
 
-    clock, gap = Clock(effort), np.nan
-    tolerance = effort.tolerance if leaves.best_values is not None else None
+    clock, gap, tolerance = Clock(effort), np.nan, None
+    if leaves.best_values is not None:
+        tolerance = effort.allowed_gap(game.sequence_form.utility_range)
     while clock.allows(minimizer.iteration) and (tolerance is None or not gap <= tolerance):
         stretch = clock.stretch(minimizer.iteration)
         if tolerance is not None:
@@ -152,14 +153,14 @@ def solve_with_leaves(
             gap = _gap_of_averages(game, leaves, minimizer)
     if recorder is not None:
         return recorder.solution(game)._replace(gap=gap)
-    plans = (_plan(minimizer, 0), _plan(minimizer, 1))
-    return Solution(game.bind(_strategy(minimizer)), plans, _no_values(), gap)
+    plans = (minimizer.average_plan(0), minimizer.average_plan(1))
+    return Solution(game.bind(minimizer.average_strategy(0)), plans, _no_values(), gap)
 
 
 def _gap_of_averages(game: RestrictedGame, leaves: Leaves, minimizer: RegretMinimizer) -> float:
     """By how much more best responses to both averages earn than these do: a bound on the gap."""
     assert leaves.best_values is not None
-    plans = (_plan(minimizer, 0), _plan(minimizer, 1))
+    plans = (minimizer.average_plan(0), minimizer.average_plan(1))
     first, second = leaves.sequences
     ranges = (plans[0][first], plans[1][second] + game.model_part[second])
     forms = []
@@ -168,7 +169,7 @@ def _gap_of_averages(game: RestrictedGame, leaves: Leaves, minimizer: RegretMini
         values[player] = leaves.best_values(player, ranges)
         forms.append(game.sequence_form.with_constants(leaves.sequences, (values[0], values[1])))
     upper, _ = game._replace(sequence_form=forms[0]).best_response_to(plans[1])
-    strategy = game.bind(_strategy(minimizer))
+    strategy = game.bind(minimizer.average_strategy(0))
     return upper - game._replace(sequence_form=forms[1]).guaranteed_value(strategy)
 
 
@@ -177,26 +178,12 @@ def start(
     effort: Effort,
     *,
     alternating_updates: bool = True,
-    num_threads: int = 1,
 ) -> RegretMinimizer:
-    """A regret minimizer for a restricted game: player 1's plans are the free parts z.
-
-    Above leaves games end rarely, so more than one thread would cost more there than it saves.
-
-    Raises:
-      ValueError: if the variant of CFR averages no plans, or none in so few iterations.
-    """
-    if not effort.variant.averages_plans:
-        raise ValueError(
-            f"variant={effort.variant} averages strategies, and a search needs averages of "
-            "realization plans; take another variant, for example 'cfr+'"
-        )
-    check_averages(effort)
+    """A regret minimizer for a restricted game: player 1's plans are the free parts z."""
     minimizer = RegretMinimizer(
         game.sequence_form,
         effort.variant,
         alternating_updates=alternating_updates,
-        num_threads=num_threads,
     )
     minimizer.hold_fixed(0, *game.fixed)
     for player in (0, 1):
@@ -204,25 +191,6 @@ def start(
         if game.inflows[player].any():
             minimizer.set_inflow(player, game.inflows[player])
     return minimizer
-
-
-def _is_averaged(minimizer: RegretMinimizer) -> bool:
-    """Whether there is an average: the clock may stop a search before its variant begins one."""
-    return minimizer.num_averaged >= minimizer.variant.first_averaged
-
-
-def _strategy(minimizer: RegretMinimizer) -> np.ndarray:
-    """Player 0's average strategy; the current one before there is an average."""
-    if _is_averaged(minimizer):
-        return minimizer.average_strategy(0)
-    return minimizer.learned[0].strategy.copy()
-
-
-def _plan(minimizer: RegretMinimizer, player: int) -> np.ndarray:
-    """A player's average plan; the current one before there is an average."""
-    if _is_averaged(minimizer):
-        return minimizer.average_plan(player)
-    return minimizer.learned[player].realization.copy()
 
 
 class _BestIterate:
@@ -254,8 +222,7 @@ class _Averages:
 
     A player's values are averaged with the opponent's plans against which they were computed. So
     player 0's plans are those after its update and player 1's those before, and both pairs of
-    averages match exactly. If the clock stops the search before its variant begins to average, the
-    last ones stand for them.
+    averages match exactly.
     """
 
     def __init__(self, minimizer: RegretMinimizer, leaves: Leaves):
@@ -270,22 +237,13 @@ class _Averages:
         """Adds the values of the player who is updated next, and what they are against."""
         [player] = players
         weight = self._minimizer.variant.weight(self._minimizer.iteration)
-        if not _is_averaged(self._minimizer):
-            weight = 1.0
-        if self._minimizer.iteration <= self._minimizer.variant.first_averaged:
-            # What came before does not count.
-            self._cfvs[player][:] = 0.0
-            self._plans[1 - player][:] = 0.0
-            self._total = 0.0
         self._cfvs[player] += weight * cfvs[0]
         self._plans[1 - player] += weight * plans[1 - player]
         # Once per iteration, not once per player.
         self._total += weight * player
 
     def solution(self, game: RestrictedGame) -> Solution:
-        strategy = self._minimizer.learned[0].strategy
-        if _is_averaged(self._minimizer):
-            strategy = behaviour_strategy(game.sequence_form.treeplexes[0], self._plans[0])
+        strategy = behaviour_strategy(game.sequence_form.treeplexes[0], self._plans[0])
         plan_0, plan_1 = (plan / self._total for plan in self._plans)
         cfv_0, cfv_1 = (cfv / self._total for cfv in self._cfvs)
         return Solution(game.bind(strategy), (plan_0, plan_1), (cfv_0, cfv_1), np.nan)

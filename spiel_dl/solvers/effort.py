@@ -5,9 +5,7 @@ from __future__ import annotations
 import dataclasses
 import time
 
-from spiel_dl.solvers.checks import check_num_threads
-from spiel_dl.solvers.variant_names import variant_by_name
-from spiel_dl.solvers.variants import CFR_PLUS, AnyVariant
+from spiel_dl.solvers.variants import CFR_PLUS, Weighting, variant_by_name
 from spiel_dl.tree.counts import checked_count
 
 _STRETCH = 100
@@ -21,20 +19,16 @@ class Effort:
 
     Attributes:
       iterations: At most so many iterations of CFR.
-      tolerance: Stop at this gap, in utility units, where it is known; None: do all iterations.
-        Defaults of searches (1e-4 or 1e-6) are for games whose utilities are about 1 to 100; in
-        others, give such a share of their range.
+      tolerance: Stop at this gap, where it is known, as a share of the game's largest utility, see
+        `share_of_largest`; None: do all iterations.
       seconds: Stop after so long, but not before the first iteration; None: no limit.
-      variant: The variant of CFR, or its name, as `variant_names.VARIANTS` has them.
-      num_threads: Threads for the payoffs. Results do not depend on it, but for their last digits
-        where players choose among continuations at the leaves.
+      variant: The variant of CFR, or its name, as `variants.VARIANTS` has them.
     """
 
     iterations: int = 1000
     tolerance: float | None = None
     seconds: float | None = None
-    variant: AnyVariant = CFR_PLUS
-    num_threads: int = 1
+    variant: Weighting = CFR_PLUS
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "variant", variant_by_name(self.variant))
@@ -43,8 +37,12 @@ class Effort:
             raise ValueError(f"tolerance={self.tolerance} must be at least 0, or None")
         if self.seconds is not None and not self.seconds > 0:
             raise ValueError(f"seconds={self.seconds} must be positive, or None")
-        check_num_threads(self.num_threads)
-        object.__setattr__(self, "num_threads", int(self.num_threads))
+
+    def allowed_gap(self, utility_range: float) -> float | None:
+        """The tolerance in utility units of a game, from its largest minus its smallest utility."""
+        if self.tolerance is None:
+            return None
+        return share_of_largest(self.tolerance, utility_range)
 
     def in_unit(self, unit: float) -> Effort:
         """The same effort in a game whose utilities are scaled by a number."""
@@ -53,23 +51,24 @@ class Effort:
         return dataclasses.replace(self, tolerance=self.tolerance * unit)
 
 
+def share_of_largest(share: float, utility_range: float) -> float:
+    """A share of a game's largest utility, which is half of its range: ranges may lie anywhere.
+
+    Args:
+      share: of 1.
+      utility_range: largest minus smallest utility.
+
+    Returns:
+      What it is in utility units.
+    """
+    return share * utility_range / 2
+
+
 def check_effort(effort: object) -> None:
-    """Raises a ValueError if an effort is something else, or too little for its variant."""
+    """Raises a ValueError if an effort is something else."""
     if not isinstance(effort, Effort):
         example = effort if isinstance(effort, int) and effort > 0 else 100
         raise ValueError(f"effort={effort!r} must be an Effort, such as Effort({example})")
-    check_averages(effort)
-
-
-def check_averages(effort: Effort) -> None:
-    """Raises a ValueError if a search would end before its variant begins to average plans."""
-    variant = effort.variant
-    if variant.averages_plans and effort.iterations < variant.first_averaged:
-        raise ValueError(
-            f"iterations={effort.iterations}, but {variant} averages from iteration "
-            f"{variant.first_averaged} on, and searches take averages; do more iterations, or "
-            "take another variant"
-        )
 
 
 def check_no_tolerance(effort: Effort) -> None:

@@ -34,8 +34,36 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse
 
+from spiel_dl.solvers import refinement as refinements
 from spiel_dl.solvers.regret_minimization import Pair
 from spiel_dl.tree.sequence_form import SequenceForm, Treeplex
+
+SAFE_GADGETS = ("resolving", "max_margin", "reach_max_margin")
+"""Those that the opponent need not enter; they can be refined."""
+GADGETS = (*SAFE_GADGETS, "unsafe")
+"""All gadgets by their names, for `put_on_top`."""
+WITHOUT_GIFTS = ("resolving", "max_margin", "unsafe")
+"""Those for searches that know no gifts."""
+
+
+class Roots(NamedTuple):
+    """What is known at the root infosets of a subgame, for `put_on_top`.
+
+    Attributes:
+      player_range: float64 [R_p], the reach of who resolves.
+      opponent_range: float64 [R_-p], the opponent's reach as far as it is known; None: it is not.
+      opponent_cfvs: float64 [R_-p], the given cfvs, in the opponent's utility; None: there are
+        none, as `unsafe` needs none.
+      gifts: float64 [R_-p], see `solvers.gifts`; for `reach_max_margin` only.
+      groups: int [R_-p], the public state of each of the opponent's root infosets, from 0 on, if
+        subgames are solved side by side; None: there is one.
+    """
+
+    player_range: np.ndarray
+    opponent_range: np.ndarray | None = None
+    opponent_cfvs: np.ndarray | None = None
+    gifts: np.ndarray | None = None
+    groups: np.ndarray | None = None
 
 
 class Gadget(NamedTuple):
@@ -55,6 +83,68 @@ class Gadget(NamedTuple):
     root_ranges: Pair
     new_sequences: Pair
     inflows: Pair | None = None
+
+
+def check_gadget(
+    gadget: str, refinement: str | None = None, allowed: tuple[str, ...] = GADGETS
+) -> None:
+    """Raises a ValueError if there is no such gadget, or if it cannot be refined.
+
+    Args:
+      gadget: one of `allowed`.
+      refinement: one of `refinement.WEIGHTS`, or None.
+      allowed: the names that there are.
+    """
+    if gadget not in allowed:
+        raise ValueError(f"gadget={gadget!r} must be one of {allowed}")
+    refinements.check_name(refinement)
+    if refinement is not None and gadget not in SAFE_GADGETS:
+        raise ValueError(
+            f"refinement={refinement!r} needs a gadget that the opponent need not enter, one of "
+            f"{SAFE_GADGETS}; gadget={gadget!r} is none"
+        )
+
+
+def put_on_top(
+    gadget: str,
+    subgame: SequenceForm,
+    player: int,
+    roots: Roots,
+    refinement: str | None = None,
+) -> Gadget:
+    """Puts the gadget of a name on top of a subgame.
+
+    Args:
+      gadget: one of `GADGETS`.
+      subgame: its root sequences are the root infosets.
+      player: who resolves.
+      roots: what is known there. "unsafe" needs the opponent's range, the others its given cfvs.
+      refinement: one of `refinement.WEIGHTS`, with the opponent's range as the prior; where that is
+        not known, or 0 in all of a public state, all root infosets count alike. None: not refined.
+
+    Raises:
+      ValueError: as `check_gadget` and the gadget's own function, or if something is not known that
+        the gadget needs.
+    """
+    check_gadget(gadget, refinement, WITHOUT_GIFTS if roots.gifts is None else GADGETS)
+    own, others, cfvs = roots.player_range, roots.opponent_range, roots.opponent_cfvs
+    if gadget == "unsafe":
+        if others is None:
+            raise ValueError("gadget='unsafe' needs the opponent's range")
+        return unsafe(subgame, (own, others) if player == 0 else (others, own))
+    if cfvs is None:
+        raise ValueError(f"gadget={gadget!r} needs the opponent's given cfvs")
+    floors = None
+    if refinement is not None:
+        prior = np.ones(len(cfvs)) if others is None else others
+        margins = gadget != "resolving"
+        floors = refinements.floors(refinement, prior, roots.groups, margins=margins)
+    if gadget == "resolving":
+        return resolving(subgame, player, own, cfvs, floors)
+    if gadget == "max_margin":
+        return max_margin(subgame, player, own, cfvs, floors, roots.groups)
+    assert roots.gifts is not None
+    return reach_max_margin(subgame, player, own, cfvs, roots.gifts, floors, roots.groups)
 
 
 def unsafe(subgame: SequenceForm, root_ranges: Pair) -> Gadget:
@@ -202,7 +292,7 @@ def reach_max_margin(
 
     Args:
       subgame, player, player_range, opponent_cfvs, floors, groups: as in `max_margin`.
-      gifts: float64 [R_-p], nonnegative, in the unit of the given cfvs; see `gifts_at_leaves`.
+      gifts: float64 [R_-p], nonnegative, in the unit of the given cfvs; see `solvers.gifts`.
 
     Returns:
       The gadget, of the same form as that of `max_margin`.
@@ -213,49 +303,6 @@ def reach_max_margin(
     _check_resolving(subgame, player, player_range, opponent_cfvs)
     _check(subgame, 1 - player, "gifts", gifts, nonnegative=True)
     return max_margin(subgame, player, player_range, opponent_cfvs + gifts, floors, groups)
-
-
-def gifts_at_leaves(
-    treeplex: Treeplex,
-    cfv: np.ndarray,
-    root_gifts: np.ndarray,
-    leaf_sequences: np.ndarray,
-    leaf_weights: np.ndarray,
-) -> np.ndarray:
-    """By how much an opponent's cfvs may rise at leaf infosets without lifting those at the roots.
-
-    An action whose cfv is below the best one's of its infoset may gain the difference before it
-    matters. That, and what its infoset may gain itself, is handed down along the action and split
-    among the infosets that can come next, in proportion to their weights: they come together, so
-    only the sum of their rises is bounded. Brown and Sandholm (2017) bound gifts by what is left
-    after other subgames change too. Here nothing in other subgames can shrink a gift, because it is
-    measured against the cfvs given for this trunk, not against those after resolving.
-
-    Args:
-      treeplex: the opponent's strategy space in the trunk.
-      cfv: float64 [S], its best-response cfv of each sequence, what follows included.
-      root_gifts: float64 [num_root_sequences], by how much cfvs may rise at the roots.
-      leaf_sequences: int32 [L], the sequence from which each leaf infoset hangs.
-      leaf_weights: float64 [L], nonnegative: chance's and the player's reach of each leaf infoset.
-
-    Returns:
-      float64 [L], nonnegative.
-    """
-    weight = np.bincount(leaf_sequences, leaf_weights, minlength=treeplex.num_sequences)
-    infoset_weight = np.zeros(treeplex.num_infosets)
-    for infoset in reversed(range(treeplex.num_infosets)):
-        infoset_weight[infoset] = weight[treeplex.sequences(infoset)].max()
-        weight[treeplex.parent_sequence[infoset]] += infoset_weight[infoset]
-    # Per unit of weight; a sequence without weight leads to no leaf infoset that could use a gift.
-    rate = np.zeros(treeplex.num_sequences)
-    roots = slice(0, treeplex.num_root_sequences)
-    np.divide(root_gifts, weight[roots], out=rate[roots], where=weight[roots] > 0)
-    for infoset in range(treeplex.num_infosets):
-        own = treeplex.sequences(infoset)
-        rise = rate[treeplex.parent_sequence[infoset]] * infoset_weight[infoset]
-        gifts = rise + cfv[own].max() - cfv[own]
-        np.divide(gifts, weight[own], out=rate[own], where=weight[own] > 0)
-    return rate[leaf_sequences] * leaf_weights
 
 
 class _Decisions(NamedTuple):

@@ -48,7 +48,6 @@ class Learned(NamedTuple):
 
     Attributes:
       regret, strategy, realization, average: float64 [S].
-      memory: float64 [M S], what the variant remembers besides; empty if that is nothing.
       inflow: float64 [S], what enters a sequence's infoset besides the weight of its parent; empty
         if that is nothing.
       is_fixed: bool [I], infosets whose strategy does not change.
@@ -58,7 +57,6 @@ class Learned(NamedTuple):
     strategy: np.ndarray
     realization: np.ndarray
     average: np.ndarray
-    memory: np.ndarray
     inflow: np.ndarray
     is_fixed: np.ndarray
 
@@ -227,11 +225,10 @@ def discount_factor(iteration, exponent, offset):
 
 @_inline
 def rates(iteration, numbers):
-    """What the functions below need in an iteration (counted from 1.0); of a `Weighting`."""
-    alpha, beta, _, optimism, offset, alpha_change, beta_change, _, horizon = numbers
-    progress = min(iteration / horizon, 1.0)
-    positive = discount_factor(iteration, alpha + alpha_change * progress, offset)
-    negative = discount_factor(iteration, beta + beta_change * progress, offset)
+    """What the functions below need in an iteration (counted from 1.0), from a `Weighting`'s."""
+    alpha, beta, _, optimism, offset, _, _ = numbers
+    positive = discount_factor(iteration, alpha, offset)
+    negative = discount_factor(iteration, beta, offset)
     return positive, negative, optimism
 
 
@@ -252,7 +249,7 @@ def derive(regret, newest, now):
 @_inline
 def average(iteration, numbers):
     """The weight of an iterate in the average."""
-    gamma, change, horizon = numbers[2], numbers[7], numbers[8]
+    gamma, change, horizon = numbers[2], numbers[5], numbers[6]
     if change == 0.0:
         return iteration**gamma
     # With an exponent of gamma_s in iteration s, earlier iterates are multiplied by
@@ -305,7 +302,7 @@ def update_regrets(treeplex, learner, cfv, now, tolerance):
       treeplex: TreeplexArrays of the player.
       learner: Learned; its regret and strategy are updated.
       cfv: float64 [S], payoffs of the sequences; the values of what follows are added to it.
-      now: what the variant's functions need in this iteration: its `rates`.
+      now: the `rates` of this iteration.
       tolerance: weights up to this count as zero in regret matching.
     """
     regret, strategy = learner.regret, learner.strategy
@@ -350,7 +347,7 @@ def run_iterations(game, learned, iterations, numbers, alternating, tolerance, c
       game: (treeplexes, payoffs, constants), a pair for the two players each.
       learned: a pair of `Learned`; updated.
       iterations: (first, last), counted from 1.
-      numbers: of the variant, float64 each.
+      numbers: of the `Weighting`.
       alternating: whether the players are updated in turn.
       tolerance: weights up to this count as zero in regret matching.
       cfv: a pair of float64 [S_p], work space.

@@ -1,4 +1,4 @@
-"""States of regret minimizers: how they begin, what of them is saved, and whether that is whole."""
+"""States of regret minimizers: how they begin, what of them is saved, and which go on from it."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ import numpy as np
 
 from spiel_dl.solvers import kernels
 from spiel_dl.solvers.kernels import Learned
-from spiel_dl.solvers.strategies import check_strategy
-from spiel_dl.solvers.variants import AnyVariant
 from spiel_dl.tree.factored_form import FactoredForm
 from spiel_dl.tree.sequence_form import SequenceForm, Treeplex, TreeplexArrays
 
@@ -19,22 +17,16 @@ Pair = tuple[np.ndarray, np.ndarray]
 GameArrays = tuple[
     tuple[TreeplexArrays, TreeplexArrays], tuple[kernels.SlicedPayoffs, kernels.SlicedPayoffs], Pair
 ]
-FIELDS = ("regret", "strategy", "realization", "average", "memory")
-# States are saved and loaded as they are, but perhaps on machines that round differently.
-_TOLERANCE = 1e-6
+FIELDS = ("regret", "strategy", "realization", "average")
 
 
-def new_learned(treeplex: Treeplex, memory: int = 0) -> Learned:
-    """A learner that has learned nothing yet, with a reach of 1 everywhere.
-
-    `memory` is how many numbers it remembers for each sequence besides.
-    """
+def new_learned(treeplex: Treeplex) -> Learned:
+    """A learner that has learned nothing yet, with a reach of 1 everywhere."""
     return Learned(
         regret=np.zeros(treeplex.num_sequences),
         strategy=treeplex.uniform_strategy(),
         realization=np.ones(treeplex.num_sequences),
         average=np.zeros(treeplex.num_sequences),
-        memory=np.zeros(memory * treeplex.num_sequences),
         inflow=np.zeros(0),
         is_fixed=np.zeros(treeplex.num_infosets, np.bool_),
     )
@@ -82,54 +74,12 @@ def game_checksum(form: SequenceForm | FactoredForm) -> np.ndarray:
     return np.frombuffer(digest.digest(), np.uint8)
 
 
-def check_learned(learned: tuple[Learned, ...], variant: AnyVariant, num_averaged: int) -> None:
-    """Raises a ValueError if a variant's functions returned what they must not.
-
-    Regret matching takes NaN for no regret, and an average of weight 0 for a uniform strategy.
-    """
-    for player, learner in enumerate(learned):
-        found = f"{variant}, after {num_averaged} iterations: player {player}'s"
-        # First, for what follows a strategy that is NaN is NaN, too.
-        if not np.isfinite(learner.strategy).all():
-            raise ValueError(
-                f"{found} strategy is not finite; let the variant's derive return finite numbers"
-            )
-        if not np.isfinite(learner.regret).all():
-            raise ValueError(
-                f"{found} cumulative regrets are not all finite; let the variant's accumulate "
-                "return finite numbers"
-            )
-        average = learner.average
-        if not np.isfinite(average).all() or average.min(initial=0.0) < 0.0:
-            raise ValueError(
-                f"{found} average has entries that are negative or not finite; let the variant's "
-                "average return weights that are not negative, and whose sum is a finite number"
-            )
-        is_due = num_averaged >= variant.first_averaged and learner.realization.any()
-        if is_due and not average.any():
-            raise ValueError(
-                f"{found} average is 0 everywhere; let the variant's average return positive "
-                "weights, or say by first_averaged= with which iteration they begin"
-            )
-
-
-def check_state(
-    state: Mapping[str, np.ndarray],
-    own: Mapping[str, np.ndarray],
-    treeplexes: tuple[Treeplex, Treeplex],
-    learned: tuple[Learned, ...],
-    variant: AnyVariant,
-) -> None:
-    """Holds a state to the game, the variant and the definitions of what is in it.
+def check_state(state: Mapping[str, np.ndarray], own: Mapping[str, np.ndarray]) -> None:
+    """Raises a ValueError if a state is not of the game and the variant of another one.
 
     Args:
       state: the one to check.
       own: that of the regret minimizer that is to go on from it.
-      treeplexes, learned: of this regret minimizer; nothing of them is changed.
-      variant: its variant of CFR.
-
-    Raises:
-      ValueError: if the state is of another game or variant, or if it is none.
     """
     for name, array in own.items():
         found = np.asarray(state[name]) if name in state else None
@@ -139,7 +89,10 @@ def check_state(
                 f"the state's {name} has shape {shape}, but {array.shape} is needed: it was "
                 "saved for another game or another variant of CFR"
             )
-        _check_numbers(name, found, np.issubdtype(array.dtype, np.integer))
+        if not np.issubdtype(found.dtype, np.number):
+            raise ValueError(f"the state's {name} has dtype {found.dtype}, which are no numbers")
+        if name != "variant" and not np.isfinite(found).all():
+            raise ValueError(f"the state's {name} has numbers that are not finite")
     if not np.array_equal(state["game"], own["game"]):
         raise ValueError(
             "the state was saved for another game, of the same size: checksums of infosets and "
@@ -147,77 +100,12 @@ def check_state(
         )
     if not np.array_equal(state["variant"], own["variant"]):
         raise ValueError(
-            f"the state was saved for another variant of CFR than {variant}: its numbers are "
+            "the state was saved for another variant of CFR: its numbers are "
             f"{state['variant'].tolist()}, not {own['variant'].tolist()}"
         )
-    if state["num_averaged"][0] > state["iteration"][0]:
-        raise ValueError(
-            f"the state has averaged {state['num_averaged'][0]} iterations of only "
-            f"{state['iteration'][0]}"
-        )
-    for player, treeplex in enumerate(treeplexes):
-        if variant.drops_negative and (state[f"regret_{player}"] < 0).any():
-            raise ValueError(
-                f"the state's regret_{player} is negative somewhere, which this variant of CFR "
-                "drops"
-            )
-        _check_player(state, player, treeplex, learned[player], variant.averages_plans)
 
 
 def _add(digest: Any, array: np.ndarray, dtype: type) -> None:
     """Adds an array, after its length, to a checksum."""
     digest.update(len(array).to_bytes(8, "little"))
     digest.update(np.ascontiguousarray(array, dtype))
-
-
-def _check_numbers(name: str, array: np.ndarray, is_count: bool) -> None:
-    """Counts are integers >= 0; all but the exponents of a variant is finite."""
-    if not np.issubdtype(array.dtype, np.number):
-        raise ValueError(f"the state's {name} has dtype {array.dtype}, which are no numbers")
-    if is_count and (not np.issubdtype(array.dtype, np.integer) or (array < 0).any()):
-        raise ValueError(f"the state's {name}, {array}, must consist of integers >= 0")
-    if name != "variant" and not np.isfinite(array).all():
-        raise ValueError(f"the state's {name} has numbers that are not finite")
-
-
-def _check_player(
-    state: Mapping[str, np.ndarray],
-    player: int,
-    treeplex: Treeplex,
-    learner: Learned,
-    averages_plans: bool,
-) -> None:
-    """Strategies are distributions, plans and averages nonnegative, and they fit together."""
-    arrays = {field: np.asarray(state[f"{field}_{player}"], np.float64) for field in FIELDS}
-    check_strategy(treeplex, arrays["strategy"], np.ones(treeplex.num_infosets, np.bool_))
-    fixed = treeplex.sequences_of(learner.is_fixed)
-    if not _are_close(arrays["strategy"][fixed], learner.strategy[fixed]):
-        raise ValueError(
-            f"the state's strategy_{player} is another one in infosets that are held fixed"
-        )
-    for field in ("realization", "average"):
-        if (arrays[field] < 0).any():
-            raise ValueError(f"the state's {field}_{player} is negative somewhere")
-    realized = arrays["realization"].copy()
-    kernels.realize(
-        treeplex.arrays, learner._replace(strategy=arrays["strategy"], realization=realized)
-    )
-    if not _are_close(realized, arrays["realization"]):
-        raise ValueError(
-            f"the state's realization_{player} is not that of its strategy_{player}; it was saved "
-            "with another inflow, or changed"
-        )
-    average = arrays["average"]
-    if not state["num_averaged"][0] and average.any():
-        raise ValueError(f"the state's average_{player} is of no iterations, but not zero")
-    entered = average[treeplex.parent_sequence]
-    left = treeplex.sum_per_infoset(average)
-    is_of_plans = averages_plans and not learner.inflow.size
-    if is_of_plans and not _are_close(entered, left):
-        raise ValueError(f"the state's average_{player} is not a sum of realization plans")
-
-
-def _are_close(first: np.ndarray, second: np.ndarray) -> bool:
-    """Whether numbers are equal but for rounding."""
-    size = max(np.abs(first).max(initial=0.0), np.abs(second).max(initial=0.0))
-    return bool((np.abs(first - second) <= _TOLERANCE * size).all())

@@ -1,8 +1,8 @@
 """Counterfactual regret minimization on a sequence form: one loop for all its variants.
 
-A variant is three small functions (`solvers.variants`): how regrets are accumulated, how a strategy
-is derived from them, and how iterates are averaged. Iteration t does, for one player after the
-other (*alternating updates*, the default) or for both at once:
+A variant is a few numbers (`solvers.variants.Weighting`): how regrets are accumulated, how a
+strategy is derived from them, and how iterates are averaged. Iteration t does, for one player after
+the other (*alternating updates*, the default) or for both at once:
 
   1. The cfv of each sequence: payoffs against the opponent's realization plan, plus constants.
   2. Bottom-up in each infoset: the newest regrets are accumulated, and the next strategy is
@@ -14,19 +14,17 @@ other (*alternating updates*, the default) or for both at once:
 from __future__ import annotations
 
 import functools
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 
 import numba
 import numpy as np
 
-from spiel_dl.solvers import kernels, minimizer_state
+from spiel_dl.solvers import arranged_kernels, kernels, minimizer_state
 from spiel_dl.solvers.arrangement import ArrangedGame, arrange_game
 from spiel_dl.solvers.checks import check_iterations, check_num_threads, check_values, check_weights
 from spiel_dl.solvers.minimizer_state import Pair
-from spiel_dl.solvers.specialized import Loops, loops_of
 from spiel_dl.solvers.strategies import behaviour_strategy, check_strategy
-from spiel_dl.solvers.variants import CFR_PLUS, AnyVariant, FromFunctions, check_goes_by_regrets
+from spiel_dl.solvers.variants import CFR_PLUS, Weighting
 from spiel_dl.tree.factored_form import FactoredForm
 from spiel_dl.tree.sequence_form import SequenceForm
 
@@ -56,7 +54,7 @@ class RegretMinimizer:
     def __init__(
         self,
         sequence_form: SequenceForm | FactoredForm,
-        variant: AnyVariant = CFR_PLUS,
+        variant: Weighting = CFR_PLUS,
         *,
         alternating_updates: bool = True,
         num_threads: int = 1,
@@ -65,24 +63,20 @@ class RegretMinimizer:
 
         Args:
           sequence_form: the game or subgame.
-          variant: the variant of CFR: a `Weighting`, or a `Variant` of your own functions.
-          alternating_updates: update the players in turn, not at once. Variants that do whole
-            iterations themselves (`excfr+` and `greedy`) update both at once, and ignore it.
+          variant: the variant of CFR.
+          alternating_updates: update the players in turn, not at once.
           num_threads: threads for the payoffs. Results do not depend on it. More than one pays
             from about 100,000 payoffs on. A factored form has its own number instead.
 
         Raises:
-          ValueError: if `num_threads` is not a number of threads that numba can use, or if the
-            variant does whole iterations itself, which it can do by one thread and of payoffs that
-            are listed only.
+          ValueError: if `num_threads` is not a number of threads that numba can use.
         """
         check_num_threads(num_threads)
-        _check_listed(sequence_form, variant, num_threads)
         self.iteration = 0
         self.num_averaged = 0
         self.sequence_form = sequence_form
         self.variant = variant
-        self._numbers = variant.loop_numbers
+        self._numbers = variant.numbers
         self.alternating_updates = alternating_updates
         self._num_threads = num_threads
         self._tolerance = RELATIVE_TOLERANCE * sequence_form.utility_range
@@ -90,8 +84,7 @@ class RegretMinimizer:
         self._treeplexes = tuple(t.arrays for t in sequence_form.treeplexes)
         self._game = minimizer_state.game_arrays(sequence_form)
         self.learned = tuple(
-            minimizer_state.new_learned(treeplex, variant.memory)
-            for treeplex in sequence_form.treeplexes
+            minimizer_state.new_learned(treeplex) for treeplex in sequence_form.treeplexes
         )
         self._realize(0)
         self._realize(1)
@@ -100,8 +93,7 @@ class RegretMinimizer:
         """Does that many iterations.
 
         Raises:
-          ValueError: if that is not an integer >= 0, or if the variant's functions make numbers
-            that are not finite, or averaging weights that are negative or all 0.
+          ValueError: if that is not an integer >= 0.
         """
         num_iterations = check_iterations(num_iterations)
         if self._game is None or self._num_threads > 1:
@@ -110,15 +102,13 @@ class RegretMinimizer:
         span = (self.num_averaged + 1, self.num_averaged + num_iterations)
         alternating = self.alternating_updates
         how = (self.learned, span, self._numbers, alternating, self._tolerance)
-        is_long = num_iterations >= _WORTH_ARRANGING
-        run_arranged = self._loops.run_arranged if is_long and self._is_plain() else None
-        if run_arranged is not None and self._arranged_game is not None:
-            run_arranged(self._arranged_game, *how)
+        is_fixed = any(learner.is_fixed.any() for learner in self.learned)
+        if num_iterations >= _WORTH_ARRANGING and not is_fixed and self._arranged_game is not None:
+            arranged_kernels.run_iterations(self._arranged_game, *how)
         else:
-            self._loops.run_iterations(self._game, *how, self._cfvs)
+            kernels.run_iterations(self._game, *how, self._cfvs)
         self.iteration += num_iterations
         self.num_averaged = span[1]
-        self._check_learned()
 
     def run_with_leaves(
         self, num_iterations: int, leaf_sequences: Pair, leaf_cfvs: LeafCfvs
@@ -143,11 +133,6 @@ class RegretMinimizer:
     ) -> None:
         """`kernels.run_iterations` step by step."""
         num_iterations = check_iterations(num_iterations)
-        if self.variant.parts.run_iterations is not None:
-            raise ValueError(
-                f"{self.variant} does whole iterations itself and asks for no values of leaves; "
-                "take another variant, for example 'pcfr+'"
-            )
         # Players of one group are updated at once, against the same plans.
         groups = ((0,), (1,)) if self.alternating_updates else ((0, 1),)
         arrays = minimizer_state.arrays_of(self.learned)
@@ -165,12 +150,6 @@ class RegretMinimizer:
                 for name, array in before.items():
                     arrays[name][:] = array
                 raise
-        self._check_learned()
-
-    def _check_learned(self) -> None:
-        # A `Weighting` is checked when it is made.
-        if self.num_averaged and isinstance(self.variant, FromFunctions):
-            minimizer_state.check_learned(self.learned, self.variant, self.num_averaged)
 
     def _update(
         self, group: tuple[int, ...], leaf_sequences: Pair | None, leaf_cfvs: LeafCfvs | None
@@ -184,7 +163,7 @@ class RegretMinimizer:
                 check_values(values)
                 np.add.at(self._cfvs[player], leaf_sequences[player], values)
         for player in group:
-            self._loops.update_player(
+            kernels.update_player(
                 self._treeplexes[player],
                 self.learned[player],
                 self.num_averaged,
@@ -209,15 +188,6 @@ class RegretMinimizer:
         cfv[:] = constants[player]
         kernels.add_payoffs_parallel(payoffs[player], against, self._num_threads, cfv)
 
-    @property
-    def _loops(self) -> Loops:
-        # Not kept: functions that were compiled for this process do not belong into a pickle.
-        return loops_of(self.variant.parts)
-
-    def _is_plain(self) -> bool:
-        """Whether nobody is held fixed anywhere."""
-        return not any(learner.is_fixed.any() for learner in self.learned)
-
     @functools.cached_property
     def _arranged_game(self) -> ArrangedGame | None:
         if self._game is None:
@@ -228,32 +198,20 @@ class RegretMinimizer:
     def average_strategy(self, player: int) -> np.ndarray:
         """The average as a behaviour strategy: float64 [S].
 
-        Infosets that the player itself never reached are uniform, as in OpenSpiel. A RuntimeWarning
-        says if that is all of them, since the variant's average begins later.
+        Infosets that the player itself never reached are uniform, as in OpenSpiel.
         """
-        first = self.variant.first_averaged
-        if 0 < self.num_averaged < first:
-            warnings.warn(
-                f"{self.variant} averages from iteration {first} on, and its average is uniform "
-                "until then; do more iterations, or take the current policy",
-                RuntimeWarning,
-                stacklevel=3,
-            )
         treeplex = self.sequence_form.treeplexes[player]
         return behaviour_strategy(treeplex, self.learned[player].average)
 
     def average_plan(self, player: int) -> np.ndarray:
-        """The weighted mean of the realization plans that the average is of: float64 [S].
+        """The weighted mean of the realization plans that were played: float64 [S].
 
         Raises:
-          ValueError: if there was no iteration yet, or if the variant weights every infoset on its
-            own, so that its average is a strategy, but of no plans.
+          ValueError: if there was no iteration yet.
         """
         if self.num_averaged == 0:
             raise ValueError("there is no average before the first iteration")
-        if not self.variant.averages_plans:
-            raise ValueError("this variant averages no realization plans: use average_strategy")
-        weights = self._loops.total_weight(self.num_averaged, self._numbers)
+        weights = kernels.total_weight(self.num_averaged, self._numbers)
         return self.learned[player].average / weights
 
     def reset(self) -> None:
@@ -262,8 +220,7 @@ class RegretMinimizer:
         self.begin_average()
         for player, learner in enumerate(self.learned):
             treeplex = self.sequence_form.treeplexes[player]
-            for array in (learner.regret, learner.memory):
-                array[:] = 0.0
+            learner.regret[:] = 0.0
             free = treeplex.sequences_of(~learner.is_fixed)
             learner.strategy[free] = treeplex.uniform_strategy()[free]
             self._realize(player)
@@ -273,32 +230,6 @@ class RegretMinimizer:
         self.num_averaged = 0
         for learner in self.learned:
             learner.average[:] = 0.0
-
-    def restart(self, growth: float) -> None:
-        """Goes on from the average: it is played next, and a new average begins.
-
-        In each infoset, cumulative regrets become a multiple of the average's probabilities. Their
-        sum grows, so that iterates move by smaller steps than before.
-
-        Args:
-          growth: what the sum of an infoset's positive regrets is multiplied by; positive.
-
-        Raises:
-          ValueError: if the growth is not positive, there was no iteration yet, or the variant does
-            not derive strategies from regrets alone.
-        """
-        if not growth > 0:
-            raise ValueError(f"growth={growth} must be positive")
-        check_goes_by_regrets(self.variant)
-        if self.num_averaged == 0:
-            raise ValueError("there is no average before the first iteration")
-        for player, learner in enumerate(self.learned):
-            treeplex = self.sequence_form.treeplexes[player]
-            sums = treeplex.sum_per_infoset(np.maximum(learner.regret, 0.0))
-            sizes = treeplex.per_sequence(growth * sums)
-            learner.memory[:] = 0.0
-            self._start_at(player, self.average_strategy(player), sizes)
-        self.begin_average()
 
     def set_range(self, player: int, root_range: np.ndarray) -> None:
         """Sets a player's reach of its root sequences: float64 [num_root_sequences].
@@ -356,34 +287,12 @@ class RegretMinimizer:
         self.learned[player].is_fixed[:] = infosets
         self._realize(player)
 
-    def warm_start(self, player: int, strategy: np.ndarray, weight: float) -> None:
-        """Starts a player at a strategy, as if earlier iterations had come to it.
-
-        Cumulative regrets become weight * utility range * probability, so regret matching gives
-        this strategy, and it takes about `weight` iterations of full regret to leave it.
-
-        Args:
-          player: whose strategy.
-          strategy: float64 [S], action probabilities at every infoset; root sequences are ignored.
-          weight: confidence in the strategy, in iterations; positive.
-
-        Raises:
-          ValueError: if the strategy is not one, the weight is not positive, or the variant does
-            not derive strategies from regrets alone.
-        """
-        treeplex = self.sequence_form.treeplexes[player]
-        check_strategy(treeplex, strategy, np.ones(treeplex.num_infosets, np.bool_))
-        if not weight > 0:
-            raise ValueError(f"weight={weight} must be positive")
-        check_goes_by_regrets(self.variant)
-        self._start_at(player, strategy, weight * self.sequence_form.utility_range)
-
     def state(self) -> dict[str, np.ndarray]:
         """Copies of all that changes from iteration to iteration, for checkpoints.
 
         With it go a checksum of the game and the variant, which `load_state` compares.
         """
-        variant = (*self.variant.identity, self.alternating_updates)
+        variant = (*self.variant.numbers, self.alternating_updates)
         state = {
             "game": self._game_checksum.copy(),
             "variant": np.array(variant),
@@ -397,11 +306,10 @@ class RegretMinimizer:
         """Goes on from a `state()` of a minimizer of the same game and variant.
 
         Raises:
-          ValueError: if the state is of another game or variant, or if it is not consistent: if a
-            strategy is no distribution, say. Nothing has changed then.
+          ValueError: if the state is of another game or variant, or not finite. Nothing has
+            changed then.
         """
-        treeplexes = self.sequence_form.treeplexes
-        minimizer_state.check_state(state, self.state(), treeplexes, self.learned, self.variant)
+        minimizer_state.check_state(state, self.state())
         self.iteration = int(state["iteration"][0])
         self.num_averaged = int(state["num_averaged"][0])
         for name, array in minimizer_state.arrays_of(self.learned).items():
@@ -411,31 +319,5 @@ class RegretMinimizer:
     def _game_checksum(self) -> np.ndarray:
         return minimizer_state.game_checksum(self.sequence_form)
 
-    def _start_at(self, player: int, strategy: np.ndarray, sizes: np.ndarray | float) -> None:
-        """Makes regret matching come to a strategy, with these sums of an infoset's regrets."""
-        learner = self.learned[player]
-        free = self.sequence_form.treeplexes[player].sequences_of(~learner.is_fixed)
-        learner.regret[free] = (sizes * strategy)[free]
-        learner.strategy[free] = strategy[free]
-        self._realize(player)
-
     def _realize(self, player: int) -> None:
         kernels.realize(self._treeplexes[player], self.learned[player])
-
-
-def _check_listed(
-    sequence_form: SequenceForm | FactoredForm, variant: AnyVariant, num_threads: int
-) -> None:
-    """Variants that do whole iterations themselves need a list of payoffs, and one thread."""
-    if variant.parts.run_iterations is None:
-        return
-    if isinstance(sequence_form, FactoredForm):
-        raise ValueError(
-            f"{variant} does whole iterations of listed payoffs, and this game is too large to "
-            "list its payoffs; take another variant, for example 'pcfr+', or a smaller game"
-        )
-    if num_threads > 1:
-        raise ValueError(
-            f"num_threads={num_threads}: {variant} does whole iterations itself, by one thread; "
-            "leave out num_threads, or take another variant, for example 'pcfr+'"
-        )

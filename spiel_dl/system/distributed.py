@@ -25,13 +25,14 @@ from __future__ import annotations
 import abc
 import contextlib
 import dataclasses
+import functools
 import os
 from collections.abc import Callable, Generator, Iterable, Sequence
 from typing import TypeVar
 
 import tqdm
 
-from spiel_dl.system.workers import Processes, RayTasks, name_item, ray_connection, share_out
+from spiel_dl.system.workers import KillablePool, end_with_parent, name_item, ray_tasks, share_out
 from spiel_dl.system.workers import WorkerDiedError as WorkerDiedError
 
 _PROCESSES_PER_CORE = 32
@@ -101,8 +102,16 @@ class LocalProcesses(Engine):
     ) -> Generator[tuple[int, Result], None, None]:
         """See `Engine`."""
         num_workers = max(1, min(self.num_workers, len(items)))
-        with Processes(function, num_workers) as crew:
-            yield from share_out(crew, num_workers, items, max_retries)
+        pool = KillablePool(num_workers, end_with_parent)
+        is_interrupted = False
+        try:
+            submit = functools.partial(pool.schedule, function)
+            yield from share_out(submit, num_workers, items, max_retries)
+        except KeyboardInterrupt:
+            is_interrupted = True  # Nobody waits for what is under way.
+            raise
+        finally:
+            pool.end(is_now=is_interrupted)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -133,8 +142,8 @@ class Ray(Engine):
           ValueError: also if Ray is not installed, if no cluster answers at the address, or if this
             program is connected to another one.
         """
-        with ray_connection(self.num_workers, self.address) as ray, RayTasks(function, ray) as crew:
-            yield from share_out(crew, self.num_workers, items, max_retries)
+        with ray_tasks(function, self.num_workers, self.address) as (submit, death):
+            yield from share_out(submit, self.num_workers, items, max_retries, (death,))
 
 
 IN_PROCESS = InProcess()

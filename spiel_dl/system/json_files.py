@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 from collections.abc import Mapping
@@ -34,9 +35,18 @@ def read_json_lines(path: Path) -> list[dict[str, Any]]:
     if not path.exists():
         return []
     lines = path.read_bytes().splitlines(keepends=True)
-    # A killed run may have left half a line.
-    complete = [line for line in lines if line.endswith(b"\n")]
+    complete = [line for line in lines if _is_whole(line)]
     return [_json_object(line, f"{path}, line {n}") for n, line in enumerate(complete, start=1)]
+
+
+def _is_whole(line: bytes) -> bool:
+    """Whether a line is no half one that a killed run has left; it may lack its end only."""
+    if line.endswith(b"\n"):
+        return True
+    with contextlib.suppress(ValueError):
+        json.loads(line)
+        return True
+    return False
 
 
 def _json_object(text: bytes, where: str) -> dict[str, Any]:

@@ -4,7 +4,6 @@ config.json        what was asked for
 environment.jsonl  one line per start, unless it was refused: command, time, git commit, versions,
                    hardware
 metrics.jsonl      one JSON object a line
-events.out.*       the same numbers for TensorBoard (tensorboard --logdir=PATH), a file per start
 checkpoint.safetensors, and whatever else the run saves
 """
 
@@ -15,10 +14,9 @@ import itertools
 import json
 import os
 import re
-import weakref
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -33,19 +31,16 @@ from spiel_dl.system.json_files import (
 )
 from spiel_dl.system.messages import how_to_install
 
-if TYPE_CHECKING:
-    from torch.utils.tensorboard import SummaryWriter
-
 CHECKPOINT_FILE = "checkpoint.safetensors"
 AVERAGE_POLICY_FILE = "average_policy.safetensors"
 CURRENT_POLICY_FILE = "current_policy.safetensors"
 _CONFIG_FILE, _STARTS_FILE, _METRICS_FILE = "config.json", "environment.jsonl", "metrics.jsonl"
+_NUM_LINES = "lines_of_metrics"
 
 
 def _check_packages() -> None:
-    for name in ("tensorboard", "matplotlib"):
-        if importlib.util.find_spec(name) is None:
-            raise ImportError(f"runs write files by {name}: {how_to_install('runs')}")
+    if importlib.util.find_spec("matplotlib") is None:
+        raise ImportError(f"runs draw pictures by matplotlib: {how_to_install('runs')}")
 
 
 def slug(name: str) -> str:
@@ -80,9 +75,6 @@ class RunDirectory:
         _check_packages()
         self.path = Path(path)
         self._lock: locks.DirectoryLock | None = None
-        self._step_name: str | None = None
-        self._last_step = 0
-        self._events: SummaryWriter | None = None
         wanted = json.loads(json.dumps(dict(config)))
         self._check(wanted, resume)
         self.path.mkdir(parents=True, exist_ok=True)
@@ -118,19 +110,8 @@ class RunDirectory:
             self._start = None
 
     def append_metrics(self, metrics: Mapping[str, Any]) -> None:
-        """Appends one line of metrics.
-
-        Its numbers go to TensorBoard too, if `truncate_metrics` has said which of them is the step.
-        """
+        """Appends one line of metrics."""
         append_json_line(self.metrics_path, metrics)
-        if self._step_name is None:
-            return
-        if self._events is None:
-            self._events = self._open_events()
-        for name, value in metrics.items():
-            if isinstance(value, int | float) and name != self._step_name:
-                self._events.add_scalar(name, value, metrics[self._step_name])
-        self._events.flush()
 
     def read_metrics(self) -> list[dict[str, Any]]:
         """All complete lines of metrics."""
@@ -140,13 +121,14 @@ class RunDirectory:
         """Drops the metrics of steps after `last_step`, and half a line if there is one.
 
         The run goes on from here, so its start is recorded.
-        TensorBoard will not show the dropped ones once the next line has been appended.
 
         Args:
           step_name: the metric, an integer, that counts steps in this run.
           last_step: the last step to keep.
+
+        Raises:
+          ValueError: if a line is damaged, or lines that the newest checkpoint came after are gone.
         """
-        self._step_name, self._last_step = step_name, last_step
         lines = self.read_metrics()
         for number, line in enumerate(lines, start=1):
             if not isinstance(line.get(step_name), int):
@@ -154,30 +136,35 @@ class RunDirectory:
                     f"{self.metrics_path}, line {number}, is damaged (no {step_name}); {UNDAMAGED}"
                 )
         kept = [line for line in lines if line[step_name] <= last_step]
+        checkpoint = self.checkpoint_path
+        wanted = tensor_files.header(checkpoint).get(_NUM_LINES, 0) if checkpoint.exists() else 0
+        if len(kept) < wanted:
+            raise ValueError(
+                f"{self.metrics_path} has {len(kept)} lines up to {step_name} {last_step}, of the "
+                f"{wanted} that it had when the checkpoint was written; {UNDAMAGED}"
+            )
         with tensor_files.atomic_path(self.metrics_path) as temporary:
             temporary.write_text("".join(json.dumps(line) + "\n" for line in kept))
         self.record_start()
 
     def save_checkpoint(self, arrays: Mapping[str, np.ndarray], header: Mapping[str, Any]) -> None:
         """Replaces the checkpoint."""
-        tensor_files.save(self.checkpoint_path, arrays, header)
+        tensor_files.save(self.checkpoint_path, arrays, {**header, **self.notes()})
+
+    def notes(self) -> dict[str, int]:
+        """What a checkpoint's header says of the directory: how many lines of metrics came before.
+
+        `truncate_metrics` misses them when they are gone.
+        """
+        return {_NUM_LINES: len(self.read_metrics())}
 
     def load_checkpoint(self) -> tuple[dict[str, np.ndarray], dict[str, Any]] | None:
         """The newest checkpoint; None if there is none."""
         if not self.checkpoint_path.exists():
             return None
-        return tensor_files.load(self.checkpoint_path)
-
-    def _open_events(self) -> SummaryWriter:
-        # TensorBoard and torch take seconds to import, and most programs write no metrics.
-        from torch.utils.tensorboard import SummaryWriter
-
-        is_resumed = any(self.path.glob("events.out.*"))
-        purge_step = self._last_step + 1 if is_resumed else None
-        events = SummaryWriter(str(self.path), purge_step=purge_step)
-        # Otherwise its thread and its file would stay until the program ends.
-        weakref.finalize(self, events.close)
-        return events
+        arrays, header = tensor_files.load(self.checkpoint_path)
+        header.pop(_NUM_LINES, None)
+        return arrays, header
 
     def _leftovers(self) -> list[Path]:
         """Unfinished files of a killed run, or of one that has just begun."""

@@ -1,10 +1,10 @@
-"""Crews of workers, behind `spiel_dl.system.distributed`: processes, or tasks of a Ray cluster."""
+"""Processes that work for this one: killable ones of this machine, or a Ray cluster's."""
 
 from __future__ import annotations
 
-import abc
 import collections
 import contextlib
+import functools
 import logging
 import multiprocessing
 import os
@@ -13,16 +13,16 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future
 from concurrent.futures import wait as wait_for_futures
 from concurrent.futures.process import BrokenProcessPool
 from types import ModuleType
-from typing import Any, Generic, Self, TypeVar
+from typing import Any
+
+import pebble
 
 from spiel_dl.system.messages import how_to_install
-
-Ticket = TypeVar("Ticket")
 
 _LOG = logging.getLogger(__name__)
 # Libraries read these once, when they are loaded, so a worker must be born with them.
@@ -34,147 +34,128 @@ _ONE_THREAD = {
 }
 # Of two threads, the later one would take what the earlier one sets for what was there before.
 _CHANGING_ENVIRONMENT = threading.RLock()
+DEATHS = (pebble.ProcessExpired, BrokenProcessPool)
+"""What a future of a `KillablePool` raises if its process died."""
 
 
 class WorkerDiedError(RuntimeError):
     """Workers died over one item more often than it may be retried."""
 
 
-class DeathError(Exception):
-    """A worker died over its item."""
+class _Process(multiprocessing.context.SpawnProcess):
+    """A process that starts in the environment of workers."""
+
+    def start(self) -> None:
+        with worker_environment():
+            super().start()
 
 
-class Crew(abc.ABC, Generic[Ticket]):
-    """Workers of one function. Each item they are given gets a ticket, good for its result."""
+class SpawnContext(multiprocessing.context.SpawnContext):
+    """Starts workers. A forked one would inherit locks of threads that it does not have."""
 
-    def __enter__(self) -> Self:
-        return self
+    Process = _Process
 
-    @abc.abstractmethod
-    def __exit__(self, *_: object) -> None:
-        """Sends the workers home."""
 
-    @abc.abstractmethod
-    def submit(self, item: Any) -> Ticket:
-        """Gives an item to an idle worker."""
+class KillablePool:
+    """Processes, each started when it is needed; another takes the place of one that is killed."""
 
-    @abc.abstractmethod
-    def wait(self, tickets: Collection[Ticket]) -> Collection[Ticket]:
-        """Those whose items are finished, as soon as there is one."""
+    def __init__(self, num_workers: int, initializer: Callable[..., None], *arguments: Any):
+        """Starts nothing yet.
 
-    @abc.abstractmethod
-    def result(self, ticket: Ticket) -> Any:
-        """The result of a finished item.
-
-        Raises:
-          DeathError: if its worker died.
-          Exception: what the function raised.
+        Args:
+          num_workers: how many.
+          initializer: what each process does first.
+          *arguments: of that.
         """
+        self._start = functools.partial(
+            pebble.ProcessPool,
+            num_workers,
+            initializer=initializer,
+            initargs=arguments,
+            context=SpawnContext(),
+        )
+        self._pool = self._start()
+
+    def schedule(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
+        """What a function will answer; to cancel it kills its process."""
+        if not self._pool.active:  # A process died while it was idle.
+            self.end(is_now=True)
+            self._pool = self._start()
+        future: Future[Any] = self._pool.schedule(function, arguments)
+        return future
+
+    def end(self, *, is_now: bool) -> None:
+        """Ends all processes, if need be by killing them, or waits for what they do."""
+        if is_now:
+            self._pool.stop()
+        else:
+            self._pool.close()
+        self._pool.join()
 
 
 def share_out(
-    crew: Crew[Ticket], num_workers: int, items: Sequence[Any], max_retries: int
+    submit: Callable[[Any], Future[Any]],
+    num_workers: int,
+    items: Sequence[Any],
+    max_retries: int,
+    deaths: tuple[type[Exception], ...] = DEATHS,
 ) -> Generator[tuple[int, Any], None, None]:
-    """What `Engine.results` does, with a crew."""
+    """What `Engine.results` does.
+
+    Args:
+      submit: gives an item to an idle worker.
+      num_workers: how many items are under way at once.
+      items: all of them.
+      max_retries: how often an item is begun again.
+      deaths: errors by which a future says that its worker died.
+    """
     waiting = collections.deque(range(len(items)))
-    under_way: dict[Ticket, int] = {}
-    deaths: collections.Counter[int] = collections.Counter()
-    failure: Exception | None = None
+    under_way: dict[Future[Any], int] = {}
+    num_deaths: collections.Counter[int] = collections.Counter()
+    failure: BaseException | None = None
     while under_way or (waiting and failure is None):
         while waiting and failure is None and len(under_way) < num_workers:
             number = waiting.popleft()
-            under_way[crew.submit(items[number])] = number
-        for ticket in crew.wait(under_way.keys()):
-            number = under_way.pop(ticket)
-            try:
-                result = crew.result(ticket)
-            except DeathError as death:
+            under_way[submit(items[number])] = number
+        for future in wait_for_futures(under_way, return_when=FIRST_COMPLETED).done:
+            number = under_way.pop(future)
+            error = future.exception()
+            if isinstance(error, deaths):
+                error = getattr(error, "cause", error)  # Ray's has that of the function within.
+            if error is None:
+                yield number, future.result()
+            elif isinstance(error, deaths):
                 _LOG.warning("a worker died over item %d, counted from 0", number)
-                deaths[number] += 1
+                num_deaths[number] += 1
                 waiting.appendleft(number)
-                if deaths[number] > max_retries:
-                    failure = failure or _hopeless(number, deaths[number], death)
-            except Exception as error:
+                if num_deaths[number] > max_retries:
+                    failure = failure or _hopeless(number, num_deaths[number], error)
+            else:
                 name_item(error, number, items[number])
                 failure = failure or error
-            else:
-                yield number, result
     if failure is not None:
         raise failure
 
 
-def name_item(error: Exception, number: int, item: object) -> None:
+def name_item(error: BaseException, number: int, item: object) -> None:
     """Says in a note to an error which item it came from."""
     error.add_note(f"raised for item {number}, counted from 0: {reprlib.repr(item)}")
 
 
-def _hopeless(number: int, num_deaths: int, death: DeathError) -> WorkerDiedError:
+def _hopeless(number: int, num_deaths: int, death: BaseException) -> WorkerDiedError:
     error = WorkerDiedError(
         f"{num_deaths} worker(s) died over item {number}, counted from 0; if memory was wanting, "
         'use fewer workers; in a script, begin below `if __name__ == "__main__":`, because '
         "workers import it; and otherwise raise max_retries"
     )
-    error.__cause__ = death.__cause__
+    error.__cause__ = death
     return error
-
-
-class Processes(Crew[Future[Any]]):
-    """Each worker is a pool of one process: if that dies, no other's work is lost with it."""
-
-    def __init__(self, function: Callable[[Any], Any], num_workers: int):
-        self._function = function
-        self._idle = [self._new_pool() for _ in range(num_workers)]
-        self._busy: dict[Future[Any], ProcessPoolExecutor] = {}
-
-    def __exit__(self, *exception: object) -> None:
-        pools = (*self._idle, *self._busy.values())
-        if KeyboardInterrupt in exception:  # Nobody waits for what is under way.
-            for process in [each for pool in pools for each in (pool._processes or {}).values()]:
-                process.kill()
-        for pool in pools:
-            pool.shutdown()
-
-    def submit(self, item: Any) -> Future[Any]:
-        """See `Crew`."""
-        pool = self._idle.pop()
-        with worker_environment():
-            try:
-                future = pool.submit(self._function, item)
-            except BrokenProcessPool:  # The process died while it was idle.
-                pool.shutdown()
-                pool = self._new_pool()
-                future = pool.submit(self._function, item)
-        self._busy[future] = pool
-        return future
-
-    def wait(self, tickets: Collection[Future[Any]]) -> Collection[Future[Any]]:
-        """See `Crew`."""
-        return wait_for_futures(tickets, return_when=FIRST_COMPLETED).done
-
-    def result(self, ticket: Future[Any]) -> Any:
-        """See `Crew`."""
-        pool = self._busy.pop(ticket)
-        try:
-            return ticket.result()
-        except BrokenProcessPool as error:
-            pool.shutdown()
-            pool = self._new_pool()
-            raise DeathError from error
-        finally:
-            self._idle.append(pool)
-
-    @staticmethod
-    def _new_pool() -> ProcessPoolExecutor:
-        """A pool whose process starts with its first item."""
-        # A forked process would inherit the locks of threads that it does not have.
-        context = multiprocessing.get_context("spawn")
-        return ProcessPoolExecutor(1, context, initializer=end_with_parent)
 
 
 def _of_workers() -> dict[str, str]:
     """The environment of workers: one thread, modules where this process finds them, own games.
 
-    What a script imports from its own folder, such as `papers` of `run/`, is not installed. The
+    What a script imports from its own folder, such as `experiments`, is not installed. The
     empty entry of an interactive session is its directory.
     """
     paths = [os.path.abspath(path) for path in sys.path if not path or os.path.isdir(path)]
@@ -198,41 +179,31 @@ def end_with_parent() -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-class RayTasks(Crew[Any]):
-    """Each item is a task of a Ray cluster."""
+@contextlib.contextmanager
+def ray_tasks(
+    function: Callable[[Any], Any], num_cpus: int, address: str | None
+) -> Iterator[tuple[Callable[[Any], Future[Any]], type[Exception]]]:
+    """What submits items to a Ray cluster, and the error of a worker's death.
 
-    def __init__(self, function: Callable[[Any], Any], ray: ModuleType):
-        self._ray = ray
-        self._function = ray.put(function)
+    Arguments and errors are those of `_ray_connection`.
+    """
+    with _ray_connection(num_cpus, address) as ray:
+        shared, started = ray.put(function), []
         # Ray's own retries know no limit where memory was wanting.
-        self._task = ray.remote(_apply).options(
+        task = ray.remote(_apply).options(
             max_retries=0, num_cpus=1, runtime_env={"env_vars": _of_workers()}
         )
-        self._busy: set[Any] = set()
 
-    def __exit__(self, *_: object) -> None:
-        for ticket in self._busy:
-            self._ray.cancel(ticket, force=True)
+        def submit(item: Any) -> Future[Any]:
+            started.append(task.remote(shared, item))
+            future: Future[Any] = started[-1].future()
+            return future
 
-    def submit(self, item: Any) -> Any:
-        """See `Crew`."""
-        ticket = self._task.remote(self._function, item)
-        self._busy.add(ticket)
-        return ticket
-
-    def wait(self, tickets: Collection[Any]) -> Collection[Any]:
-        """See `Crew`."""
-        return self._ray.wait(list(tickets))[0]
-
-    def result(self, ticket: Any) -> Any:
-        """See `Crew`."""
-        self._busy.remove(ticket)
         try:
-            return self._ray.get(ticket)
-        except self._ray.exceptions.RayTaskError as error:
-            raise error.cause from error
-        except self._ray.exceptions.RayError as error:
-            raise DeathError from error
+            yield submit, ray.exceptions.RayError
+        finally:
+            for each in started:
+                ray.cancel(each, force=True)
 
 
 def _apply(function: Callable[[Any], Any], item: Any) -> Any:
@@ -241,7 +212,7 @@ def _apply(function: Callable[[Any], Any], item: Any) -> Any:
 
 
 @contextlib.contextmanager
-def ray_connection(num_cpus: int, address: str | None) -> Iterator[ModuleType]:
+def _ray_connection(num_cpus: int, address: str | None) -> Iterator[ModuleType]:
     """The module `ray`, connected to a cluster; a connection that is made here ends here.
 
     Args:

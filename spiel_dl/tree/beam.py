@@ -8,6 +8,7 @@ of the others at most so many are kept. `sample_consistent` draws them by unifor
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
@@ -66,14 +67,16 @@ def sample_consistent(
         player,
         None if private_tensor is None else private_tensor.reshape(1, -1) > 0,
     )
-    start = _root(game)
     found = None
     for width in _widths(budget):
         if found is not None and width > min(_MAX_WIDER_BEAM, 64 * budget):
             break
-        beam = _Beam(shown, width, generator, policies, by_reach=False)
-        found = beam.run(start) or found
-        if found is not None and (beam.is_exhaustive or found.num_particles >= budget):
+        narrow = functools.partial(
+            _some_of, budget=width, generator=generator, count_dropped=policies is not None
+        )
+        wider, is_exhaustive = _beam(game, shown, policies, width, narrow)
+        found = wider or found
+        if found is not None and (is_exhaustive or found.num_particles >= budget):
             break
     if found is None:
         raise ValueError(
@@ -124,11 +127,8 @@ def drawn_by_policies(
     Returns:
       All histories that the beam came to; None if dead ends have left none.
     """
-    return _Beam(shown, width, generator, policies, by_reach=True).run(_root(game))
-
-
-def _root(game: pyspiel.Game) -> Particles:
-    return Particles(game, rules_of(game).initial_state(), np.ones((2, 1)), np.ones(1))
+    narrow = functools.partial(Particles.thinned, budget=width, generator=generator)
+    return _beam(game, shown, policies, width, narrow)[0]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -159,56 +159,39 @@ class Observed:
         return torch.stack(same).all(dim=0).numpy()
 
 
-class _Beam:
+def _beam(
+    game: pyspiel.Game,
+    shown: Observed,
+    policies: PolicyRows | None,
+    width: int,
+    narrow: Callable[[Particles], Particles],
+) -> tuple[Particles | None, bool]:
     """A breadth-first search of bounded width.
 
-    Attributes:
-      is_exhaustive: whether nothing was dropped that could lead to what is to be shown.
+    Args:
+      game: a game with `Rules`.
+      shown: what histories must have shown.
+      policies: both players', of which reaches are; None: uniform play.
+      width: how many histories are kept.
+      narrow: keeps so many of more.
+
+    Returns:
+      Histories that have shown what they must, None if none of them was found; and whether nothing
+      was dropped that could lead to others.
     """
-
-    def __init__(
-        self,
-        shown: Observed,
-        width: int,
-        generator: np.random.Generator,
-        policies: PolicyRows | None,
-        *,
-        by_reach: bool,
-    ):
-        """Takes what is to be found, and how.
-
-        Args:
-          shown: what histories must have shown.
-          width: how many are kept.
-          generator: draws them.
-          policies: both players', of which reaches are; None: uniform play.
-          by_reach: whether a history is kept the more likely, the more often both come to it; if
-            not, all are as likely.
-        """
-        self.is_exhaustive = True
-        self._shown = shown
-        self._width = width
-        self._generator = generator
-        self._policies = policies
-        self._by_reach = by_reach
-
-    def run(self, start: Particles) -> Particles | None:
-        """Histories that have shown what they must; None if none of them was found."""
-        here: Particles | None = start
-        while here is not None:
-            found = np.flatnonzero(self._shown.is_shown(here.states))
-            if len(found):
-                return here.take(found)
-            here = _step(here, self._shown, self._policies)
-            if here is not None and here.num_particles > self._width:
-                self.is_exhaustive = False
-                here = self._narrowed(here)
-        return None
-
-    def _narrowed(self, here: Particles) -> Particles:
-        if self._by_reach:
-            return here.thinned(self._width, self._generator)
-        return _some_of(here, self._width, self._generator, self._policies is not None)
+    here: Particles | None = Particles(
+        game, shown.rules.initial_state(), np.ones((2, 1)), np.ones(1)
+    )
+    is_exhaustive = True
+    while here is not None:
+        found = np.flatnonzero(shown.is_shown(here.states))
+        if len(found):
+            return here.take(found), is_exhaustive
+        here = _step(here, shown, policies)
+        if here is not None and here.num_particles > width:
+            is_exhaustive = False
+            here = narrow(here)
+    return None, is_exhaustive
 
 
 def _step(here: Particles, shown: Observed, policies: PolicyRows | None) -> Particles | None:

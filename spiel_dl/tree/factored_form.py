@@ -7,7 +7,7 @@ import concurrent.futures
 import dataclasses
 import os
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -36,14 +36,11 @@ class FactoredForm(abc.ABC):
       treeplexes: both players' strategy spaces.
       utility_range: largest minus smallest utility.
       num_threads: threads for the payoffs. Results do not depend on it.
-      dtype: float64 or float32, of what payoffs are added up in. With float32 it takes half the
-        memory, and sums are off by about 1e-6 of them.
     """
 
     treeplexes: tuple[Treeplex, Treeplex]
     utility_range: float
     num_threads: int
-    dtype: np.dtype[Any] = dataclasses.field(default=np.dtype(np.float64), kw_only=True)
 
     @property
     def constants(self) -> None:
@@ -61,14 +58,6 @@ class FactoredForm(abc.ABC):
     @abc.abstractmethod
     def cost(self) -> Cost:
         """What `values_against` takes, from sizes and what was measured once."""
-
-    def zeros(self, *shape: int) -> np.ndarray:
-        """Where payoffs are added up."""
-        return np.zeros(shape, self.dtype)
-
-    def rounded(self, values: np.ndarray) -> np.ndarray:
-        """Values as they are added up; they may be the same array."""
-        return np.ascontiguousarray(values, self.dtype)
 
     def in_threads(self, work: Callable[[int], None], num_parts: int) -> None:
         """Does parts of a work, 0 to num_parts - 1, each by one thread; it must release the GIL.

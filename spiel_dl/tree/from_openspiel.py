@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import array
+import dataclasses
 import difflib
 import functools
+import hashlib
 import importlib
 import math
 import re
@@ -28,7 +30,8 @@ from spiel_dl.tree.size_limit import BYTES_PER_STRING, SizeLimit
 
 _ZERO_SUM_TOLERANCE = 1e-9
 _OF_DATA = ("efg_game", "nfg_game")
-"""Games whose strings without parameters stand for data in memory."""
+"""Games whose strings without parameters stand for data in memory, and else for a file."""
+_FROM_FILES = re.compile(rf"\b({'|'.join(_OF_DATA)})\(\w")
 _MAX_ACTION = np.iinfo(np.int32).max
 # How games refuse to answer for a player who is not to move: those in C++ and those in Python. Any
 # other exception is an error of the game.
@@ -40,7 +43,8 @@ _LOOK_EVERY = 128
 def is_same_game(first: pyspiel.Game, second: pyspiel.Game) -> bool:
     """Whether what was made for one game serves for the other.
 
-    Games are told apart by their names and parameters, those that are left out being the defaults.
+    Games are told apart by their names and parameters, those that are left out being the defaults;
+    those that were read from a file, which may have been written anew since, by all histories too.
     Games that were made of data in memory (matrices, `load_efg_game`) do not tell their data, so
     each of them is the same as itself alone.
     """
@@ -50,7 +54,11 @@ def is_same_game(first: pyspiel.Game, second: pyspiel.Game) -> bool:
         names = {game.get_type().short_name for game in (first, second)}
         if len(names) > 1 or first.get_parameters() != second.get_parameters():
             return False
-    return _says_all(str(first))
+    if not _says_all(str(first)):
+        return False
+    return _FROM_FILES.search(str(first)) is None or _contents(_Read(first)) == _contents(
+        _Read(second)
+    )
 
 
 def is_game_of(game_string: str, game: pyspiel.Game) -> bool:
@@ -77,6 +85,31 @@ def _says_all(game_string: str) -> bool:
         name in registered and not (name in _OF_DATA and not parameters)
         for name, parameters in re.findall(r"(\w+)\((\w*)", game_string)
     )
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class _Read:
+    """A game as it was read; games themselves are equal if their strings are."""
+
+    game: pyspiel.Game
+
+    def __hash__(self) -> int:
+        return id(self.game)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Read) and self.game is other.game
+
+
+@functools.lru_cache(maxsize=16)
+def _contents(read: _Read) -> str:
+    """What tells a game's histories apart from those of others."""
+    histories = enumerate_game(read.game)
+    found = hashlib.sha256(repr(histories.infoset_strings).encode())
+    for integers in (histories.parent, histories.action, histories.player, histories.infoset_key):
+        found.update(integers.tobytes())
+    for numbers in (histories.chance_reach, histories.utility):
+        found.update(numbers.tobytes())
+    return found.hexdigest()
 
 
 def load_turn_based(game: pyspiel.Game | str) -> pyspiel.Game:

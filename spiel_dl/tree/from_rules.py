@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import collections
 import dataclasses
 import functools
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -46,7 +46,7 @@ def enumerate_rules(game: pyspiel.Game, max_histories: int | None = None) -> His
         return _Enumeration(game, limit).run()
 
 
-class _Level(NamedTuple):
+class Level(NamedTuple):
     """All histories of one depth: their states and, [N] each, what `Histories` says of them."""
 
     states: StateBatch
@@ -56,7 +56,36 @@ class _Level(NamedTuple):
 
     @property
     def size(self) -> int:
+        """N."""
         return len(self.parent)
+
+    def columns(self, rules: Rules, keys: InfosetKeys, depth: int) -> dict[str, np.ndarray]:
+        """What `Histories` says of a level at a depth, by its names."""
+        player = rules.current_player(self.states).numpy()
+        utility = np.zeros(self.size)
+        over = np.flatnonzero(player == TERMINAL_PLAYER)
+        if len(over):
+            utility[over] = rules.returns(self.states.take(torch.from_numpy(over))).numpy()
+        infoset_key, public_key = keys.of_level(self.states)
+        return {
+            "parent": self.parent.astype(np.int32),
+            "depth": np.full(self.size, depth, np.int32),
+            "action": self.action.astype(np.int32),
+            "player": player,
+            "chance_reach": self.chance_reach,
+            "utility": utility,
+            "rounds_over": rules.round_index(self.states).numpy(),
+            "infoset_key": infoset_key,
+            "public_key": public_key,
+        }
+
+
+def histories_of(game: pyspiel.Game, columns: Sequence[Mapping[str, np.ndarray]]) -> Histories:
+    """The histories of all levels, whose columns these are."""
+    arrays: dict[str, Any] = {
+        name: np.concatenate([level[name] for level in columns], axis=-1) for name in columns[0]
+    }
+    return Histories(game=game, idle_keys_valid=True, infoset_strings=None, **arrays)
 
 
 class _Enumeration:
@@ -66,7 +95,7 @@ class _Enumeration:
         self._game = game
         self._rules: Rules = game.rules
         self._limit = limit
-        self._columns: dict[str, list[np.ndarray]] = collections.defaultdict(list)
+        self._columns: list[dict[str, np.ndarray]] = []
         self._num_seen = 0
         self._depth = 0
 
@@ -74,50 +103,33 @@ class _Enumeration:
         """All histories of the game."""
         keys = InfosetKeys(self._rules)
         root = self._rules.initial_state(1)
-        level = _Level(root, np.full(1, -1), np.full(1, -1), np.ones(1))
+        level = Level(root, np.full(1, -1), np.full(1, -1), np.ones(1))
         while level.size:
             self._limit.look(self._num_seen + level.size, self._depth)
-            self._record(level, keys)
+            self._columns.append(level.columns(self._rules, keys, self._depth))
+            self._check()
             first, self._num_seen = self._num_seen, self._num_seen + level.size
             self._depth += 1
             level = self._next_level(level, first)
-        arrays: dict[str, Any] = {
-            name: np.concatenate(parts, axis=-1) for name, parts in self._columns.items()
-        }
-        return Histories(game=self._game, idle_keys_valid=True, infoset_strings=None, **arrays)
+        return histories_of(self._game, self._columns)
 
-    def _record(self, level: _Level, keys: InfosetKeys) -> None:
-        """Appends a level to the columns.
+    def _check(self) -> None:
+        """Looks at the last level.
 
         Raises:
-          ValueError: if somebody else than the players and chance moves, or if a utility is not one
-            finite number.
+          ValueError: if somebody else than the players and chance moves, or if a utility is not
+            finite.
         """
-        rules, first = self._rules, self._num_seen
-        columns = {
-            "parent": level.parent.astype(np.int32),
-            "depth": np.full(level.size, self._depth, np.int32),
-            "action": level.action.astype(np.int32),
-            "player": rules.current_player(level.states).numpy(),
-            "chance_reach": level.chance_reach,
-            "utility": rules.returns(level.states).numpy(),
-            "rounds_over": rules.round_index(level.states).numpy(),
-        }
-        columns["infoset_key"], columns["public_key"] = keys.of_level(level.states)
-        for name, column in columns.items():
-            self._columns[name].append(column)
-        player = columns["player"]
+        player, utility = (self._columns[-1][name] for name in ("player", "utility"))
         known = (player == TERMINAL_PLAYER) | ((player >= CHANCE_PLAYER) & (player <= 1))
         for row in np.flatnonzero(~known)[:1].tolist():
-            check_mover(self._game, int(player[row]), self._actions(first + row))
-        if columns["utility"].shape != (level.size,):
-            self._refuse(first, f"returns {columns['utility']}, which must be one number per state")
-        for row in np.flatnonzero(~np.isfinite(columns["utility"]))[:1].tolist():
-            self._refuse(first + row, f"returns {columns['utility'][row]}, which must be finite")
+            check_mover(self._game, int(player[row]), self._actions(self._num_seen + row))
+        for row in np.flatnonzero(~np.isfinite(utility))[:1].tolist():
+            self._refuse(self._num_seen + row, f"returns {utility[row]}, which must be finite")
 
-    def _next_level(self, level: _Level, first: int) -> _Level:
+    def _next_level(self, level: Level, first: int) -> Level:
         """The successors of a level whose histories are numbered from `first`."""
-        acting = torch.from_numpy(np.flatnonzero(self._columns["player"][-1] != TERMINAL_PLAYER))
+        acting = torch.from_numpy(np.flatnonzero(self._columns[-1]["player"] != TERMINAL_PLAYER))
         row_bytes = _bytes_of_a_row(level.states)
         width = max(self._rules.num_actions, self._rules.num_chance_outcomes)
         chunk = max(1, min(_CHUNK, _CHUNK_BYTES // (row_bytes * width)))
@@ -131,10 +143,10 @@ class _Enumeration:
             self._limit.reserve(num_children, row_bytes, self._depth)
             parent = rows[children.parent].numpy()
             reach = level.chance_reach[parent] * children.probability.numpy()
-            parts.append(_Level(children.states, first + parent, children.action.numpy(), reach))
+            parts.append(Level(children.states, first + parent, children.action.numpy(), reach))
         columns = list(zip(*parts, strict=True))
         states = type(level.states).concatenate(list(columns[0]))
-        return _Level(states, *(np.concatenate(column) for column in columns[1:]))
+        return Level(states, *(np.concatenate(column) for column in columns[1:]))
 
     def _expand(self, batch: StateBatch, histories: np.ndarray) -> Children:
         """The successors of some states, which are those of histories (int [B]).
@@ -171,7 +183,10 @@ class _Enumeration:
 
     def _actions(self, history: int) -> list[int]:
         """The actions to a history."""
-        parent, action = (np.concatenate(self._columns[name]) for name in ("parent", "action"))
+        parent, action = (
+            np.concatenate([level[name] for level in self._columns])
+            for name in ("parent", "action")
+        )
         actions = []
         while history > 0:
             actions.append(int(action[history]))

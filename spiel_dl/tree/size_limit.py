@@ -12,12 +12,11 @@ limit.
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import math
 import random
 import time
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 import pyspiel
 
@@ -47,34 +46,30 @@ _SMALL_LEVEL = 1 << 26  # bytes
 # long, and numbers beyond floating point mean nothing to anybody.
 _LARGEST_ESTIMATE = 1e18
 _RISK = 1e-6
+_MOST_PLAYOUTS = 1000
 # Of the probability of an action to that of the one before, in the playouts.
 _RATIOS = (1.0, 1.0, 0.5, 2.0)
 
 
-@dataclasses.dataclass(frozen=True)
-class HistoryEstimate:
+class HistoryEstimate(NamedTuple):
     """What random playouts say about the number H of histories of a game.
 
     Attributes:
-      mean: the playouts' average, H on average but often far below it.
+      mean: the playouts' average, H on average but often far below it; of a part of the game where
+        playouts ended at the largest estimate.
       at_least: a lower bound on H that holds with probability 1 - 10^-6.
-      num_playouts: n.
-      is_cut_short: whether playouts ended at the largest estimate, so that `mean` is only that of a
-        part of the game.
     """
 
     mean: float
     at_least: float
-    num_playouts: int
-    is_cut_short: bool
 
     def __str__(self) -> str:
-        words = "more than" if self.is_cut_short else "about"
-        return f"{words} {self.mean:.1e} histories by {self.num_playouts} random playouts"
+        words = "more than" if self.mean * _MOST_PLAYOUTS >= _LARGEST_ESTIMATE else "about"
+        return f"{words} {self.mean:.1e} histories by random playouts"
 
 
 def estimate_histories(
-    game: pyspiel.Game, num_playouts: int = 1000, seconds: float = 1.0, seed: int = 0
+    game: pyspiel.Game, num_playouts: int = _MOST_PLAYOUTS, seconds: float = 1.0, seed: int = 0
 ) -> HistoryEstimate:
     """Estimates the number of histories of a turn-based game.
 
@@ -91,10 +86,8 @@ def estimate_histories(
       seed: of the playouts, which use no other generator.
 
     Raises:
-      ValueError: if there are no playouts, or a state breaks OpenSpiel's rules.
+      ValueError: if a state breaks OpenSpiel's rules.
     """
-    if num_playouts < 1:
-        raise ValueError(f"num_playouts={num_playouts} must be at least 1")
     generator = random.Random(seed)
     end = time.perf_counter() + seconds
     found: dict[float, list[float]] = {ratio: [] for ratio in _RATIOS}
@@ -103,12 +96,7 @@ def estimate_histories(
         if time.perf_counter() > end:
             break
     at_least, most = max((_lower_bound(values), values) for values in found.values() if values)
-    return HistoryEstimate(
-        mean=sum(most) / len(most),
-        at_least=max(1.0, at_least),
-        num_playouts=sum(map(len, found.values())),
-        is_cut_short=max(most) >= _LARGEST_ESTIMATE,
-    )
+    return HistoryEstimate(sum(most) / len(most), max(1.0, at_least))
 
 
 def _lower_bound(values: list[float]) -> float:

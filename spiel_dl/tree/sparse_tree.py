@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from typing import NamedTuple, NoReturn, TypeAlias
+from typing import NoReturn, TypeAlias
 
 import numpy as np
 import torch
@@ -17,7 +17,7 @@ import torch
 from spiel_dl.games.rules import Rules, StateBatch
 from spiel_dl.tree.compiled_tree import CompiledTree
 from spiel_dl.tree.depth_limit import BEYOND_THE_GAME, DepthLimit, check_depth_limit
-from spiel_dl.tree.from_rules import InfosetKeys
+from spiel_dl.tree.from_rules import InfosetKeys, Level, histories_of
 from spiel_dl.tree.histories import (
     CHANCE_PLAYER,
     TERMINAL_PLAYER,
@@ -157,23 +157,6 @@ def depth_of_steps(
     return (rules.round_index(after) - rules.round_index(before)[rows]).long().numpy()
 
 
-class _Level(NamedTuple):
-    """All histories of one depth.
-
-    Attributes:
-      states: the rules' states, batch dimension N.
-      parent, action: int [N].
-      chance_reach: float64 [N].
-      depth: int64 [N], counted from the particles in the depth limit's unit.
-    """
-
-    states: StateBatch
-    parent: np.ndarray
-    action: np.ndarray
-    chance_reach: np.ndarray
-    depth: np.ndarray
-
-
 def _enumerate(
     particles: Particles, depth_limit: DepthLimit, max_histories: int, further: Selection | None
 ) -> tuple[Histories, StateBatch]:
@@ -181,14 +164,15 @@ def _enumerate(
     rules, keys = rules_of(particles.game), InfosetKeys(rules_of(particles.game))
     size = particles.num_particles
     nothing = np.zeros(size, np.int64)
-    level = _Level(particles.states, nothing, np.arange(size), particles.chance_reach, nothing)
+    level = Level(particles.states, nothing, np.arange(size), particles.chance_reach)
+    depth = nothing  # Counted from the particles, in the depth limit's unit.
     columns = [_root_columns(rules, keys, particles)]
     batches = [rules.initial_state()]
     first, number = 1, 1
-    while len(level.parent):
-        columns.append(_columns(rules, keys, level, number))
+    while level.size:
+        columns.append(level.columns(rules, keys, number))
         batches.append(level.states)
-        num_seen = first + len(level.parent)
+        num_seen = first + level.size
         if num_seen > max_histories:
             raise TooManyHistoriesError(
                 f"{particles.game}: more than max_histories={max_histories:,} histories below "
@@ -196,65 +180,27 @@ def _enumerate(
                 f"{number}). Give fewer particles or a smaller depth limit than {depth_limit}."
             )
         player = columns[-1]["player"]
-        is_leaf = (level.depth >= depth_limit.value) & (player >= 0)
+        is_leaf = (depth >= depth_limit.value) & (player >= 0)
         if further is not None:
             is_leaf &= ~further(columns[-1]["infoset_key"])
         grows = np.flatnonzero((player != TERMINAL_PLAYER) & ~is_leaf)
-        level = _next_level(rules, level, grows, first, depth_limit)
+        before = level.states.take(torch.from_numpy(grows))
+        children = rules.expand(before)
+        parent = grows[children.parent.numpy()]
+        steps = depth_of_steps(rules, depth_limit, before, children.states, children.parent)
+        depth = depth[parent] + steps
+        reach = level.chance_reach[parent] * children.probability.numpy()
+        level = Level(children.states, first + parent, children.action.numpy(), reach)
         first, number = num_seen, number + 1
-    arrays = {
-        name: np.concatenate([part[name] for part in columns], axis=-1) for name in columns[0]
-    }
-    histories = Histories(game=particles.game, idle_keys_valid=True, infoset_strings=None, **arrays)
-    return histories, type(batches[0]).concatenate(batches)
-
-
-def _next_level(
-    rules: Rules, level: _Level, grows: np.ndarray, first: int, depth_limit: DepthLimit
-) -> _Level:
-    """The successors of some rows of a level whose histories are numbered from `first`."""
-    before = level.states.take(torch.from_numpy(grows))
-    children = rules.expand(before)
-    parent = grows[children.parent.numpy()]
-    steps = depth_of_steps(rules, depth_limit, before, children.states, children.parent)
-    return _Level(
-        children.states,
-        first + parent,
-        children.action.numpy(),
-        level.chance_reach[parent] * children.probability.numpy(),
-        level.depth[parent] + steps,
-    )
-
-
-def _columns(rules: Rules, keys: InfosetKeys, level: _Level, number: int) -> dict[str, np.ndarray]:
-    """What `Histories` says of a level, by its names."""
-    infoset_key, public_key = keys.of_level(level.states)
-    player = rules.current_player(level.states).numpy()
-    utility = np.zeros(len(player))
-    over = np.flatnonzero(player == TERMINAL_PLAYER)
-    if len(over):
-        utility[over] = rules.returns(level.states.take(torch.from_numpy(over))).numpy()
-    return {
-        "parent": level.parent.astype(np.int32),
-        "depth": np.full(len(level.parent), number, np.int32),
-        "action": level.action.astype(np.int32),
-        "player": player,
-        "chance_reach": level.chance_reach,
-        "utility": utility,
-        "infoset_key": infoset_key,
-        "public_key": public_key,
-        "rounds_over": rules.round_index(level.states).numpy(),
-    }
+    return histories_of(particles.game, columns), type(batches[0]).concatenate(batches)
 
 
 def _root_columns(rules: Rules, keys: InfosetKeys, particles: Particles) -> dict[str, np.ndarray]:
     """History 0: chance acts, in a public state of its own."""
-    nothing = np.zeros(1, np.int64)
-    first = _Level(
-        particles.states.take(torch.tensor([0])), nothing - 1, nothing - 1, np.ones(1), nothing
-    )
-    columns = _columns(rules, keys, first, 0)
-    columns["player"][:] = CHANCE_PLAYER
+    nothing = np.full(1, -1)
+    root = Level(particles.states.take(slice(1)), nothing, nothing, np.ones(1))
+    columns = root.columns(rules, keys, 0)
+    columns["player"] = np.full_like(columns["player"], CHANCE_PLAYER)
     # Any other key than that of the particles' public state.
-    columns["public_key"] ^= 1
+    columns["public_key"] = columns["public_key"] ^ 1
     return columns

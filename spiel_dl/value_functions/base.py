@@ -237,6 +237,15 @@ def check_value_function(trunk: Trunk, value_function: object) -> None:
         )
 
 
+def check_leaves(leaves: LeafSet) -> None:
+    """Raises a ValueError if there is nothing to value."""
+    if not leaves.num_public_states:
+        raise ValueError(
+            f"{leaves.tree.game} ends above a depth limit of {leaves.depth_limit}, so there is "
+            "nothing to value; choose a smaller limit, or solve the game by CFR"
+        )
+
+
 def check_ranges(leaves: LeafSet, range_0: np.ndarray, range_1: np.ndarray) -> None:
     """Raises a ValueError if ranges are not what `LeafValues.evaluate` takes."""
     sizes = (leaves.num_infosets(0), leaves.num_infosets(1))
@@ -294,3 +303,36 @@ def normalize_ranges(leaves: LeafSet, player: int, ranges: np.ndarray) -> Values
     sizes = np.diff(leaves.infoset_offsets[player])
     uniform = np.broadcast_to(1.0 / sizes[state], ranges.shape)
     return np.divide(ranges, here, out=uniform.copy(), where=here > 0), mass
+
+
+class NormalizedLeafValues(LeafValues):
+    """Values that are known at ranges that sum to 1 in each public state.
+
+    Counterfactual values are homogeneous in the opponent's range, so that is enough. An own range
+    that is 0 in all of a public state's infosets is taken to be uniform over them.
+    """
+
+    def evaluate(self, range_0: np.ndarray, range_1: np.ndarray) -> Values:
+        """See `LeafValues`."""
+        leaves = self.leaves
+        check_ranges(leaves, range_0, range_1)
+        scaled_0, mass_0 = normalize_ranges(leaves, 0, range_0)
+        scaled_1, mass_1 = normalize_ranges(leaves, 1, range_1)
+        cfv_0, cfv_1 = self.normalized_values(scaled_0, scaled_1)
+        # The products are float64, as the masses are.
+        return (
+            cfv_0 * mass_1.take(leaves.public_state_of_infoset(0), axis=-1),
+            cfv_1 * mass_0.take(leaves.public_state_of_infoset(1), axis=-1),
+        )
+
+    @abc.abstractmethod
+    def normalized_values(self, range_0: np.ndarray, range_1: np.ndarray) -> Values:
+        """Values at ranges that sum to 1 in each public state, as `evaluate` asks for them.
+
+        Args:
+          range_0: float64 [..., L_0], player 0's.
+          range_1: float64 [..., L_1], player 1's.
+
+        Returns:
+          (cfv_0, cfv_1), float [..., L_p], each in its player's utility.
+        """

@@ -38,7 +38,8 @@ class DatasetConfig:
       seed: seed of the trunk strategies.
       shard_size: trunk strategies per shard.
       max_iterations: iterations of predictive CFR+ per trunk strategy, at most.
-      tolerance: stop earlier once the gap of every subgame is at most this, in utility units.
+      tolerance: stop earlier once the gap of every subgame is at most this share of the game's
+        largest utility.
       pure_share: share of the infosets where a trunk strategy is pure.
       near_pure_share: share of the infosets where it is nearly so.
     """

@@ -8,16 +8,16 @@ from collections.abc import Mapping
 import numpy as np
 
 from spiel_dl.solvers.best_response import best_response
+from spiel_dl.solvers.effort import share_of_largest
 from spiel_dl.solvers.regret_minimization import RegretMinimizer
 from spiel_dl.solvers.variants import PREDICTIVE_CFR_PLUS
 from spiel_dl.tree.leaf_set import LeafSet
 from spiel_dl.value_functions.base import (
-    LeafValues,
+    NormalizedLeafValues,
     ValueFunction,
     Values,
     check_ranges,
     evaluate_rows,
-    normalize_ranges,
 )
 
 
@@ -37,7 +37,7 @@ class ExactValue(ValueFunction):
     them is slow. Warm starts make them move with the ranges, within the tolerance.
 
     Attributes:
-      tolerance: the gap, in utility units, at which it stops.
+      tolerance, max_iterations, stretch, warm_start: as given.
     """
 
     def __init__(
@@ -51,8 +51,8 @@ class ExactValue(ValueFunction):
         """By default, values depend on the ranges alone.
 
         Args:
-          tolerance: stop once all gaps are at most this, in utility units. The default is for games
-            whose utilities are about 1 to 100; in others, give such a share.
+          tolerance: stop once all gaps are at most this share of the game's largest utility, see
+            `solvers.effort.share_of_largest`.
           max_iterations: stop at the latest after so many iterations. Gaps that are larger then are
             counted and warned of.
           stretch: iterations between two looks at the gaps; None: 100, or 1 with warm starts,
@@ -71,18 +71,16 @@ class ExactValue(ValueFunction):
                 "must be positive"
             )
         self.tolerance = tolerance
-        self._max_iterations = max_iterations
-        self._stretch = stretch
-        self._warm_start = warm_start
+        self.max_iterations = max_iterations
+        self.stretch = stretch
+        self.warm_start = warm_start
 
     def bind(self, leaves: LeafSet) -> ExactLeafValues:
         """Builds the subgames below the leaves."""
-        return ExactLeafValues(
-            leaves, self.tolerance, self._max_iterations, self._stretch, self._warm_start
-        )
+        return ExactLeafValues(self, leaves)
 
 
-class ExactLeafValues(LeafValues):
+class ExactLeafValues(NormalizedLeafValues):
     """The optimal values at the leaves of one trunk.
 
     Attributes:
@@ -91,77 +89,63 @@ class ExactLeafValues(LeafValues):
         tolerance. The first one raises a RuntimeWarning.
     """
 
-    def __init__(
-        self,
-        leaves: LeafSet,
-        tolerance: float,
-        max_iterations: int,
-        stretch: int,
-        warm_start: bool,
-    ):
+    def __init__(self, function: ExactValue, leaves: LeafSet):
         """See `ExactValue`."""
         super().__init__(leaves)
         self.gaps = np.zeros(0)
         self.num_unfinished = 0
-        self._tolerance = tolerance
-        self._max_iterations = max_iterations
-        self._stretch = stretch
-        self._warm_start = warm_start
+        self._function = function
+        self._tolerance = share_of_largest(function.tolerance, leaves.subgames.utility_range)
         self._minimizer = RegretMinimizer(leaves.subgames, PREDICTIVE_CFR_PLUS)
 
     def evaluate(self, range_0: np.ndarray, range_1: np.ndarray) -> Values:
         """See `LeafValues`."""
-        leaves = self.leaves
-        check_ranges(leaves, range_0, range_1)
         if range_0.ndim > 1:
+            check_ranges(self.leaves, range_0, range_1)
             return evaluate_rows(self, range_0, range_1)
-        scaled_0, mass_0 = normalize_ranges(leaves, 0, range_0)
-        scaled_1, mass_1 = normalize_ranges(leaves, 1, range_1)
-        cfv_0, cfv_1 = self._solve(scaled_0, scaled_1)
-        cfv_0 *= mass_1[leaves.public_state_of_infoset(0)]
-        cfv_1 *= mass_0[leaves.public_state_of_infoset(1)]
-        return cfv_0, cfv_1
+        return super().evaluate(range_0, range_1)
 
     def state(self) -> dict[str, np.ndarray]:
         """The subgames' regrets, with warm starts. See `LeafValues`."""
-        return self._minimizer.state() if self._warm_start else {}
+        return self._minimizer.state() if self._function.warm_start else {}
 
     def load_state(self, state: Mapping[str, np.ndarray]) -> None:
         """See `LeafValues`."""
-        if self._warm_start:
+        if self._function.warm_start:
             self._minimizer.load_state(state)
         else:
             super().load_state(state)
 
-    def _solve(self, range_0: np.ndarray, range_1: np.ndarray) -> Values:
-        """Values at ranges that sum to 1 in each public state."""
-        leaves, minimizer = self.leaves, self._minimizer
-        if self._warm_start:
+    def normalized_values(self, range_0: np.ndarray, range_1: np.ndarray) -> Values:
+        """See `NormalizedLeafValues`: what solving the subgames finds."""
+        leaves, minimizer, function = self.leaves, self._minimizer, self._function
+        if function.warm_start:
             minimizer.begin_average()
         else:
             minimizer.reset()
         minimizer.set_range(0, range_0)
         minimizer.set_range(1, range_1)
         while True:
-            minimizer.run(min(self._stretch, self._max_iterations - minimizer.num_averaged))
+            minimizer.run(min(function.stretch, function.max_iterations - minimizer.num_averaged))
             cfv_0, cfv_1 = (self._best_response_values(player) for player in (0, 1))
             self.gaps = leaves.sum_by_public_state(0, range_0 * cfv_0)
             self.gaps += leaves.sum_by_public_state(1, range_1 * cfv_1)
             if self.gaps.max(initial=0.0) <= self._tolerance:
                 return cfv_0, cfv_1
-            if minimizer.num_averaged >= self._max_iterations:
+            if minimizer.num_averaged >= function.max_iterations:
                 self._warn()
                 return cfv_0, cfv_1
 
     def _warn(self) -> None:
+        function = self._function
         self.num_unfinished += 1
         if self.num_unfinished == 1:
             warnings.warn(
-                f"optimal values are off by {self.gaps.max():.2g} after {self._max_iterations} "
-                f"iterations, more than tolerance={self._tolerance}; raise max_iterations or the "
+                f"optimal values are off by {self.gaps.max():.2g} after {function.max_iterations} "
+                f"iterations, more than {self._tolerance:.2g}; raise max_iterations or the "
                 "tolerance (num_unfinished counts such evaluations)",
                 RuntimeWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
 
     def _best_response_values(self, player: int) -> np.ndarray:

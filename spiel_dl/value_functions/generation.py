@@ -24,7 +24,14 @@ from spiel_dl.system import distributed
 from spiel_dl.system.run_directory import RunDirectory, hold
 from spiel_dl.tree.leaf_set import LeafSet
 from spiel_dl.tree.trunk import Trunk
-from spiel_dl.value_functions.base import ValueFunction, Values, ask, bound_to, normalize_ranges
+from spiel_dl.value_functions.base import (
+    ValueFunction,
+    Values,
+    ask,
+    bound_to,
+    check_leaves,
+    normalize_ranges,
+)
 from spiel_dl.value_functions.dataset import DatasetConfig, save_shard
 from spiel_dl.value_functions.exact import ExactValue
 from spiel_dl.value_functions.random_strategies import random_strategy
@@ -88,11 +95,7 @@ def generate(
 
 def check(config: DatasetConfig) -> None:
     """Raises a ValueError if there is nothing to make samples of: no leaves to value."""
-    if not config.trunk().leaves.num_public_states:
-        raise ValueError(
-            f"{config.game} ends above a depth limit of {config.depth_limit}, so there is nothing "
-            "to value; choose a smaller limit"
-        )
+    check_leaves(config.trunk().leaves)
 
 
 def solve_shard(config: DatasetConfig, shard: int) -> dict[str, np.ndarray]:

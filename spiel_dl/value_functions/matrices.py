@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
+import numba
 import numpy as np
 
 from spiel_dl.policies.portfolios import Portfolios
 from spiel_dl.solvers.history_values import chance_shares, history_values
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.leaf_set import LeafSet
-from spiel_dl.value_functions.matrix_kernels import play_pairs
 
 AnyPortfolios: TypeAlias = Portfolios | Callable[[LeafSet[GameTree]], Portfolios]
 """The same for all leaves, or made for those of a trunk."""
@@ -85,7 +85,7 @@ class SampledMatrices:
         turn = np.where(
             tree.player == self.player, 0, np.where(tree.player == 1 - self.player, 1, 2)
         )
-        play_pairs(
+        _play_pairs(
             tree.first_child, tree.num_children, turn, tree.utility,
             leaves.histories, steps[0], steps[1], chance, numbers, values,
         )  # fmt: skip
@@ -95,3 +95,52 @@ class SampledMatrices:
 def portfolios_at(portfolios: AnyPortfolios, leaves: LeafSet[GameTree]) -> Portfolios:
     """The portfolios for the leaves of a trunk."""
     return portfolios if isinstance(portfolios, Portfolios) else portfolios(leaves)
+
+
+@numba.njit(cache=True, nogil=True)
+def _play_pairs(
+    first_child: np.ndarray,
+    num_children: np.ndarray,
+    turn: np.ndarray,
+    utility: np.ndarray,
+    histories: np.ndarray,
+    own: np.ndarray,
+    others: np.ndarray,
+    chance: np.ndarray,
+    numbers: np.ndarray,
+    values: np.ndarray,
+) -> None:
+    """Plays all pairs of strategies from all histories, into `values` (float64 [N, J, K]).
+
+    Args:
+      first_child, num_children: int [H], of the game.
+      turn: int [H], who acts: 0 the player, 1 the opponent, 2 chance.
+      utility: float64 [H], player 0's.
+      histories: int [N], where the games begin.
+      own, others: float64 [J, H] and [K, H], the probability of the action that led to a history.
+      chance: float64 [H], the same of chance.
+      numbers: float64 [N, n, levels], in [0, 1): n games from each history, a number for a move.
+      values: overwritten.
+    """
+    num_games = numbers.shape[1]
+    for leaf in range(len(histories)):
+        for j in range(len(own)):
+            for k in range(len(others)):
+                total = 0.0
+                for game in range(num_games):
+                    history, move = histories[leaf], 0
+                    while num_children[history] > 0:
+                        probability = chance
+                        if turn[history] == 0:
+                            probability = own[j]
+                        elif turn[history] == 1:
+                            probability = others[k]
+                        left = numbers[leaf, game, move]
+                        child = first_child[history]
+                        last = child + num_children[history] - 1
+                        while child < last and left >= probability[child]:
+                            left -= probability[child]
+                            child += 1
+                        history, move = child, move + 1
+                    total += utility[history]
+                values[leaf, j, k] = total / num_games

@@ -20,7 +20,7 @@ from collections.abc import Callable
 import numpy as np
 
 from spiel_dl.solvers.continuations import ContinuationChoices, Continuations
-from spiel_dl.solvers.variants import AnyVariant
+from spiel_dl.solvers.variants import Weighting
 from spiel_dl.tree.leaf_set import LeafSet
 from spiel_dl.value_functions.base import (
     LeafValues,
@@ -127,14 +127,10 @@ class MultiValuedLeaves(LeafValues):
         check_ranges(self.leaves, range_0, range_1)
         return self._best_choices((range_0, range_1)[self.player])[0]
 
-    def choices(self, variant: AnyVariant, num_threads: int = 1) -> ContinuationChoices:
-        """Learners of the choices, for one run of a solver; side 0 is the searching player.
-
-        Raises:
-          ValueError: as `ContinuationChoices`.
-        """
+    def choices(self, variant: Weighting) -> ContinuationChoices:
+        """Learners of the choices, for one run of a solver; side 0 is the searching player."""
         utility_range = self.leaves.tree.utility_range
-        return ContinuationChoices(self.continuations, variant, utility_range, num_threads)
+        return ContinuationChoices(self.continuations, variant, utility_range)
 
     def _best_choices(self, own_range: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The opponent's values, float64 [L], and best choices, int [L]."""

@@ -25,9 +25,7 @@ def load_network(path: str | os.PathLike[str], device: torch.device | str = "cpu
     """The network that `save` wrote to a file.
 
     Raises:
-      ValueError: if there is no such file, if it holds no value network of a known kind, or if it
-        holds a particle network with features of somebody's own; `ParticleNetwork.load` takes
-        these.
+      ValueError: if there is no such file, or if it holds no value network of a known kind.
     """
     _, header = tensor_files.load(path)
     kinds = {**_own_kinds(), **_registered}
@@ -45,7 +43,7 @@ def register_network(network: type[ValueNetwork]) -> None:
     """Makes files of a class of networks known to `load_network` in this process.
 
     Args:
-      network: a `ValueNetwork` with a `kind` and a `load` of its own.
+      network: a `ValueNetwork` with a `kind` of its own.
 
     Raises:
       ValueError: if it is no such class, or if another class has this kind.
@@ -111,7 +109,7 @@ def load_value_function(
     Args:
       name: "exact" for the optimal value function, "zero" for a draw at every leaf, or the path of
         a network's file.
-      exact_tolerance: gap of the subgames that "exact" solves, in utility units.
+      exact_tolerance: gap of the subgames that "exact" solves, a share of the largest utility.
       warm_start: "exact" begins with the regrets of the evaluation before.
       device: where a network computes.
 

@@ -12,22 +12,19 @@ infoset is worth once it is reached, and the counterfactual reach is computed.
 from __future__ import annotations
 
 import dataclasses
-import os
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import torch
 
 from spiel_dl.tree.leaf_set import LeafSet
-from spiel_dl.value_functions.base import Values
+from spiel_dl.value_functions.base import NormalizedLeafValues, Values, check_leaves
 from spiel_dl.value_functions.dataset import Dataset
 from spiel_dl.value_functions.particle_features import InfostateFeatures, LeafFeatures
 from spiel_dl.value_functions.particle_leaves import Alike, LeafTensors, public_state_of_infoset
 from spiel_dl.value_functions.particle_module import ParticleBatch, ParticleModule, ParticleSizes
 from spiel_dl.value_functions.samples import Batch, Samples
-from spiel_dl.value_functions.value_network import NetworkLeafValues, ValueNetwork
-
-_RECALLS = {features.name: features for features in map(InfostateFeatures, (True, False))}
+from spiel_dl.value_functions.value_network import ValueNetwork
 
 
 class ParticleNetwork(ValueNetwork):
@@ -83,48 +80,28 @@ class ParticleNetwork(ValueNetwork):
         self.check_domain(self._describe(leaves, found), leaves.tree.game)
         return ParticleLeafValues(self, leaves, found)
 
-    def initialize(self, leaves: LeafSet) -> None:
-        """Makes the parameters for the leaves' game, if there are none yet; raises as `bind`."""
-        domain = self._describe(leaves, self._features_of(leaves))
-        if self.domain is None:
-            self._make_parameters(domain)
-        self.check_domain(domain, leaves.tree.game)
+    def describe(self, leaves: LeafSet) -> dict[str, Any]:
+        """See `ValueNetwork`."""
+        return self._describe(leaves, self._features_of(leaves))
 
-    @staticmethod
-    def load(
-        path: str | os.PathLike[str],
-        features: InfostateFeatures | None = None,
-        device: torch.device | str = "cpu",
-    ) -> ParticleNetwork:
-        """Reads what `save` wrote.
-
-        Args:
-          path: the file.
-          features: what the network sees; None: those of that name, if they are of this package.
-          device: where to compute.
-
-        Raises:
-          ValueError: if there is no such file, if it holds no such network, or if the features are
-            not those it was made with.
-        """
-        arrays, header = ParticleNetwork.read(path)
-        name = header["domain"]["features"]
-        features = features or _RECALLS.get(name)
-        if features is None or features.name != name:
-            raise ValueError(f"{path} needs features called {name!r}; pass features=")
-        network = ParticleNetwork(
-            ParticleSizes(**header["sizes"]),
-            features,
-            conditional=header.get("conditional", False),
-            device=device,
-        )
-        network._make_parameters(header["domain"])
-        network.load_parameters(arrays)
-        return network
+    def make_module(self, domain: dict[str, Any]) -> ParticleModule:
+        """See `ValueNetwork`."""
+        num_features = domain["number of features"], domain["number of public features"]
+        return ParticleModule(self._sizes, *num_features, self._seed)
 
     def settings(self) -> dict[str, Any]:
         """The sizes of the blocks, and what values are, as JSON can hold them."""
         return {"sizes": dataclasses.asdict(self._sizes), "conditional": self.conditional}
+
+    @classmethod
+    def of_header(cls, header: dict[str, Any], device: torch.device | str) -> Self:
+        """See `ValueNetwork`."""
+        return cls(
+            ParticleSizes(**header["sizes"]),
+            InfostateFeatures(header["domain"]["features"] == InfostateFeatures().name),
+            conditional=header.get("conditional", False),
+            device=device,
+        )
 
     def samples(self, dataset: Dataset) -> ParticleSamples:
         """A dataset's samples; see `ValueNetwork.samples`."""
@@ -134,17 +111,8 @@ class ParticleNetwork(ValueNetwork):
         )
         return ParticleSamples(every, dataset, self.device, conditional=self.conditional)
 
-    def _make_parameters(self, domain: dict[str, Any]) -> None:
-        num_features = domain["number of features"], domain["number of public features"]
-        self.module = ParticleModule(self._sizes, *num_features, self._seed).to(self.device)
-        self.domain = domain
-
     def _features_of(self, leaves: LeafSet) -> LeafFeatures:
-        if not leaves.num_public_states:
-            raise ValueError(
-                f"{leaves.tree.game} ends above a depth limit of {leaves.depth_limit}, so there is "
-                "nothing to value; choose a smaller limit, or solve the game by CFR"
-            )
+        check_leaves(leaves)
         return self.features.of_leaves(leaves)
 
     def _describe(self, leaves: LeafSet, found: LeafFeatures) -> dict[str, Any]:
@@ -157,7 +125,7 @@ class ParticleNetwork(ValueNetwork):
         }
 
 
-class ParticleLeafValues(NetworkLeafValues):
+class ParticleLeafValues(NormalizedLeafValues):
     """A `ParticleNetwork` at the leaves of one trunk.
 
     Attributes:
@@ -176,8 +144,9 @@ class ParticleLeafValues(NetworkLeafValues):
         self._bases: torch.Tensor | None = None
         self._parameters_of_bases: list[torch.Tensor] = []
 
-    def normalized_values(self, range_0: np.ndarray, range_1: np.ndarray) -> np.ndarray:
-        """See `NetworkLeafValues`."""
+    @torch.inference_mode()
+    def normalized_values(self, range_0: np.ndarray, range_1: np.ndarray) -> Values:
+        """See `NormalizedLeafValues`."""
         tensors, network = self.tensors, self._network
         flat = np.concatenate([range_0, range_1], axis=-1)
         sums = self._alike.sum(flat.reshape(-1, flat.shape[-1]))
@@ -185,11 +154,13 @@ class ParticleLeafValues(NetworkLeafValues):
         bases = self._current_bases()
         values = network.module.values(bases, rows[:, tensors.entry], tensors.public)
         found = self._alike.spread(values.flatten(1)[:, tensors.place].cpu().numpy())
-        result: np.ndarray = found.reshape(flat.shape)
+        found = found.reshape(flat.shape)
+        num_first = range_0.shape[-1]
+        cfv_0, cfv_1 = found[..., :num_first], found[..., num_first:]
         if network.conditional:
-            reach = self.leaves.counterfactual_reach(range_0, range_1)
-            return result * np.concatenate(reach, axis=-1)
-        return result
+            reach_0, reach_1 = self.leaves.counterfactual_reach(range_0, range_1)
+            return cfv_0 * reach_0, cfv_1 * reach_1
+        return cfv_0, cfv_1
 
     def _current_bases(self) -> torch.Tensor:
         """The bases of all entries, [P, Q, base], computed anew when parameters have changed."""

@@ -37,7 +37,7 @@ class LeafFeatures(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class InfostateFeatures:
-    """Reads features of any trunk's leaves; subclasses may know more about a game.
+    """Reads features of any trunk's leaves.
 
     Attributes:
       perfect_recall: whether features remember what was seen before.

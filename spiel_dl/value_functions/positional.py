@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import os
 from typing import Any
 
 import numpy as np
@@ -19,9 +18,10 @@ import torch
 
 from spiel_dl.networks.feed_forward import feed_forward
 from spiel_dl.tree.leaf_set import LeafSet
+from spiel_dl.value_functions.base import NormalizedLeafValues, Values, check_leaves
 from spiel_dl.value_functions.dataset import Dataset
 from spiel_dl.value_functions.samples import Batch, Samples
-from spiel_dl.value_functions.value_network import NetworkLeafValues, ValueNetwork
+from spiel_dl.value_functions.value_network import ValueNetwork
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -58,11 +58,7 @@ class PositionalLayout:
         Raises:
           ValueError: if there are no leaves.
         """
-        if not leaves.num_public_states:
-            raise ValueError(
-                f"{leaves.tree.game} ends above a depth limit of {leaves.depth_limit}, "
-                "so there is nothing to value; choose a smaller limit, or solve the game by CFR"
-            )
+        check_leaves(leaves)
         if leaves.tree.public_key is None:
             public = np.eye(leaves.num_public_states, dtype=np.bool_)
             positions = [_places_in_public_states(leaves, player) for player in (0, 1)]
@@ -134,37 +130,23 @@ class PositionalNetwork(ValueNetwork):
         """Lays out the leaves. See `ValueNetwork`."""
         return PositionalLeafValues(self, leaves, self._layout(leaves))
 
-    def initialize(self, leaves: LeafSet) -> None:
+    def describe(self, leaves: LeafSet) -> dict[str, Any]:
         """See `ValueNetwork`."""
-        if self.domain is None:
-            layout = PositionalLayout.of_leaves(leaves)
-            self._make_parameters(_describe(leaves, layout))
-        else:
-            self._layout(leaves)
+        return _describe(leaves, PositionalLayout.of_leaves(leaves))
+
+    def make_module(self, domain: dict[str, Any]) -> torch.nn.Sequential:
+        """See `ValueNetwork`."""
+        hidden = [self._num_units] * self._num_layers
+        sizes = [domain["number of inputs"], *hidden, domain["number of outputs"]]
+        generator = torch.Generator().manual_seed(self._seed)
+        # Untrained values are then small beside utilities.
+        return feed_forward(sizes, generator, output_scale=0.1, layer_norm=self._layer_norm)
 
     def _layout(self, leaves: LeafSet) -> PositionalLayout:
         """The layout of leaves for which the parameters are; a ValueError for others."""
         layout = PositionalLayout.of_leaves(leaves)
         self.check_domain(_describe(leaves, layout), leaves.tree.game)
         return layout
-
-    @staticmethod
-    def load(path: str | os.PathLike[str], device: torch.device | str = "cpu") -> PositionalNetwork:
-        """Reads what `save` wrote.
-
-        Raises:
-          ValueError: if there is no such file, or if it holds no such network.
-        """
-        arrays, header = PositionalNetwork.read(path)
-        network = PositionalNetwork(
-            header["num_layers"],
-            header["num_units"],
-            layer_norm=header["layer_norm"],
-            device=device,
-        )
-        network._make_parameters(header["domain"])
-        network.load_parameters(arrays)
-        return network
 
     def settings(self) -> dict[str, Any]:
         """The sizes of the network, as JSON can hold them."""
@@ -178,18 +160,8 @@ class PositionalNetwork(ValueNetwork):
         """A dataset's samples; see `ValueNetwork.samples`."""
         return PositionalSamples(self._layout(dataset.trunk.leaves), dataset, self.device)
 
-    def _make_parameters(self, domain: dict[str, Any]) -> None:
-        hidden = [self._num_units] * self._num_layers
-        sizes = [domain["number of inputs"], *hidden, domain["number of outputs"]]
-        generator = torch.Generator().manual_seed(self._seed)
-        # Untrained values are then small beside utilities.
-        self.module = feed_forward(
-            sizes, generator, output_scale=0.1, layer_norm=self._layer_norm
-        ).to(self.device)
-        self.domain = domain
 
-
-class PositionalLeafValues(NetworkLeafValues):
+class PositionalLeafValues(NormalizedLeafValues):
     """A network whose module maps a `PositionalLayout`'s inputs to its outputs, at some leaves.
 
     Attributes:
@@ -202,14 +174,16 @@ class PositionalLeafValues(NetworkLeafValues):
         self.layout = layout
         self._network = network
 
-    def normalized_values(self, range_0: np.ndarray, range_1: np.ndarray) -> np.ndarray:
-        """See `NetworkLeafValues`."""
+    @torch.inference_mode()
+    def normalized_values(self, range_0: np.ndarray, range_1: np.ndarray) -> Values:
+        """See `NormalizedLeafValues`."""
         network = self._network
         inputs = self.layout.rows(range_0, range_1).take(self.layout.input_index, axis=-1)
         outputs = network.module(torch.from_numpy(inputs).to(network.device)).cpu().numpy()
         flat = outputs.reshape(*range_0.shape[:-1], math.prod(outputs.shape[-2:]))
-        values: np.ndarray = flat.take(self.layout.output_of_infoset, axis=-1)
-        return values
+        values = flat.take(self.layout.output_of_infoset, axis=-1)
+        num_first = self.leaves.num_infosets(0)
+        return values[..., :num_first], values[..., num_first:]
 
 
 class PositionalSamples(Samples):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import abc
 import os
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Self
 
 import numpy as np
 import pyspiel
@@ -15,13 +16,7 @@ from spiel_dl.system import tensor_files
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.from_openspiel import is_game_of
 from spiel_dl.tree.leaf_set import LeafSet
-from spiel_dl.value_functions.base import (
-    LeafValues,
-    ValueFunction,
-    Values,
-    check_ranges,
-    normalize_ranges,
-)
+from spiel_dl.value_functions.base import NormalizedLeafValues, ValueFunction
 from spiel_dl.value_functions.dataset import Dataset
 from spiel_dl.value_functions.samples import Samples
 
@@ -59,7 +54,7 @@ class ValueNetwork(ValueFunction):
         return None if known is None else DepthLimit.parse(known)
 
     @abc.abstractmethod
-    def bind(self, leaves: LeafSet) -> NetworkLeafValues:
+    def bind(self, leaves: LeafSet) -> NormalizedLeafValues:
         """The network at a trunk's leaves; it follows the network's parameters as they change.
 
         Raises:
@@ -68,12 +63,31 @@ class ValueNetwork(ValueFunction):
         """
 
     @abc.abstractmethod
+    def describe(self, leaves: LeafSet) -> dict[str, Any]:
+        """What must be equal for the network to be used at other leaves, in words for people.
+
+        Raises:
+          ValueError: if the network cannot value these leaves.
+        """
+
+    @abc.abstractmethod
+    def make_module(self, domain: dict[str, Any]) -> torch.nn.Module:
+        """An untrained torch module for a domain, as `describe` tells it."""
+
+    @abc.abstractmethod
+    def settings(self) -> dict[str, Any]:
+        """The sizes of the network, as JSON can hold them: what the class is called with."""
+
     def initialize(self, leaves: LeafSet) -> None:
         """Makes the parameters for a trunk's leaves, if there are none yet.
 
         Raises:
           ValueError: if there are no leaves, or if there are parameters, for other leaves.
         """
+        domain = self.describe(leaves)
+        if self.domain is None:
+            self._make_parameters(domain)
+        self.check_domain(domain, leaves.tree.game)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the parameters, and what they are for.
@@ -84,13 +98,29 @@ class ValueNetwork(ValueFunction):
         tensor_files.save(path, self.parameter_arrays(), self.header())
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], *, device: torch.device | str) -> ValueNetwork:
-        """Reads what `save` wrote; each class of networks has its own.
+    def load(cls, path: str | os.PathLike[str], *, device: torch.device | str = "cpu") -> Self:
+        """Reads what `save` wrote.
 
         Raises:
           ValueError: if there is no such file, or if it holds no such network.
         """
-        raise ValueError(f"{path} cannot be read: {cls.__name__} has no method load(path, device=)")
+        arrays, header = tensor_files.load(path)
+        if header.get("kind") != cls.kind:
+            raise ValueError(
+                f"{path} holds a {header.get('kind')}, not a {cls.kind}; give a file that "
+                f"{cls.__name__}.save wrote"
+            )
+        network = cls.of_header(header, device)
+        network._make_parameters(header["domain"])
+        network.load_parameters(arrays)
+        return network
+
+    @classmethod
+    def of_header(cls, header: dict[str, Any], device: torch.device | str) -> Self:
+        """A network without parameters yet, as a file's header describes it."""
+        make: Callable[..., Self] = cls
+        settings = {name: header[name] for name in header.keys() - {"kind", "domain"}}
+        return make(**settings, device=device)
 
     def header(self) -> dict[str, Any]:
         """Kind, sizes and domain, as JSON can hold them.
@@ -103,10 +133,6 @@ class ValueNetwork(ValueFunction):
                 "the network has no parameters yet; call initialize(leaves), or load one"
             )
         return {"kind": self.kind, **self.settings(), "domain": self.domain}
-
-    @abc.abstractmethod
-    def settings(self) -> dict[str, Any]:
-        """The sizes of the network, as JSON can hold them."""
 
     @abc.abstractmethod
     def samples(self, dataset: Dataset) -> Samples:
@@ -148,10 +174,8 @@ class ValueNetwork(ValueFunction):
           game: the leaves' game, which may have another string than the same game in the network's
             domain.
         """
-        if self.domain is None:
-            raise ValueError(
-                "the network has no parameters yet; call initialize(leaves), or load one"
-            )
+        self.header()
+        assert self.domain is not None
         for name in (*domain, *(self.domain.keys() - domain.keys())):
             own, value = self.domain.get(name), domain.get(name)
             if own != value and not (name == "game" and is_game_of(str(own), game)):
@@ -160,52 +184,6 @@ class ValueNetwork(ValueFunction):
                     "load or train a network for these leaves"
                 )
 
-    @classmethod
-    def read(cls, path: str | os.PathLike[str]) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        """Parameters and header that `save` wrote, for a class's own `load(path, device=)`.
-
-        Raises:
-          ValueError: if there is no such file, or if it holds no such network.
-        """
-        arrays, header = tensor_files.load(path)
-        if header.get("kind") != cls.kind:
-            raise ValueError(
-                f"{path} holds a {header.get('kind')}, not a {cls.kind}; give a file that "
-                f"{cls.__name__}.save wrote"
-            )
-        return arrays, header
-
-
-class NetworkLeafValues(LeafValues):
-    """A network at the leaves of one trunk.
-
-    The network sees ranges that sum to 1 in each public state; an own range that is 0 in all of a
-    public state's infosets is taken to be uniform over them. A subclass says what the network
-    answers to these, in `normalized_values`.
-    """
-
-    def evaluate(self, range_0: np.ndarray, range_1: np.ndarray) -> Values:
-        """See `LeafValues`."""
-        leaves = self.leaves
-        check_ranges(leaves, range_0, range_1)
-        scaled_0, mass_0 = normalize_ranges(leaves, 0, range_0)
-        scaled_1, mass_1 = normalize_ranges(leaves, 1, range_1)
-        with torch.inference_mode():
-            cfvs = self.normalized_values(scaled_0, scaled_1)
-        # The products are float64, as the masses are.
-        num_first = leaves.num_infosets(0)
-        cfv_0 = cfvs[..., :num_first] * mass_1.take(leaves.public_state_of_infoset(0), axis=-1)
-        cfv_1 = cfvs[..., num_first:] * mass_0.take(leaves.public_state_of_infoset(1), axis=-1)
-        return cfv_0, cfv_1
-
-    @abc.abstractmethod
-    def normalized_values(self, range_0: np.ndarray, range_1: np.ndarray) -> np.ndarray:
-        """Values at ranges that sum to 1 in each public state, as `evaluate` asks for them.
-
-        Args:
-          range_0: float64 [..., L_0], player 0's.
-          range_1: float64 [..., L_1], player 1's.
-
-        Returns:
-          Float32 [..., L_0 + L_1], player 0's values and then player 1's, in each one's utility.
-        """
+    def _make_parameters(self, domain: dict[str, Any]) -> None:
+        self.module = self.make_module(domain).to(self.device)
+        self.domain = domain

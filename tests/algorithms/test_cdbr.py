@@ -51,7 +51,7 @@ def test_table_1_of_the_paper(game, percents):
 def test_the_table_by_cfr():
     tree = GameTree.from_game("leduc_poker")
     for plies, percent in ((2, 74.4), (4, 96.0), (6, 97.1)):
-        found = percent_of_best_response(tree, plies, effort=Effort(1000, 1e-3))
+        found = percent_of_best_response(tree, plies, effort=Effort(1000, 1e-4))
         assert found == pytest.approx(percent, abs=0.1)
 
 

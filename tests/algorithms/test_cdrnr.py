@@ -51,7 +51,7 @@ def test_leduc_against_the_uniform_policy(plies, expected, exact):
     tree = GameTree.from_game("leduc_poker")
     model, limit = ArrayPolicy.uniform(tree), DepthLimit(plies=plies)
     response = CDRNRPolicy(
-        tree, 0, model, limit, p=0.5, scheme="sliding", exact=exact, effort=Effort(3000, 1e-4)
+        tree, 0, model, limit, p=0.5, scheme="sliding", exact=exact, effort=Effort(3000, 1e-5)
     ).to_array_policy()
     found = checks.gain_and_exploitability(tree, response, model)
     assert found == pytest.approx(expected, abs=0.006)

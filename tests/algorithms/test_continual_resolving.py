@@ -11,11 +11,12 @@ import pytest
 
 from spiel_dl.algorithms import exploitability
 from spiel_dl.algorithms.cfr import CFRPlusSolver
-from spiel_dl.algorithms.continual_resolving import GADGETS, ContinualResolvingPolicy
+from spiel_dl.algorithms.continual_resolving import ContinualResolvingPolicy
 from spiel_dl.search.starts import Start
 from spiel_dl.solvers import gadgets, linear_program
 from spiel_dl.solvers.best_response import realization_plan
 from spiel_dl.solvers.effort import Effort
+from spiel_dl.solvers.gadgets import GADGETS
 from spiel_dl.solvers.refinement import WEIGHTS
 from spiel_dl.tree import DepthLimit, GameTree, cut
 from spiel_dl.tree.leaf_set import LeafSet
@@ -24,9 +25,8 @@ from spiel_dl.tree.trunk import Trunk
 from spiel_dl.value_functions import ExactValue, ZeroValue
 from spiel_dl.value_functions.base import ValueFunction
 from spiel_dl.value_functions.exact import ExactLeafValues
-from spiel_dl.value_functions.noisy import NoisyValue
 from spiel_dl.value_functions.positional import PositionalNetwork
-from tests.made_up_values import broken_value
+from tests.made_up_values import NoisyValue, broken_value
 
 SAFE = ["resolving", "max_margin", "reach_max_margin"]
 GOOFSPIEL_4 = "python_goofspiel_ii(num_cards=4,points_order=descending)"

@@ -7,7 +7,6 @@ from spiel_dl.algorithms.cfr import CFRPlusSolver
 from spiel_dl.algorithms.continual_resolving import ContinualResolvingPolicy
 from spiel_dl.algorithms.dl_cfr import DLCFRSolver
 from spiel_dl.algorithms.trunk_exploitability import trunk_losses
-from spiel_dl.solvers.variant_names import VARIANTS
 from spiel_dl.tree import DepthLimit
 from spiel_dl.tree.depth_limit import BEYOND_THE_GAME
 from spiel_dl.value_functions import ExactValue, ValueFunction, ZeroValue
@@ -42,50 +41,6 @@ def test_trunk_nash_conv_falls(game, limit, bound, alternating_updates):
     )
     solver.run(200)
     assert 0 <= trunk_losses(solver.trunk, solver.average_policy()).nash_conv < bound
-
-
-@pytest.mark.parametrize("rounds", [1, 2])
-def test_warm_starts_and_restarts_come_much_closer(rounds):
-    """The trunk of the average is judged by linear programs, which know neither of them."""
-
-    def nash_conv(warm_start, every):
-        values = ExactValue(0.01, stretch=1 if warm_start else 20, warm_start=warm_start)
-        solver = DLCFRSolver(
-            GOOFSPIEL_4, values, DepthLimit(rounds=rounds), restart_every=every, restart_growth=1.5
-        )
-        solver.run(500)
-        return trunk_losses(solver.trunk, solver.average_policy()).nash_conv
-
-    assert nash_conv(True, 100) < 0.3 * nash_conv(False, None)
-
-
-def test_restarts_go_on_from_the_average():
-    solver = DLCFRSolver(
-        GOOFSPIEL_4, ZeroValue(), DepthLimit(rounds=2), restart_every=5, restart_growth=3.0
-    )
-    once = DLCFRSolver(GOOFSPIEL_4, ZeroValue(), DepthLimit(rounds=2))
-    solver.run(5)
-    once.run(5)
-    average = once.average_policy().strategies
-    for ours, theirs in zip(solver.average_policy().strategies, average, strict=True):
-        np.testing.assert_array_equal(ours, theirs)
-    solver.run(1)  # After one iteration, the average is what was played in it.
-    assert solver.iteration == 6
-    for ours, theirs in zip(solver.average_policy().strategies, average, strict=True):
-        np.testing.assert_allclose(ours, theirs, atol=1e-12)
-    solver.run(9)
-    in_one_go = DLCFRSolver(
-        GOOFSPIEL_4, ZeroValue(), DepthLimit(rounds=2), restart_every=5, restart_growth=3.0
-    )
-    in_one_go.run(15)
-    for name, array in in_one_go.state().items():
-        np.testing.assert_array_equal(array, solver.state()[name], err_msg=name)
-
-
-@pytest.mark.parametrize("restarts", [{"restart_every": 0}, {"restart_growth": 0.0}])
-def test_impossible_restarts_are_refused(restarts):
-    with pytest.raises(ValueError, match=r"restart_every=0 must be|restart_growth=0\.0 must be"):
-        DLCFRSolver("kuhn_poker", ZeroValue(), DepthLimit(moves=1), **restarts)
 
 
 def test_a_wrong_value_function_is_asked_and_misleads():
@@ -167,37 +122,28 @@ def test_a_state_of_another_value_function_changes_nothing():
 
 def test_states_of_solvers_that_were_made_otherwise_change_nothing():
     limit = DepthLimit(moves=1)
-    solver = DLCFRSolver("kuhn_poker", ExactValue(), limit, restart_every=2)
+    solver = DLCFRSolver("kuhn_poker", ExactValue(), limit)
     solver.run(3)
     before = solver.state()
-    for function, restarts, told in (
-        (ZeroValue(), {"restart_every": 2}, "value_function is 'ZeroValue', not 'ExactValue'"),
-        (ExactValue(1e-3), {"restart_every": 2}, r"tolerance is 0\.001, not 0\.0001"),
-        (ExactValue(), {}, "restart_every is None, not 2"),
-        (ExactValue(), {"restart_every": 2, "restart_growth": 3}, "restart_growth is 3.0, not 2.0"),
+    for function, told in (
+        (ZeroValue(), "value_function is 'ZeroValue', not 'ExactValue'"),
+        (ExactValue(1e-3), r"tolerance is 0\.001, not 0\.0001"),
     ):
-        other = DLCFRSolver("kuhn_poker", function, limit, **restarts)
+        other = DLCFRSolver("kuhn_poker", function, limit)
         other.run(1)
         with pytest.raises(ValueError, match=told):
             solver.load_state(other.state())
         for name, array in solver.state().items():
             np.testing.assert_array_equal(array, before[name], err_msg=name)
     # States of before say nothing of it.
-    again = DLCFRSolver("kuhn_poker", ExactValue(), limit, restart_every=2)
+    again = DLCFRSolver("kuhn_poker", ExactValue(), limit)
     again.load_state({name: array for name, array in before.items() if name != "made"})
     for name, array in again.state().items():
         np.testing.assert_array_equal(array, before[name], err_msg=name)
 
 
-@pytest.mark.parametrize("name", ["reg-cfr", "greedy"])
-def test_variants_that_do_not_play_by_their_regrets_are_not_restarted(name):
-    with pytest.raises(ValueError, match="leave out restarts"):
-        DLCFRSolver("kuhn_poker", None, BEYOND_THE_GAME, variant=VARIANTS[name], restart_every=10)
-
-
-@pytest.mark.parametrize("every", [None, 200])
-def test_negative_iterations_are_refused(every):
-    solver = DLCFRSolver("kuhn_poker", ZeroValue(), DepthLimit(moves=1), restart_every=every)
+def test_negative_iterations_are_refused():
+    solver = DLCFRSolver("kuhn_poker", ZeroValue(), DepthLimit(moves=1))
     with pytest.raises(ValueError, match="num_iterations=-5"):
         solver.run(-5)
     assert solver.iteration == 0

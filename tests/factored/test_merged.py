@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 
 from spiel_dl.factored import merged, merged_kernels
+from spiel_dl.factored.families import factored_game
 from spiel_dl.factored.merged import Expansion
+from spiel_dl.tree.game_tree import GameTree
+from tests.factored_checks import check_gradients
 
 SIZE, NUM_LABELS, NUM_LEVELS = 400, 3, 5
 
@@ -66,3 +69,11 @@ def test_blocks_that_repeat_are_kept_once() -> None:
     # Of the third level, four kinds of blocks are listed; there are four to nine of them.
     assert len(matrix.middle) <= 1 + 3 + 4
     assert len(matrix.entries) < abs(written).sum()
+
+
+def test_gradients_do_not_depend_on_what_is_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    name = "dark_hex(gameversion=adh,num_rows=2,num_cols=3)"
+    monkeypatch.setattr(merged, "_MOST_ENTRIES", 30)  # Fewer than in one level of the game.
+    game = factored_game(name, num_threads=2)
+    assert len(game.sequence_form.skeletons.edges) > 1000
+    check_gradients(game, GameTree.from_game(name))

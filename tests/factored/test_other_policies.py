@@ -59,10 +59,10 @@ def test_exploitability_is_openspiels(name: str, by_tensors: bool) -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        "phantom_ttt",
-        "dark_hex",
+        pytest.param("phantom_ttt", marks=pytest.mark.slow),
+        pytest.param("dark_hex", marks=pytest.mark.slow),
         "dark_hex(gameversion=adh,num_rows=2,num_cols=4)",
-        "liars_dice(numdice=2,dice_sides=5)",
+        pytest.param("liars_dice(numdice=2,dice_sides=5)", marks=pytest.mark.slow),
         "goofspiel(num_cards=5,imp_info=true)",
         "oshi_zumo(coins=9,min_bid=1)",
     ],

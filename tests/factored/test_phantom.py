@@ -12,23 +12,12 @@ from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.tree.factored_game import FactoredGame
 from spiel_dl.tree.game_tree import GameTree
 from tests.factored_checks import (
-    check_gradients,
-    check_playouts,
     random_plan,
     random_strategy,
-    tree_of_tensors,
-    uniform_numbers,
 )
 
 SMALL = ["dark_hex(board_size=2)", "dark_hex(num_rows=2,num_cols=3)"]
 OWN = ["python_dark_hex(num_rows=2,num_cols=2)", "python_dark_hex(num_rows=2,num_cols=3)"]
-
-
-@pytest.mark.parametrize("name", SMALL)
-def test_gradients_are_those_of_the_list_of_histories(name: str) -> None:
-    game = factored_game(name, num_threads=2)
-    tree = tree_of_tensors(game.game)
-    check_gradients(game, tree)
 
 
 def test_results_do_not_depend_on_the_number_of_threads() -> None:
@@ -72,37 +61,6 @@ def test_who_waits_has_no_infoset() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", [*SMALL, *OWN, "dark_hex(num_rows=4,num_cols=2)", "python_dark_hex(num_cols=2)"]
-)
-def test_infosets_are_openspiels(name: str) -> None:
-    check_playouts(factored_game(name), 60)
-
-
-@pytest.mark.parametrize("name", [SMALL[1], OWN[0]])
-def test_every_infoset_has_a_state_of_its_own(name: str) -> None:
-    game = factored_game(name)
-    for player in (0, 1):
-        for infoset in range(game.num_infosets(player)):
-            assert game.find_infoset(game.state(player, infoset), player) == infoset
-
-
-ANCHORS: dict[str, tuple[tuple[float, float, float], tuple[int, int]]] = {
-    # The second: infosets of both players, as counted by enumerating own tries outside this house.
-    "phantom_ttt": ((0.2968253968, 0.953125, 0.624339), (3_683_314, 2_307_355)),
-    "dark_hex": ((1 / 3, 1.0, 0.832804), (3_720_850, 2_352_067)),
-}
-
-
-@pytest.mark.parametrize("name", ANCHORS)
-def test_the_uniform_policy_of_the_whole_games(name: str) -> None:
-    game = factored_game(name)
-    numbers, sizes = ANCHORS[name]
-    assert (game.num_infosets(0), game.num_infosets(1)) == sizes
-    np.testing.assert_allclose(uniform_numbers(game), numbers, atol=1e-6)
-    check_playouts(game, 100)
-
-
-@pytest.mark.parametrize(
     ("call", "message"),
     [
         (lambda game: game.legal_actions(0, game.num_infosets(0)), "infoset=17 must be from 0"),
@@ -119,11 +77,3 @@ def test_questions_about_nothing_are_refused(
 ) -> None:
     with pytest.raises(ValueError, match=message):
         call(factored_game(SMALL[0]))
-
-
-@pytest.mark.parametrize(
-    "name", ["kuhn_poker", "phantom_ttt(obstype=reveal-numturns)", "dark_hex(board_size=4)"]
-)
-def test_other_games_are_refused(name: str) -> None:
-    with pytest.raises(ValueError, match="has no factored form here"):
-        factored_game(name)

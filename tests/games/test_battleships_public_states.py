@@ -15,30 +15,6 @@ from spiel_dl.games.rules import ConsistentHistories, Rules
 from tests.games import enumeration
 
 
-@pytest.mark.parametrize(
-    "rules",
-    [
-        BattleshipsRules(2, 2, "[2]", num_shots=2),
-        BattleshipsRules(3, 1, "[1;2]"),
-        pytest.param(BattleshipsRules(2, 2, "[2]"), marks=pytest.mark.slow),
-        pytest.param(BattleshipsRules(3, 2, "[2]", num_shots=2), marks=pytest.mark.slow),
-    ],
-)
-def test_reconstruction_equals_filtering_at_every_public_state(rules: BattleshipsRules) -> None:
-    num_public_states = 0
-    for states, actions in enumeration.levels(rules, rules.initial_state(), 0):
-        public, group = torch.unique(rules.public_tensor(states), dim=0, return_inverse=True)
-        num_public_states += len(public)
-        members: list[set] = [set() for _ in public]
-        for index, history in zip(group.tolist(), map(tuple, actions.tolist()), strict=True):
-            members[index].add(history)
-        for row, expected in zip(public, members, strict=True):
-            found = rules.consistent_histories(row)
-            assert _histories(found) == expected
-            assert found.num_seen == len(expected) == found.states.batch_size
-    assert num_public_states > 100
-
-
 def _histories(found: ConsistentHistories) -> set[tuple[int, ...]]:
     assert found.complete
     assert bool((found.chance_reach == 1).all())
@@ -64,12 +40,11 @@ def _random_game(rules: BattleshipsRules, generator: random.Random) -> Iterator[
         BattleshipsRules(3, 2, "[2]"),
         BattleshipsRules(3, 2, "[2;2]", allow_repeated_shots=True, num_shots=5),
         BattleshipsRules(3, 2, "[2;2;2]"),
-        BattleshipsRules(3, 3, "[2;1]", num_shots=4),
     ],
 )
 def test_reconstruction_equals_the_generic_search(rules: BattleshipsRules) -> None:
     generator = random.Random(7)
-    for _ in range(6):
+    for _ in range(3):
         for state, _ in _random_game(rules, generator):
             public = rules.public_tensor(state)[0]
             found = rules.consistent_histories(public)
@@ -84,7 +59,7 @@ def test_reconstruction_equals_the_generic_search(rules: BattleshipsRules) -> No
 def test_true_history_is_always_among_the_reconstructed_ones() -> None:
     rules, generator = BattleshipsRules(5, 5, "[3;2;2]"), random.Random(11)
     complete = 0
-    for _ in range(8):
+    for _ in range(4):
         for state, actions in _random_game(rules, generator):
             found = rules.consistent_histories(rules.public_tensor(state)[0], limit=200_000)
             if not found.complete:
@@ -96,19 +71,7 @@ def test_true_history_is_always_among_the_reconstructed_ones() -> None:
             assert len(row) == 1
             for name in ("next_move", "record", "tiles_left", "boards"):
                 assert torch.equal(getattr(found.states, name)[row[0]], getattr(state, name))
-    assert complete > 100
-
-
-def test_reconstruction_sees_the_public_tensor_only() -> None:
-    rules = BattleshipsRules(3, 3, "[2;2]")
-    found = rules.consistent_histories(
-        rules.public_tensor(enumeration.play(rules, [9, 24, 12, 14, 8, 8]))[0]
-    )
-    public = rules.public_tensor(found.states)
-    assert torch.equal(public, public[:1].expand_as(public))
-    again = [rules.consistent_histories(row) for row in public[[0, -1]]]
-    assert torch.equal(again[0].actions, found.actions)
-    assert torch.equal(again[1].actions, found.actions)
+    assert complete > 50
 
 
 def test_reconstruction_stops_at_the_limit() -> None:

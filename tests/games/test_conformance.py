@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import functools
 import inspect
 import re
 import types
+from collections.abc import Callable
 from typing import Any
 
 import pyspiel
@@ -21,119 +23,57 @@ from spiel_dl.games.rules import ConsistentHistories
 from tests.games import conformance, openspiel_conformance
 
 
-class _HidesWhoBids(GoofspielIIRules):
-    """Player 0's bid leaves no trace in the public tensor."""
+def _broken(method: str, spoil: Callable[..., Any]) -> type[GoofspielIIRules]:
+    """Goofspiel, one of whose methods answers what is made of the rules, the answer, the question.
 
-    def public_tensor(self, state: Any, perfect_recall: bool = True) -> torch.Tensor:
-        tensor = super().public_tensor(state, perfect_recall)
-        if perfect_recall:
-            start = self.num_turns * self.num_cards
-            tensor[:, start : start + self.num_turns] = 0
-        return tensor
+    Tensors of observations with perfect recall alone are spoiled.
+    """
+    right = getattr(GoofspielIIRules, method)
+
+    @functools.wraps(right)
+    def wrong(self: GoofspielIIRules, *question: Any, **named: Any) -> Any:
+        answer = right(self, *question, **named)
+        recalls = named.get("perfect_recall", question[-1])
+        return answer if recalls is False else spoil(self, answer, *question)
+
+    return type("Broken", (GoofspielIIRules,), {method: wrong})
 
 
-class _ForgetsPointCards(GoofspielIIRules):
+def _without(columns: slice) -> Callable[..., torch.Tensor]:
+    def spoil(rules: GoofspielIIRules, tensor: torch.Tensor, *_: Any) -> torch.Tensor:
+        return torch.index_fill(tensor, 1, torch.arange(tensor.shape[1])[columns], 0)
+
+    return spoil
+
+
+def _forget_point_cards(rules: GoofspielIIRules, tensor: torch.Tensor, *_: Any) -> torch.Tensor:
     """Takes the public bits of the first point card away once the second one is turned up."""
-
-    def public_tensor(self, state: Any, perfect_recall: bool = True) -> torch.Tensor:
-        tensor = super().public_tensor(state, perfect_recall)
-        if perfect_recall:
-            second = tensor[:, self.num_cards : 2 * self.num_cards].any(dim=1, keepdim=True)
-            tensor[:, : self.num_cards] *= ~second
-        return tensor
+    second = tensor[:, rules.num_cards : 2 * rules.num_cards].any(dim=1, keepdim=True)
+    return torch.cat([tensor[:, : rules.num_cards] * ~second, tensor[:, rules.num_cards :]], dim=1)
 
 
-class _ForgetsBids(GoofspielIIRules):
-    """A player does not know its own first bid."""
-
-    def private_tensor(self, state: Any, player: int, perfect_recall: bool = True) -> torch.Tensor:
-        tensor = super().private_tensor(state, player, perfect_recall)
-        if perfect_recall:
-            tensor[:, : self.num_cards] = 0
-        return tensor
-
-
-class _CodesForgetBids(GoofspielIIRules):
-    """A player's code lacks the first bid that its tensor shows."""
-
-    def private_code(self, state: GoofspielIIState, player: int) -> torch.Tensor:
-        return super().private_code(state, player)[:, 1:]
-
-
-class _MakesTensorsOnTheHost(GoofspielIIRules):
-    """Says who moves by a tensor that is on the CPU, wherever the states are."""
-
-    def current_player(self, state: Any) -> torch.Tensor:
-        return super().current_player(state) + torch.zeros(state.batch_size, dtype=torch.int8)
-
-
-class _AppliesOnTheHost(GoofspielIIRules):
-    """Looks at an action's value."""
-
-    def apply(self, state: Any, action: torch.Tensor) -> Any:
-        return super().apply(state, action + torch.arange(len(action)) * 0)
-
-
-class _AnswersOnTheHost(GoofspielIIRules):
-    """Makes a fresh tensor, on the CPU."""
-
-    def round_index(self, state: Any) -> torch.Tensor:
-        if state.device.type == "meta":
-            return torch.zeros(state.batch_size, dtype=torch.int16)
-        return super().round_index(state)
-
-
-class _ForgetsChance(GoofspielIIRules):
-    """Half of the time no point card is turned up."""
-
-    def chance_probabilities(self, state: Any) -> torch.Tensor:
-        return super().chance_probabilities(state) / 2
-
-
-class _PaysEarly(GoofspielIIRules):
-    """Every state has returns."""
-
-    def returns(self, state: Any) -> torch.Tensor:
-        return torch.ones_like(super().returns(state))
-
-
-class _PaysLess(GoofspielIIRules):
-    """The announced bounds are not attained."""
-
-    def returns(self, state: Any) -> torch.Tensor:
-        return super().returns(state) / 2
-
-
-class _LooksAtValues(GoofspielIIRules):
-    """Reads a value on the host."""
-
-    def apply(self, state: Any, action: torch.Tensor) -> GoofspielIIState:
-        assert not bool((action < 0).any())
-        return super().apply(state, action)
-
-
-class _MixesRows(GoofspielIIRules):
+def _mix_rows(_: Any, after: GoofspielIIState, *__: Any) -> GoofspielIIState:
     """The remaining cards of a row depend on the whole batch."""
-
-    def apply(self, state: Any, action: torch.Tensor) -> GoofspielIIState:
-        after = super().apply(state, action)
-        same_length = after.step == after.step[:1]
-        remaining = after.remaining & same_length.unsqueeze(1)
-        return dataclasses.replace(after, remaining=remaining)
+    same_length = after.step == after.step[:1]
+    return dataclasses.replace(after, remaining=after.remaining & same_length.unsqueeze(1))
 
 
-class _OverlooksAHistory(GoofspielIIRules):
+def _look_at_values(_: Any, after: GoofspielIIState, state: Any, action: torch.Tensor) -> Any:
+    assert not bool((action < 0).any())
+    return after
+
+
+def _overlook_a_history(_: Any, found: ConsistentHistories, *__: Any) -> ConsistentHistories:
     """Reconstruction leaves one history out of every larger public state."""
+    rows = torch.arange(max(1, found.num_seen - 1))
+    return ConsistentHistories(
+        True, len(rows), found.states.take(rows), found.actions[rows], found.chance_reach[rows]
+    )
 
-    def consistent_histories(
-        self, public_tensor: torch.Tensor, limit: int = 1_000_000
-    ) -> ConsistentHistories:
-        found = super().consistent_histories(public_tensor, limit)
-        kept = slice(0, max(1, found.num_seen - 1))
-        rows = torch.arange(found.num_seen)[kept]
-        return ConsistentHistories(
-            True, len(rows), found.states.take(rows), found.actions[kept], found.chance_reach[kept]
-        )
+
+def _on_the_host(_: Any, answer: torch.Tensor, state: Any) -> torch.Tensor:
+    """A fresh tensor on the CPU."""
+    return torch.zeros(state.batch_size, dtype=torch.int16) if answer.is_meta else answer
 
 
 class _AnnouncesLongGames(GoofspielIIRules):
@@ -147,19 +87,25 @@ class _AnnouncesLongGames(GoofspielIIRules):
 @pytest.mark.parametrize(
     ("broken", "message"),
     [
-        (_HidesWhoBids, "adds no public bit"),
-        (_ForgetsPointCards, "takes a public bit away"),
-        (_ForgetsBids, "has different pasts"),
-        (_CodesForgetBids, "codes and tensors differ"),
-        (_ForgetsChance, "Not equal to tolerance"),
-        (_PaysEarly, "returns before the end"),
-        (_PaysLess, "max_utility is not attained"),
-        (_LooksAtValues, "apply makes tensors elsewhere .* make every tensor on state.device"),
-        (_MakesTensorsOnTheHost, "current_player makes tensors elsewhere"),
-        (_AppliesOnTheHost, "apply makes tensors elsewhere"),
-        (_AnswersOnTheHost, "round_index does not answer on state.device"),
-        (_MixesRows, "depends on its batch"),
-        (_OverlooksAHistory, "other histories than"),
+        # Of three cards and turns: 9 bits of point cards, then whether player 0 has bid.
+        (_broken("public_tensor", _without(slice(9, 12))), "adds no public bit"),
+        (_broken("public_tensor", _forget_point_cards), "takes a public bit away"),
+        (_broken("private_tensor", _without(slice(3))), "has different pasts"),
+        (_broken("private_code", lambda _, code, *__: code[:, 1:]), "codes and tensors differ"),
+        (_broken("chance_probabilities", lambda _, p, __: p / 2), "Not equal to tolerance"),
+        (_broken("returns", lambda _, u, __: torch.ones_like(u)), "returns before the end"),
+        (_broken("returns", lambda _, u, __: u / 2), "max_utility is not attained"),
+        (
+            _broken("apply", _look_at_values),
+            "apply makes tensors elsewhere .* make every tensor on state.device",
+        ),
+        (
+            _broken("current_player", lambda _, who, s: who + torch.zeros(len(who)).to(who.dtype)),
+            "current_player makes tensors elsewhere",
+        ),
+        (_broken("round_index", _on_the_host), "round_index does not answer on state.device"),
+        (_broken("apply", _mix_rows), "depends on its batch"),
+        (_broken("consistent_histories", _overlook_a_history), "other histories than"),
         (_AnnouncesLongGames, "max_game_length is not attained"),
     ],
 )
@@ -173,16 +119,6 @@ def test_too_large_games_are_refused() -> None:
         conformance.check_rules(GoofspielIIRules(3), max_histories=100)
 
 
-class _WideIds(GoofspielIIRules):
-    def current_player(self, state: Any) -> torch.Tensor:
-        return super().current_player(state).to(torch.int64)
-
-
-class _ShortReturns(GoofspielIIRules):
-    def returns(self, state: Any) -> torch.Tensor:
-        return super().returns(state).float()
-
-
 class _OtherPieces(GoofspielIIRules):
     """Pieces say two columns more than the tensor has."""
 
@@ -193,8 +129,14 @@ class _OtherPieces(GoofspielIIRules):
 @pytest.mark.parametrize(
     ("broken", "message"),
     [
-        (_WideIds, r"current_player must be int8, not torch\.int64"),
-        (_ShortReturns, r"returns must be float64, not torch\.float32"),
+        (
+            _broken("current_player", lambda _, who, __: who.long()),
+            r"current_player must be int8, not torch\.int64",
+        ),
+        (
+            _broken("returns", lambda _, u, __: u.float()),
+            r"returns must be float64, not torch\.float32",
+        ),
         (_OtherPieces, r"public_tensor has (\d+) columns, public_pieces say \d+, with"),
     ],
 )

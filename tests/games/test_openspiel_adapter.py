@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-import itertools
 import pathlib
 import pickle
 import subprocess
@@ -26,17 +25,9 @@ from spiel_dl import games
 from spiel_dl.games import openspiel, registry
 from spiel_dl.games.goofspiel_ii import GoofspielIIRules
 from tests.games.flips import FlipsRules
-from tests.games.openspiel_conformance import OBSERVATION_TYPES, all_states
 
 _PLAYTHROUGHS = pathlib.Path(__file__).parents[1] / "data" / "playthroughs"
 _FOUR_CARDS = "num_cards=4,points_order=descending"
-_TWIN = f"turn_based_simultaneous_game(game=goofspiel(imp_info=True,{_FOUR_CARDS}))"
-
-
-def _name_of_type(observation_type: pyspiel.IIGObservationType) -> str:
-    public = "public" if observation_type.public_info else "no_public"
-    recall = "recall" if observation_type.perfect_recall else "no_recall"
-    return f"{public}-{recall}-{observation_type.private_info.name.lower()}"
 
 
 class TestOpenSpielsFullTreeTests(api_test.EnforceAPIOnFullTreeBase):
@@ -49,11 +40,6 @@ class TestOpenSpielsFullTreeTests(api_test.EnforceAPIOnFullTreeBase):
 class TestOpenSpielsPartialTreeTestsWithChance(api_test.EnforceAPIOnPartialTreeBase):
     game_name = "python_goofspiel_ii"
     game = pyspiel.load_game("python_goofspiel_ii(num_cards=6)")
-
-
-class TestOpenSpielsPartialTreeTestsWithoutChance(api_test.EnforceAPIOnPartialTreeBase):
-    game_name = "python_oshi_zumo_ii"
-    game = pyspiel.load_game("python_oshi_zumo_ii")
 
 
 @pytest.mark.parametrize("path", sorted(_PLAYTHROUGHS.glob("*.txt")), ids=lambda path: path.stem)
@@ -71,7 +57,9 @@ def test_playthroughs_are_there() -> None:
 
 
 def test_openspiels_algorithms_find_what_they_find_in_the_twin() -> None:
-    mine, yours = pyspiel.load_game(f"python_goofspiel_ii({_FOUR_CARDS})"), pyspiel.load_game(_TWIN)
+    cards = "num_cards=3,points_order=descending"
+    twin = f"turn_based_simultaneous_game(game=goofspiel(imp_info=True,{cards}))"
+    mine, yours = (pyspiel.load_game(name) for name in (f"python_goofspiel_ii({cards})", twin))
     conv = [
         exploitability.nash_conv(game, policy.UniformRandomPolicy(game)) for game in (mine, yours)
     ]
@@ -86,20 +74,6 @@ def test_openspiels_algorithms_find_what_they_find_in_the_twin() -> None:
         for game, solver in zip((mine, yours), solvers, strict=True)
     ]
     assert conv[0] == pytest.approx(conv[1], abs=1e-12)
-
-
-@pytest.mark.parametrize("observation_type", OBSERVATION_TYPES, ids=_name_of_type)
-def test_strings_and_tensors_make_the_same_partition(
-    observation_type: pyspiel.IIGObservationType,
-) -> None:
-    game = pyspiel.load_game("python_goofspiel_ii(num_cards=3)")
-    observer = make_observation(game, observation_type)
-    pairs = set()
-    for state, player in itertools.product(all_states(game), (0, 1)):
-        observer.set_from(state, player)
-        pairs.add((observer.tensor.tobytes(), observer.string_from(state, player)))
-    assert len({tensor for tensor, _ in pairs}) == len(pairs)
-    assert len({string for _, string in pairs}) == len(pairs)
 
 
 def test_observation_pieces() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 import spiel_dl.games  # noqa: F401  (registers the games)
 from spiel_dl.games.oshi_zumo_ii import OshiZumoIIRules
-from tests.games import conformance, enumeration, twins
+from tests.games import conformance, enumeration
 from tests.games.openspiel_conformance import all_states
 
 
@@ -167,19 +167,7 @@ def test_equals_twin_in_random_playthroughs(parameters: dict) -> None:
 
 
 def test_counts_of_the_dl_cfr_paper() -> None:
-    rules = OshiZumoIIRules(coins=8, min_bid=1, start_location=3, optimal_endgame=True)
-    assert enumeration.count(rules) == (19_305, 1_580, 1_580)
-
-
-def test_defaults_are_the_papers_setting() -> None:
-    default = pyspiel.load_game("python_oshi_zumo_ii").get_parameters()
-    assert default == {
-        "coins": 8,
-        "min_bid": 1,
-        "start_location": 3,
-        "optimal_endgame": True,
-        "horizon": 1000,
-    }
+    assert enumeration.count(OshiZumoIIRules()) == (19_305, 1_580, 1_580)
 
 
 @pytest.mark.parametrize(
@@ -205,18 +193,7 @@ def test_optimal_endgame_by_hand(parameters: dict, bids: list[int], utility: int
     assert state.returns() == [utility, -utility]
 
 
-@pytest.mark.parametrize("optimal_endgame", [False, True])
-def test_values(optimal_endgame: bool) -> None:
-    # The game is symmetric, as player 0's earlier bid is hidden: so its value is 0.
-    parameters = {"coins": 4, "start_location": 1, "optimal_endgame": optimal_endgame}
-    assert twins.game_value(_game(parameters)) == pytest.approx(0, abs=1e-9)
-    # In a single round nothing is revealed in the twin either, so the games are the same.
-    parameters = {"coins": 4, "min_bid": 1, "optimal_endgame": False, "horizon": 1}
-    twin = pyspiel.convert_to_turn_based(_twin({**parameters, "start_location": 3}))
-    assert twins.game_value(_game(parameters)) == pytest.approx(twins.game_value(twin), abs=1e-9)
-
-
-@pytest.mark.parametrize("parameters", _SETTINGS)
+@pytest.mark.parametrize("parameters", _SETTINGS[::2])
 def test_rules_keep_their_contract(parameters: dict) -> None:
     conformance.check_rules(OshiZumoIIRules(**parameters))
 
@@ -226,7 +203,7 @@ def test_rules_keep_their_contract_in_the_papers_setting() -> None:
     conformance.check_rules(OshiZumoIIRules())
 
 
-@pytest.mark.parametrize("parameters", [{}, _SETTINGS[2], _SETTINGS[5]])
+@pytest.mark.parametrize("parameters", [{}, _SETTINGS[5]])
 def test_openspiel_game_keeps_its_contract(parameters: dict) -> None:
     conformance.check_openspiel_game(_game(parameters), num_walks=3)
 

@@ -9,31 +9,21 @@ import torch
 
 from spiel_dl.games import views
 from spiel_dl.games.leduc import LeducRules
+from tests.games.openspiel_conformance import all_states
 
 SMALL_GAMES = [
     "python_goofspiel_ii(num_cards=3,points_order=random)",
     "python_goofspiel_ii(num_cards=3,points_order=descending,forced_last_round=true)",
     "python_oshi_zumo_ii(coins=4)",
     "python_oshi_zumo_ii(coins=2,optimal_endgame=false,min_bid=0,horizon=3)",
-    "python_battleships(board_width=2,board_height=2,ship_sizes=[2],num_shots=2)",
+    "python_battleships(board_width=2,board_height=1,ship_sizes=[1],num_shots=2)",
     "python_battleships(board_width=3,board_height=1,ship_sizes=[1;2],returns_type=ship_values)",
-    "python_leduc(num_ranks=2)",
+    "python_leduc(num_ranks=2,max_raises=0)",
     "python_liars_dice(dice_sides=2)",
     "python_abrupt_dark_hex(num_rows=2,num_cols=2)",
     "python_dark_hex(num_rows=2,num_cols=2)",
-    "python_leduc(deal_ranks=true,num_ranks=2,bet_sizes=[2;4])",
+    "python_leduc(deal_ranks=true,num_ranks=2,max_raises=0)",
 ]
-
-
-def all_states(game):
-    stack = [game.new_initial_state()]
-    while stack:
-        state = stack.pop()
-        yield state
-        if state.is_chance_node():
-            stack += [state.child(outcome) for outcome, _ in state.chance_outcomes()]
-        elif not state.is_terminal():
-            stack += [state.child(action) for action in state.legal_actions()]
 
 
 def play(game_string, *actions):
@@ -50,30 +40,21 @@ def screen(game_string, actions, player):
 
 
 @pytest.mark.parametrize("game_string", SMALL_GAMES)
-def test_views_are_the_same_wherever_the_player_knows_the_same(game_string):
+def test_views_show_what_a_player_knows_and_all_that_matters(game_string):
+    """The same wherever it knows the same; legal actions and what it has can be read off."""
     game = pyspiel.load_game(game_string)
-    seen = collections.defaultdict(set)
-    hidden = collections.defaultdict(set)
+    seen, hidden, legal = (collections.defaultdict(set) for _ in range(3))
     for state in all_states(game):
         for player in (0, 1):
+            text = views.view(game.rules, state.batch, player)
             infostate = (player, state.information_state_string(player))
-            seen[infostate].add(views.view(game.rules, state.batch, player))
+            seen[infostate].add(text)
             hidden[infostate].add(str(state))
+            if player == state.current_player():
+                private = game.rules.private_tensor(state.batch, player, perfect_recall=False)
+                legal[text].add((tuple(state.legal_actions()), private.numpy().tobytes()))
     assert {len(screens) for screens in seen.values()} == {1}
     assert max(map(len, hidden.values())) > 1, "nothing was hidden, so nothing was tested"
-
-
-@pytest.mark.parametrize("game_string", SMALL_GAMES)
-def test_a_mover_can_tell_what_matters(game_string):
-    """Legal actions and the own private part can be read off the screen."""
-    game = pyspiel.load_game(game_string)
-    legal = collections.defaultdict(set)
-    for state in all_states(game):
-        player = state.current_player()
-        if player >= 0:
-            text = views.view(game.rules, state.batch, player)
-            private = game.rules.private_tensor(state.batch, player, perfect_recall=False)
-            legal[text].add((tuple(state.legal_actions()), private.numpy().tobytes()))
     assert {len(facts) for facts in legal.values()} == {1}
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+import types
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,52 +13,46 @@ import torch
 
 from spiel_dl.algorithms import exploitability, rnad
 from spiel_dl.learning import played_ahead
-from spiel_dl.system.workers import Crew, DeathError, WorkerDiedError
+from spiel_dl.system.workers import DEATHS, WorkerDiedError
 from spiel_dl.tree import GameTree
 
 RULES = "python_goofspiel_ii(num_cards=3,points_order=random)"
 SETTINGS: dict[str, Any] = {"batch_size": 16, "hidden_sizes": (16, 16), "seed": 1}
 
 
-class Here(Crew[int]):
+class Here:
     """Works in this process, when the result is asked for."""
 
     num_deaths = 0
 
-    def __init__(self, function: Callable[[Any], Any], num_workers: int):
-        self._function, self._most = function, num_workers
-        self._items: dict[int, Any] = {}
-        self._tickets = 0
+    def __init__(self, num_workers: int, initializer: Callable[[], None]):
+        del initializer
+        self._most, self._under_way = num_workers, 0
         self.numbers: list[int] = []
 
-    def __exit__(self, *_: object) -> None:
+    def end(self, *, is_now: bool) -> None:
         """Nothing is open."""
 
-    def submit(self, item: Any) -> int:
-        """See `Crew`."""
-        assert len(self._items) < self._most
-        self._tickets += 1
-        self._items[self._tickets] = item
+    def schedule(self, function: Callable[[Any], Any], item: Any) -> Any:
+        """See `KillablePool`."""
+        assert self._under_way < self._most
+        self._under_way += 1
         self.numbers.append(item.number)
-        return self._tickets
 
-    def wait(self, tickets: Collection[int]) -> Collection[int]:
-        """See `Crew`."""
-        return tickets
+        def result() -> Any:
+            self._under_way -= 1
+            if Here.num_deaths:
+                Here.num_deaths -= 1
+                raise DEATHS[0]("died")
+            return function(item)
 
-    def result(self, ticket: int) -> Any:
-        """See `Crew`."""
-        item = self._items.pop(ticket)
-        if Here.num_deaths:
-            Here.num_deaths -= 1
-            raise DeathError
-        return self._function(item)
+        return types.SimpleNamespace(result=result)
 
 
 @pytest.fixture
 def here(monkeypatch: pytest.MonkeyPatch) -> None:
     """Workers in this process, also of learners."""
-    monkeypatch.setattr(played_ahead, "Processes", Here)
+    monkeypatch.setattr(played_ahead, "KillablePool", Here)
     monkeypatch.setattr(Here, "num_deaths", 0)
 
 
@@ -129,7 +124,7 @@ def test_a_checkpoint_continues_to_the_same_bits(limit: int, here: None, tmp_pat
 def test_processes_play_the_same_games(monkeypatch: pytest.MonkeyPatch) -> None:
     by_processes = learner(RULES, 1, max_tree_histories=0)
     by_processes.run(3)
-    monkeypatch.setattr(played_ahead, "Processes", Here)
+    monkeypatch.setattr(played_ahead, "KillablePool", Here)
     inside = learner(RULES, 1, max_tree_histories=0)
     inside.run(3)
     assert torch.equal(by_processes.parameters, inside.parameters)

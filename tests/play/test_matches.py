@@ -93,22 +93,6 @@ def test_who_may_search_plays_one_game_after_the_other():
     assert len(seen) > 10
 
 
-def test_cards_are_the_same_in_both_games_of_a_pair_and_for_all_opponents():
-    game = pyspiel.load_game("leduc_poker")
-    deals = []
-    for opponent in (openspiel_policy.UniformRandomPolicy(game), HighestActionPolicy(game, [0, 1])):
-        recorder = Recorder(game)
-        for pair in range(8):
-            recorder.seen.clear()
-            play_pairs(game, (recorder, opponent), range(pair, pair + 1), seed=5)
-            assert {len(history) >= 2 for history in recorder.seen} == {True}
-            first_cards = {tuple(history[:2]) for history in recorder.seen}
-            assert len(first_cards) == 1
-            deals.append(first_cards.pop())
-    assert deals[:8] == deals[8:]
-    assert len(set(deals)) > 3
-
-
 def test_results_do_not_depend_on_how_pairs_are_shared_out():
     game = pyspiel.load_game("leduc_poker")
     policies = tuple(opponent_models.random_policy("leduc_poker", seed) for seed in (1, 2))
@@ -116,16 +100,6 @@ def test_results_do_not_depend_on_how_pairs_are_shared_out():
     parts = [play_pairs(game, policies, pairs, seed=6).returns for pairs in parts_of(60, 7)]
     np.testing.assert_array_equal(np.concatenate(parts), whole)
     assert (play_pairs(game, policies, range(30), seed=7).returns != whole).any()
-
-
-def test_common_luck_narrows_the_interval():
-    """Two similar policies, by pairs and as if all games were independent."""
-    game = pyspiel.load_game("leduc_poker")
-    average = opponent_models.cfr_average("leduc_poker", 50)
-    later = opponent_models.cfr_average("leduc_poker", 60)
-    result = play_match(game, average, later, 2000, seed=8)
-    unpaired = np.hypot(*(tally.half_width for tally in result.seats)) / 2
-    assert result.half_width < 0.5 * unpaired
 
 
 @pytest.mark.parametrize("game_string", ["leduc_poker", "python_goofspiel_ii(num_cards=4)"])
@@ -173,12 +147,6 @@ def expected_value(game, policies):
     return value(game.new_initial_state())
 
 
-def test_parts_hold_all_pairs():
-    parts = parts_of(20, pairs_at_once=3)
-    assert list(itertools.chain(*parts)) == list(range(10))
-    assert max(map(len, parts)) == 3
-
-
 @pytest.mark.parametrize("answer", [{0: 0.5, 2: 0.5}, {0: 0.5, 1: 0.4}, {0: 1.5, 1: -0.5}])
 def test_answers_that_are_no_distributions_are_refused(answer):
     game = pyspiel.load_game("kuhn_poker")
@@ -195,32 +163,6 @@ def test_answers_that_are_no_distributions_are_refused(answer):
     for ask_bot in (bot.step, bot.get_policy):
         with pytest.raises(ValueError, match="is not a distribution over the legal actions"):
             ask_bot(state)
-
-
-@pytest.mark.parametrize("answer", [{0: 0.5, 2: 0.5}, {0: 0.5, 1: 0.4}, {0: 1.5, 1: -0.5}, None])
-def test_answers_at_once_that_are_no_distributions_are_refused(answer):
-    game = pyspiel.load_game("kuhn_poker")
-
-    class Wrong(openspiel_policy.Policy):
-        def probabilities_of(self, states):
-            return [answer] * len(states) if answer else []
-
-    wrong, uniform = Wrong(game, [0, 1]), openspiel_policy.UniformRandomPolicy(game)
-    told = "is not a distribution over the legal actions" if answer else "gave 0 answers in 10"
-    with pytest.raises(ValueError, match=told):
-        play_match(game, wrong, uniform, 20)
-
-
-def test_a_bot_tells_its_policy_and_a_match_its_result():
-    game = pyspiel.load_game("kuhn_poker")
-    uniform = openspiel_policy.UniformRandomPolicy(game)
-    bot = policy_bot(uniform, 0)
-    assert bot.provides_policy()
-    assert bot.get_policy(game.new_initial_state().child(0).child(1)) == [(0, 0.5), (1, 0.5)]
-    bets = HighestActionPolicy(game, [0, 1])
-    told = play_match(game, bets, uniform, 4000, seed=3)
-    expected = f"mean return {told.mean_return:.4g} ± {told.half_width:.2g} (95 %) in 4,000 games"
-    assert str(told) == expected
 
 
 def test_errors():

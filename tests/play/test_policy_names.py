@@ -19,8 +19,9 @@ from spiel_dl.learning.critic_training import CriticConfig
 from spiel_dl.learning.transformations import transformations_by_name
 from spiel_dl.play import registry, zoo
 from spiel_dl.play.kinds import KINDS, Kind, policy_names, register_kind
+from spiel_dl.play.options import options_of
 from spiel_dl.play.registry import load_policy
-from spiel_dl.play.requests import Request, SearchOptions
+from spiel_dl.play.requests import Request
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.system.run_directory import AVERAGE_POLICY_FILE
@@ -48,21 +49,6 @@ def test_devices_that_there_are_not_are_refused_whatever_plays() -> None:
         with pytest.raises(ValueError, match="device='nonsense' cannot be used here; take 'cpu'"):
             load_policy(name, TREE, device="nonsense")
     assert load_policy("uniform", TREE, device="cpu:0")
-
-
-@pytest.mark.parametrize(
-    ("name", "meant"),
-    [
-        ("unifrom", r"uniform\? Give"),
-        ("leduc", "rnad:leduc, or mmd:leduc"),
-        ("rnd:leduc", "rnad:leduc"),
-        ("cfr", r"cfr:K\? Give"),
-        ("uniform:3", r"uniform\? Give"),
-    ],
-)
-def test_names_that_may_be_meant(name: str, meant: str) -> None:
-    with pytest.raises(ValueError, match=f"no policy '{name}'; did you mean {meant}"):
-        load_policy(name, TREE)
 
 
 def _mine(request: Request) -> ArrayPolicy:
@@ -207,44 +193,36 @@ def test_searches_use_the_options_that_they_are_said_to_use(kind: str, trained: 
     name = SEARCHES[kind].format(**trained)
     game = trained["tree"] if KINDS[kind].compiles and kind != "abd" else trained["tree"].game
 
-    few = {"effort": Effort(20)} if "effort" in KINDS[kind].uses else {}
+    known = options_of(KINDS[kind].options)
+    few = {"effort": Effort(20)} if "effort" in known else {}
 
     def made(**changes: Any) -> bytes:
         return plain_bytes(load_policy(name, game, **{**few, **changes}))
 
     expected, found = made(), set()
     for option, change in CHANGES.items():
-        if option in KINDS[kind].uses:
+        if option in known:
             with contextlib.suppress(ValueError):
                 if made(**change) != expected:
                     found.add(option)
         else:
             with pytest.raises(ValueError, match=f"{kind}:.* does not use {option}="):
                 made(**change)
-    assert found == set(KINDS[kind].uses)
+    assert found == set(known)
     assert made() == expected
 
 
 @pytest.mark.parametrize(
     ("name", "options", "told"),
     [
-        (
-            "uniform",
-            {"budget": 3},
-            r"^uniform does not use budget=3, which is for abd, particle, .*; leave them",
-        ),
+        ("uniform", {"budget": 3}, r"^uniform does not use budget=3; it has no options$"),
         (
             "cdbr:uniform",
-            {"order": -3, "safety": "xx"},
-            r"does not use order=-3, which is for klss; nor safety='xx', which is for klss; leave",
+            {"order": -3, "colour": "red"},
+            r"does not use order=-3, colour='red'; its options are effort, player, depth_limit$",
         ),
         ("rnr:0.5:cfr:3", {"depth_limit": DepthLimit(moves=1)}, "does not use depth_limit="),
-        (
-            "cfr:3",
-            {"effort": 20, "player": 0},
-            r"cfr:3 does not use effort=20, which .*; nor player=0, which is for cdbr,",
-        ),
-        ("{run}", {"stepsize": 0.5}, r"does not use stepsize=0\.5, which is for mmds"),
+        ("{run}", {"stepsize": 0.5}, r"does not use stepsize=0\.5; it has no options"),
     ],
 )
 def test_options_of_no_use_are_refused(
@@ -283,36 +261,20 @@ def test_the_whole_effort_is_made(name: str) -> None:
     assert made(effort=50) == dataclasses.replace(default, iterations=50)
 
 
+def reported(name: str, *others: str, **given: Any) -> dict[str, Any]:
+    return registry.reported("kuhn_poker", given, name, *others)
+
+
 def test_options_are_those_of_policies_within_policies_too() -> None:
-    search = SearchOptions(DepthLimit(moves=2), effort=Effort(20))
-    assert registry.options_used(search, "rnr:0.9:late:random:1", "uniform") == {
-        "depth_limit": "2 moves",
-        "iterations": 20,
-    }
-    within = registry.options_used(search, "cdbr:sepot:rnad:leduc")
-    assert list(within) == ["depth_limit", "max_histories", "iterations", "leaf_choice"]
-    other = dataclasses.replace(search, leaf_choice="best_response", budget=5)
-    told = registry.options_used(other, "sepot:rnad:leduc", "uniform")
-    assert told == {**within, "leaf_choice": "best_response"}
+    given = {"depth_limit": DepthLimit(moves=3), "effort": Effort(20)}
+    expected = {"depth_limit": "3 moves", "iterations": 20}
+    assert reported("rnr:0.9:late:random:1", "uniform", **given) == expected
+    within = reported("cdbr:sepot:rnad:leduc", **given)
+    assert within == expected | {"max_histories": 25_000, "leaf_choice": "regret_matching"}
     # The responder is told where it was given, and those who respond to nobody have none.
-    search = dataclasses.replace(search, player=0)
-    assert registry.options_used(search, "uniform", "rnr:0.9:random:1") == {
-        "iterations": 20,
-        "player": 0,
-    }
-    assert registry.options_used(search, "late:random:1") == {"depth_limit": "2 moves"}
-
-
-def test_reports_say_all_of_an_effort() -> None:
-    def told(effort: Effort | int | None) -> dict[str, Any]:
-        return registry.options_used(SearchOptions(effort=effort), "rnr:0.9:random:1")
-
-    assert told(None) == {"iterations": 1500}
-    assert told(20) == told(Effort(20)) == {"iterations": 20}
-    whole = Effort(20, tolerance=0.1, seconds=2.0, variant="pcfr+")
-    expected = {"iterations": 20, "tolerance": 0.1, "seconds": 2.0, "variant": "pcfr+"}
-    assert told(whole) == expected
-    assert registry.options_used(SearchOptions(effort=whole), "uniform") == {}
+    found = reported("uniform", "rnr:0.9:random:1", player=0, **given)
+    assert found == {"iterations": 20, "player": 0}
+    assert reported("late:random:1") == {"depth_limit": "2 moves"}
 
 
 def test_paths_in_names(tmp_path: Path) -> None:
@@ -374,8 +336,3 @@ def test_digests_are_of_the_files_behind_all_names(name: str, tmp_path: Path) ->
     assert found[0] != found[1]
     if "," not in name:
         assert found[1] == hashlib.sha256(b"old").hexdigest()
-
-
-def test_digests_of_models_and_of_nothing() -> None:
-    assert registry.digest("weakened:10:rnad:leduc") == registry.digest("rnad:leduc") != ""
-    assert registry.digest("cdbr:cfr:3") == ""

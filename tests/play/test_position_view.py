@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pyspiel
 import pytest
-from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.algorithms.rnad import RNaDConfig, RNaDSolver
 from spiel_dl.learning.critic_training import CriticConfig
@@ -204,23 +203,3 @@ def test_large_public_states_are_shown_in_part() -> None:
     assert insight.num_left_out > 0
     for player in (0, 1):
         assert 0 < len(rows(insight, player)) <= 120
-
-
-def test_one_policy_in_both_seats_is_read_once() -> None:
-    read = []
-
-    class Counted(openspiel_policy.UniformRandomPolicy):
-        def action_probabilities(self, state, player_id=None):  # type: ignore[no-untyped-def]
-            read.append(str(state))
-            return super().action_probabilities(state, player_id)
-
-    game = pyspiel.load_game("kuhn_poker")
-    watched = Watched(lambda: Counted(game))
-    for actions in ((0, 1), (0, 1, 0)):  # Player 0 is to move, and player 1.
-        assert look(watched, state_of("kuhn_poker", *actions)).state is not None
-    assert len(read) == 12  # Each infoset of both players once.
-
-
-def test_abd_is_shown_without_its_choices_at_the_leaves() -> None:
-    found = insight_of("abd:0.5:uniform", "kuhn_poker", 2, 0, depth_limit=DepthLimit(moves=2))
-    assert [row.string for row in rows(found, 0)]

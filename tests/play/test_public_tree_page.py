@@ -115,24 +115,6 @@ def test_a_browser_shows_the_selected_public_state(tmp_path: Path) -> None:
 
 
 @browser.needs_browser
-def test_a_browser_opens_the_way_and_says_what_is_missing(tmp_path: Path) -> None:
-    tree = GameTree.from_game("leduc_poker")
-    view = view_public_tree(tree, ArrayPolicy.uniform(tree), DepthLimit(moves=20), "uniform")
-    path = tmp_path / "leduc.html"
-    public_tree_page.write(path, view.to_json())
-    deepest = max(view.public_states, key=lambda state: state.depth)
-    page = Page(browser.dump(path, f"#state-{deepest.number}"))
-    [chosen] = page.selected()
-    assert chosen["data-state"] == str(deepest.number)
-    assert int(chosen["aria-level"] or 0) > deepest.depth
-    # Far from all public states are rows of the tree before somebody opens them.
-    shown = [a for _, a in page.tags if a.get("role") == "treeitem"]
-    assert len(shown) < len(view.public_states) / 2
-    missing = Page(browser.dump(path, "#state-1000"))
-    assert "This page has no public state 1000." in missing.text("p")
-
-
-@browser.needs_browser
 def test_a_browser_runs_no_text_of_a_game(tmp_path: Path) -> None:
     path = tmp_path / "nasty.html"
     public_tree_page.write(path, nasty_view())

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import collections
-import json
-import random
 
 import pyspiel
 import pytest
 from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.algorithms import exploitability
+from spiel_dl.play import public_tree_view
 from spiel_dl.play.public_tree_view import PublicTreeView, view_public_tree
 from spiel_dl.policies import opponent_models
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.tree import DepthLimit, GameTree
-from tests import tiny_games
 
 WHOLE = DepthLimit(moves=100)
 GOOFSPIEL = "goofspiel(num_cards=4,imp_info=True,points_order=descending)"
@@ -183,21 +181,6 @@ def test_the_depth_limit_ends_the_tree() -> None:
     assert view.depth_limit == "1 rounds"
 
 
-def test_any_policy_will_do() -> None:
-    policy, view = look("leduc_poker", DepthLimit(plies=2))
-    again = view_public_tree("leduc_poker", policy.to_tabular(), DepthLimit(plies=2), "random")
-    assert again.public_states[5].infosets == view.public_states[5].infosets
-
-
-def test_games_without_a_clock() -> None:
-    """Histories of a public state may follow one another; it is reached once all the same."""
-    tree = GameTree.from_game(pyspiel.load_efg_game(tiny_games.NO_CLOCK))
-    view = view_public_tree(tree, ArrayPolicy.uniform(tree), WHOLE, "uniform")
-    assert view.public_states[0].reach == 1
-    assert view.public_states[0].value == pytest.approx(view.value)
-    assert all(state.reach <= 1 for state in view.public_states)
-
-
 def test_simultaneous_moves_and_games_in_python() -> None:
     goofspiel = "goofspiel(num_cards=3,imp_info=True)"
     one_round = DepthLimit(rounds=1)
@@ -210,21 +193,15 @@ def test_simultaneous_moves_and_games_in_python() -> None:
         assert view.value == pytest.approx(exploitability.expected_value(policy.tree, policy))
 
 
-def test_it_becomes_json_without_loss() -> None:
-    _, view = look("leduc_poker", DepthLimit(plies=2))
-    told = json.loads(json.dumps(view.to_json(), allow_nan=False))
-    number = random.Random(0).randrange(len(view.public_states))
-    state = view.public_states[number]
-    assert told["public_states"][number]["infosets"][1][0]["cfv"] == state.infosets[1][0].cfv
-    assert told["game"] == "leduc_poker()"
-
-
-def test_too_large_trees_are_refused_with_the_remedy() -> None:
+def test_too_large_trees_are_refused_with_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
     tree = GameTree.from_game("leduc_poker")
     uniform = ArrayPolicy.uniform(tree)
+    monkeypatch.setattr(public_tree_view, "MAX_PUBLIC_STATES", 192)
     with pytest.raises(ValueError, match=r"193 public states down to 100 moves.*smaller depth"):
-        view_public_tree(tree, uniform, WHOLE, "uniform", max_public_states=192)
-    with pytest.raises(ValueError, match=r"infosets down to 100 moves.*max_infosets=50\. Give"):
-        view_public_tree(tree, uniform, WHOLE, "uniform", max_infosets=50)
+        view_public_tree(tree, uniform, WHOLE, "uniform")
+    monkeypatch.undo()
+    monkeypatch.setattr(public_tree_view, "MAX_INFOSETS", 50)
+    with pytest.raises(ValueError, match=r"infosets down to 100 moves.*more than 50\. Give"):
+        view_public_tree(tree, uniform, WHOLE, "uniform")
     with pytest.raises(ValueError, match="has no rounds"):
         view_public_tree(tree, uniform, DepthLimit(rounds=1), "uniform")

@@ -1,7 +1,6 @@
 """Games with simultaneous moves: each policy is asked for its own player, or refuses the state."""
 
 import io
-import pickle
 
 import numpy as np
 import pyspiel
@@ -11,16 +10,13 @@ from open_spiel.python import policy as openspiel_policy
 from spiel_dl.algorithms import exploitability
 from spiel_dl.play import bots, terminal
 from spiel_dl.play.matches import play_match, play_pairs
-from spiel_dl.play.registry import keywords_of, load_array_policy, load_policy
-from spiel_dl.play.requests import SearchOptions
+from spiel_dl.play.registry import load_array_policy, load_policy, taken
 from spiel_dl.policies import opponent_models
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.policies.policy_network import PolicyNetwork
-from spiel_dl.policies.small_policies import HighestActionPolicy, SeatsPolicy
-from spiel_dl.runs import head_to_head
+from spiel_dl.policies.small_policies import HighestActionPolicy
 from spiel_dl.tree import DepthLimit, GameTree
-from tests.policies.test_asking import forms_of_a_policy
 
 GOOFSPIEL = "goofspiel(imp_info=True,num_cards=4,points_order=descending)"
 
@@ -122,7 +118,7 @@ def test_simultaneous_states_are_answered_or_refused():
 )  # fmt: skip
 def test_policies_by_name_answer_states_of_the_original_game(name):
     game = pyspiel.load_game("goofspiel(imp_info=True,num_cards=3,points_order=descending)")
-    search = keywords_of(SearchOptions(DepthLimit(rounds=1)), name)
+    search = taken({"depth_limit": DepthLimit(rounds=1)}, name)
     policy = load_policy(name, game, **search)
     tree = GameTree.from_game(game)
     table = load_array_policy(name, tree, **search)
@@ -140,17 +136,6 @@ def test_policies_by_name_answer_states_of_the_original_game(name):
                 policy.action_probabilities(state)
             state.apply_actions([int(generator.choice(state.legal_actions(p))) for p in (0, 1)])
     assert num_nodes == 40
-
-
-def test_a_match_of_named_policies_has_the_value_of_the_tree():
-    tree = GameTree.from_game(GOOFSPIEL)
-    highest = load_array_policy("highest", tree)
-    other = load_array_policy("cfr:1", tree)
-    value = exploitability.expected_value(tree, highest, other)
-    value -= exploitability.expected_value(tree, other, highest)
-    row = head_to_head.measure(GOOFSPIEL, "highest", "cfr:1", num_games=1000)
-    assert row["mean"] == pytest.approx(value / 2, abs=1.5 * row["half_width"])
-    assert abs(value / 2) > 3 * row["half_width"]
 
 
 def test_who_is_not_to_move_is_refused():
@@ -187,28 +172,6 @@ def test_bots_play_the_only_action_also_if_its_id_is_0():
     assert (dict(policy), action) == ({0: 1.0, 1: 0.0}, 0)
 
 
-def test_bots_bear_sums_that_differ_from_1_as_policies_may():
-    game = pyspiel.load_game("python_kuhn_poker")
-
-    class Nearly(openspiel_policy.Policy):
-        def action_probabilities(self, state, player_id=None):
-            return {0: 0.0, 1: 1 + 4e-7}
-
-    state = game.new_initial_state().child(0).child(1)
-    assert bots.policy_bot(Nearly(game, [0, 1]), 0).step(state) == 1
-
-
-def test_bots_can_be_pickled_and_go_on_alike():
-    game = pyspiel.load_game("kuhn_poker")
-    bot = bots.policy_bot(opponent_models.random_policy(game, 0), 0, seed=5)
-    state = game.new_initial_state().child(0).child(1)
-    for _ in range(3):
-        bot.step(state)
-    copy = pickle.loads(pickle.dumps(bot))
-    assert copy.player_id() == 0
-    assert [bot.step(state) for _ in range(30)] == [copy.step(state) for _ in range(30)]
-
-
 def test_simultaneous_nodes_of_a_game_that_says_it_is_sequential_are_refused():
     """OpenSpiel's wrapper keeps the rules of the game inside, but says that it is sequential."""
 
@@ -229,34 +192,6 @@ def test_simultaneous_nodes_of_a_game_that_says_it_is_sequential_are_refused():
     uniform = openspiel_policy.UniformRandomPolicy(game)
     with pytest.raises(ValueError, match="both players move"):
         play_match(Sequential(game), uniform, uniform, 2)
-
-
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [
-        ("python, original", "python, original"),
-        ("python, original", "python"),
-        ("python", "python, original"),
-        ("python", "c++, original"),
-        ("c++, original", "c++"),
-    ],
-)
-def test_seats_are_policies_of_both_forms_of_a_game_in_python_or_c_plus_plus(first, second):
-    forms = forms_of_a_policy()
-    policy, seats = forms["python"], SeatsPolicy((forms[first], forms[second]))
-    uniform = openspiel_policy.UniformRandomPolicy(policy.game)
-    expected, found = (
-        play_pairs(policy.game, (each, uniform), range(20), 1).returns for each in (policy, seats)
-    )
-    assert (expected != 0).any()
-    np.testing.assert_array_equal(found, expected)
-    expected = exploitability.nash_conv(policy.tree, policy)
-    assert exploitability.nash_conv(policy.tree, seats) == pytest.approx(expected, abs=1e-9)
-    state = policy.game.new_initial_state()
-    while not state.is_terminal():
-        found = dict(bots.policy_bot(seats, state.current_player()).get_policy(state))
-        assert found == pytest.approx(policy.action_probabilities(state), abs=1e-12)
-        state.apply_action(state.legal_actions()[0])
 
 
 def test_the_terminal_asks_the_opponent_for_its_own_player():

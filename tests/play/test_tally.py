@@ -8,14 +8,14 @@ from spiel_dl.play.tally import Tally, student_half_width
 
 
 @pytest.mark.parametrize("number", [3, 500])
-def test_intervals_are_those_of_students_distribution(number):
-    winnings = np.random.default_rng(0).normal(0.3, 2.0, number)
+@pytest.mark.parametrize(("mean", "deviation"), [(0.3, 2.0), (1e6, 1e-3), (1e8, 1.0)])
+def test_intervals_are_those_of_students_distribution(mean, deviation, number):
+    winnings = np.random.default_rng(0).normal(mean, deviation, number)
     tally = Tally().add(winnings[:2]).add(winnings[2:])
     error = scipy.stats.sem(winnings)
     low, high = scipy.stats.t.interval(0.95, number - 1, winnings.mean(), error)
-    assert tally.mean == pytest.approx(winnings.mean(), abs=1e-12)
-    assert tally.mean - tally.half_width == pytest.approx(low, abs=1e-9)
-    assert tally.mean + tally.half_width == pytest.approx(high, abs=1e-9)
+    assert tally.mean == pytest.approx(winnings.mean(), rel=1e-12)
+    assert tally.half_width == pytest.approx((high - low) / 2, rel=1e-6)
     assert np.isnan(Tally().add(winnings[:1]).half_width)
     assert np.isnan(Tally().mean)
 

@@ -69,19 +69,6 @@ def test_a_game_is_played_to_its_result():
     assert text.endswith("Final score after 1 game: you +1, opponent -1.\nGoodbye.\n")
 
 
-def test_the_score_runs_over_games_and_seats():
-    lines = ["3\n", "2\n"]
-    first = make_match(GOOFSPIEL, lines * 3, opponent=0, seat=0)
-    second = make_match(GOOFSPIEL, lines * 3, opponent=0, seat=1)
-    mixed = make_match(GOOFSPIEL, lines * 20, opponent=0, seat=None, seed=1)
-    for match, number in ((first, 3), (second, 3), (mixed, 20)):
-        match.play(number)
-        assert match.scores == [number, -number]
-        assert "Score after 2 games: you +2, opponent -2." in transcript(match)
-    assert "you are player 1" in transcript(second)
-    assert {f"you are player {seat}" in transcript(mixed) for seat in (0, 1)} == {True}
-
-
 def test_the_seed_decides_chance_and_opponent():
     texts = []
     for seed in (1, 1, 2):
@@ -154,16 +141,6 @@ def test_two_people_share_the_keyboard():
     assert "hand" not in ending  # both look at the screen now
 
 
-def test_nothing_hides_a_screen_from_the_one_who_looks_at_it():
-    # In Leduc, player 0 opens the second round after player 1 closed the first.
-    match = make_match(LEDUC, ["\n", "1\n", "\n", "1\n", "\n", "1\n", "\n", "1\n"], "human", seed=3)
-    match.play()
-    assert match.num_finished == 1
-    match = make_match("tic_tac_toe", ["0\n", "1\n", "2\n"], opponent=8)
-    match.play()
-    assert play._CURTAIN not in transcript(match)
-
-
 @pytest.mark.parametrize(
     ("lines", "said"),
     [
@@ -180,22 +157,6 @@ def test_leaving_is_polite_and_counts_nothing(lines, said):
     assert f"{said} The game was not finished and does not count.\nGoodbye.\n" in text
     assert match.num_finished == 0
     assert match.scores == [0, 0]
-
-
-def test_leaving_the_second_game_keeps_the_first():
-    match = make_match(GOOFSPIEL, ["3\n", "2\n", "3\n"], opponent=0)
-    match.play(5)
-    assert transcript(match).endswith("Final score after 1 game: you +1, opponent -1.\nGoodbye.\n")
-
-
-def test_interrupting_is_leaving():
-    class Interrupted(io.StringIO):
-        def readline(self, size=-1):
-            raise KeyboardInterrupt
-
-    match = TypedMatch(load_turn_based(LEDUC), None, Interrupted())
-    match.play()
-    assert "Interrupted." in transcript(match)
 
 
 def test_help_and_wrong_input():
@@ -322,18 +283,6 @@ def test_opponents_are_random_people_or_policy_files(tmp_path):
         play.load_opponent(str(path), load_turn_based("leduc_poker"))
     with pytest.raises(ValueError, match=r"no opponent 'nobody'.*against uniform or human"):
         play.load_opponent("nobody", game)
-
-
-def test_a_policy_file_plays_its_policy(tmp_path):
-    tree = GameTree.from_game("kuhn_poker")
-    strategies = [treeplex.uniform_strategy() for treeplex in tree.treeplexes]
-    strategies[1][1:] = [0.0, 1.0] * tree.num_infosets(1)
-    path = tmp_path / "policy.safetensors"
-    ArrayPolicy(tree, tuple(strategies)).save(path)
-    # The person passes, the opponent bets, the person passes: a chip is lost every time.
-    match = make_match("kuhn_poker", ["0\n"] * 60, opponent=str(path), seed=1)
-    match.play(30)
-    assert match.scores == [-30, 30]
 
 
 @pytest.mark.parametrize(

@@ -99,17 +99,6 @@ def test_a_file_plays_as_the_network_it_was_saved_from(tree: GameTree, tmp_path:
         assert own.strategies[player].std() > 0.1
 
 
-def test_two_files_are_one_for_each_player(tree: GameTree, tmp_path: Path) -> None:
-    paths = [save(network(seed), tmp_path / f"{seed}.pt") for seed in (1, 2)]
-    both = dl.load_policy(f"torch:{paths[0]},{paths[1]}", "leduc_poker")
-    found = dl.ArrayPolicy.from_policy(tree, both)
-    for player in (0, 1):
-        own = dl.ArrayPolicy.from_policy(tree, FunctionPolicy(GAME, network(player + 1)))
-        np.testing.assert_allclose(
-            found.strategies[player], own.strategies[player], rtol=1e-6, atol=1e-9
-        )
-
-
 @pytest.mark.parametrize("answer", [torch.zeros(1, 2), torch.full((1, 3), torch.nan)])
 def test_answers_that_are_no_logits_are_refused(answer: torch.Tensor) -> None:
     state = GAME.new_initial_state()
@@ -166,5 +155,5 @@ def test_a_function_that_knows_what_is_legal_says_probabilities() -> None:
     assert policy.action_probabilities(state) == pytest.approx({1: 0.25, 2: 0.75})
     for wrong in (torch.zeros(1, 2), torch.full((1, 3), -0.5), torch.full((1, 3), torch.nan)):
         policy.function = MaskedFunction(lambda seen, legal, wrong=wrong: wrong)
-        with pytest.raises(ValueError, match="one probability for each action"):
+        with pytest.raises(ValueError, match="one finite probability for each action"):
             policy.action_probabilities(state)

@@ -14,10 +14,9 @@ from spiel_dl.tree.factored_game import FactoredGame
 from spiel_dl.tree.load import compile_game
 
 
-@pytest.mark.parametrize("game", ["kuhn_poker", "leduc_poker"])
 @pytest.mark.parametrize("player", [0, 1])
-def test_gain_is_linear_and_exploitability_bounded(game: str, player: int) -> None:
-    tree = compile_game(game)
+def test_gain_is_linear_and_exploitability_bounded(player: int) -> None:
+    tree = compile_game("kuhn_poker")
     model = opponent_models.random_policy(tree, 1)
     best = best_response.best_response_policy(tree, model, player)
     safe = best_nash.best_nash(tree, player, model)
@@ -33,21 +32,6 @@ def test_gain_is_linear_and_exploitability_bounded(game: str, player: int) -> No
             exploitability.player_exploitability(tree, mixed, player)
             <= (1 - p) * lost[0] + p * lost[1] + 1e-12
         )
-
-
-def test_nodes_mixed_one_by_one_would_obey_nothing() -> None:
-    """The gain of such a mixture is not the mean of the gains of its parts."""
-    tree = compile_game("leduc_poker")
-    model = ArrayPolicy.uniform(tree)
-    one = best_response.best_response_policy(tree, model, 0)
-    other = best_nash.best_nash(tree, 0, model)
-    by_node = ArrayPolicy(
-        tree, ((one.strategies[0] + other.strategies[0]) / 2, model.strategies[1])
-    )
-    by_plan = mix_policies(tree, [one, other], [0.5, 0.5])
-    gains = [exploitability.gain(tree, p, model, 0) for p in (one, other, by_plan, by_node)]
-    assert gains[2] == pytest.approx((gains[0] + gains[1]) / 2, abs=1e-12)
-    assert abs(gains[3] - gains[2]) > 0.01
 
 
 def test_weights_of_matching_pennies_by_hand() -> None:

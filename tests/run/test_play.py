@@ -23,13 +23,6 @@ def test_a_match_with_the_same_seed_is_the_same() -> None:
     assert run_cold("play.py", *arguments, typed="1\n" * 12)[:2] == (0, output)
 
 
-def test_end_of_input_and_quit_are_no_errors() -> None:
-    for typed in ("", "help\nquit\n"):
-        code, output, errors = play(typed, "--game=python_oshi_zumo_ii(coins=4)")
-        assert code == 0, errors
-        assert output.endswith("The game was not finished and does not count.\nGoodbye.\n")
-
-
 def test_a_solved_policy_is_an_opponent(tmp_path: Path) -> None:
     solver = cfr.CFRPlusSolver("kuhn_poker")
     solver.run(100)
@@ -46,28 +39,6 @@ def test_a_solved_policy_is_an_opponent(tmp_path: Path) -> None:
     assert "not of leduc_poker()" in errors
 
 
-def test_two_people() -> None:
-    arguments = ("--game=python_goofspiel_ii(num_cards=2,points_order=descending)",)
-    code, output, errors = play("\n2\n\n1\n", *arguments, "--opponent=human")
-    assert code == 0, errors
-    assert "Player 1, it is your turn." in output
-    assert "Result: player 0 wins (player 0 +1, player 1 -1)." in output
-
-
-def test_errors_are_told_in_one_line() -> None:
-    for arguments, told in (
-        (["--game=no_such_game"], "no game 'no_such_game'"),
-        (["--game=python_leduc(num_ranks=0)"], "num_ranks=0"),
-        (["--game=kuhn_poker(players=3)"], "only two-player games"),
-        (["--game=kuhn_poker", "--opponent=nobody"], "play against uniform or human"),
-    ):
-        code, output, errors = play("", *arguments)
-        assert code == 1
-        assert output == ""
-        assert told in errors
-        assert "Traceback" not in errors
-
-
 def test_a_new_user_plays_against_search_after_two_commands(tmp_path: Path) -> None:
     run = tmp_path / "run"
     code, _, errors = run_script(
@@ -81,4 +52,4 @@ def test_a_new_user_plays_against_search_after_two_commands(tmp_path: Path) -> N
     assert "Final score after 2 games: you " in output
     code, output, errors = play("", *arguments, "--rounds=1", "--moves=1")
     assert code == 1
-    assert "give exactly one of --moves, --plies and --rounds" in errors
+    assert "give exactly one of moves, plies and rounds" in errors

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from papers import scoreboard
+from experiments import scoreboard
 from tests.run.scripts import run_script
 
 RESULTS = Path(__file__).parents[2] / "results"
@@ -68,12 +68,9 @@ def test_dl_cfr(tmp_path: Path) -> None:
 
 
 def test_particle(tmp_path: Path) -> None:
-    tiny = (GOOFSPIEL_3, "num_games=2")
     for experiment, settings, rows in (
         ("linear_targets", ("linear_steps=20", "seeds=0", "dimension=3"), 4),
         ("public_states", ("num_cards=4",), 4),
-        ("self_play", (*tiny, "particle.base=4", "play.learning_rate=1e-4"), 2),
-        ("match", (*tiny, NETWORK), 2),
     ):
         code, output, errors = reproduce(tmp_path, "particle", experiment, *settings)
         assert code == 0, errors
@@ -136,23 +133,6 @@ def test_sepot_goes_on_where_it_was_stopped_also_by_another_process(tmp_path: Pa
         assert [row["step"] for row in results["tables"]["All points"]] == [2, 4] * 2
 
 
-def test_the_comparison(tmp_path: Path) -> None:
-    code, output, errors = reproduce(
-        tmp_path,
-        "compare",
-        "compare",
-        "seconds=0.1",
-        "names=cfr_plus",
-        more=("--domain=leduc_poker",),
-    )
-    assert code == 0, errors
-    assert output == "results/compare/leduc_poker/compare.md\n"
-    code, _, errors = reproduce(
-        tmp_path, "compare", "compare", more=("--domain=leduc_poker", "--noresume")
-    )
-    assert (code, "runs/compare/leduc_poker exists" in errors) == (1, True)
-
-
 @pytest.mark.parametrize(("commits", "anew"), [([], False), (["0" * 40, "1" * 40], True)])
 def test_old_rows_take_nothing_of_other_commits(
     commits: list[str], anew: bool, monkeypatch: pytest.MonkeyPatch
@@ -195,15 +175,9 @@ def test_what_there_is_is_listed(tmp_path: Path) -> None:
          "data.depth_limit: a domain has its own game and depth limit"),
         ("dl_cfr", "left_out", (), ("--domain=chess",), "must be one of: goofspiel, oshi_zumo"),
         ("dl_cfr", "figure", (), ("--domain=leduc",), "'figure' must be one of checkpoints"),
-        ("particle", "match", (GOOFSPIEL_3,), (), "make one by the experiment self_play"),
-        ("particle", "self_play", ("game=kuhn_poker",), (), "has no Rules"),
-        ("particle", "self_play", (GOOFSPIEL_3, "play.learning_rate=0"), (), "learning_rate=0.0"),
-        ("particle", "self_play", (GOOFSPIEL_3, NETWORK, "particle.base=8"), (),
-         "a network has its own sizes"),
         ("particle", "architectures", (), (), "take a domain, or set game"),
         ("particle", "architectures", (GOOFSPIEL_3,), ("--domain=leduc",),
          "game: a domain has its own game and depth limit"),
-        ("particle", "match", (GOOFSPIEL_3, NETWORK, "depth_limit=1"), (), "such as '2 rounds'"),
         ("particle", "architectures", ("game=kuhn_poker", "depth_limit=9 moves"), (),
          "0 public states at 9 moves"),
         ("responses", "frontier", ("parameters=2",), (), "between 0 and 1"),

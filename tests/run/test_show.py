@@ -22,19 +22,3 @@ def test_a_page_of_a_search(tmp_path: Path) -> None:
     assert code == 0, errors
     assert "policy          cdbr:uniform, 1 plies ahead" in output
     assert (tmp_path / "kuhn.html").exists()
-
-
-def test_errors_are_told_in_one_line(tmp_path: Path) -> None:
-    for arguments, told in (
-        (["--policy=nobody", "--moves=3"], "no policy 'nobody'; give one of uniform"),
-        (["--policy=uniform", "--rounds=3"], "has no rounds"),
-        (["--policy=nobody", "--moves=3", "--output=."], "--output=. is a directory; give a file"),
-    ):
-        code, output, errors = run_script(
-            "show.py", "--game=kuhn_poker", "--output=page.html", *arguments, directory=tmp_path
-        )
-        assert code == 1
-        assert output == ""
-        assert told in errors
-        assert "Traceback" not in errors
-    assert not list(tmp_path.iterdir())

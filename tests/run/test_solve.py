@@ -100,54 +100,6 @@ def test_a_killed_run_ends_with_the_same_bits(tmp_path: Path) -> None:
     assert [path.name for path in run.iterdir() if path.name.startswith(".")] == []
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--game=no_such_game"], "error: OpenSpiel has no game 'no_such_game'; "),
-        (["--game=matrix_pd"], "not zero-sum"),
-        (["--solver=fictitious_play"], "should be one of <cfr|cfr_plus|linear_cfr|"),
-        (["--iterations=0"], "--iterations=0"),
-        (["--num_threads=100000"], "error: num_threads=100000 is not between 1 and"),
-        (["leduc_poker"], "unexpected arguments: ['leduc_poker']"),
-    ],
-    ids=["game", "general-sum", "solver", "iterations", "threads", "argument"],
-)
-def test_wrong_input_is_told_and_leaves_nothing(
-    arguments: list[str], message: str, tmp_path: Path
-) -> None:
-    code, output, errors = solve(tmp_path, *arguments)
-    assert code != 0
-    assert message in output + errors
-    assert "Traceback" not in errors
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (
-            ["--run_dir=runs/solve/kuhn_poker-cfr_plus"],
-            "is not empty; resume its run (--resume), or choose another directory",
-        ),
-        (["--resume", "--noalternating_updates"], "its alternating_updates is True, not False"),
-        (["--resume", "--iterations=99"], "has done 100 iterations already, more than the 99"),
-        (["--run_dir=runs/solve/kuhn_poker-cfr_plus/config.json"], "is a file"),
-    ],
-    ids=["not empty", "other settings", "fewer iterations", "a file"],
-)
-def test_a_finished_run_is_not_spoiled(
-    arguments: list[str], message: str, finished: tuple[Path, str]
-) -> None:
-    directory, _ = finished
-    before = contents(directory)
-    code, _, errors = solve(directory, "--game=kuhn_poker", "--iterations=100", *arguments)
-    assert code == 1
-    assert message in errors
-    assert "error: " in errors
-    assert "Traceback" not in errors
-    assert contents(directory) == before
-
-
 def test_default_directories_are_numbered_and_the_newest_is_resumed(tmp_path: Path) -> None:
     def iterations() -> list[tuple[str, int]]:
         return sorted(

@@ -3,14 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
-import signal
-import subprocess
-import sys
 from pathlib import Path
 
-import numpy as np
 import pyspiel
 import pytest
 
@@ -20,10 +14,9 @@ from spiel_dl.learning import checkpoints
 from spiel_dl.learning.critics import ExactCritic, mean_absolute_error
 from spiel_dl.learning.transformations import transformations_by_name
 from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.system import tensor_files
 from spiel_dl.tree import DepthLimit
 from spiel_dl.value_functions.particle import ParticleNetwork
-from tests.run.scripts import RUN, run_script
+from tests.run.scripts import run_script
 
 COMMON = ("train.py", "--steps_per_evaluation=20", "--batch_size=8")
 TRAIN = (*COMMON, "--hidden_size=8")
@@ -101,16 +94,6 @@ def test_a_particle_network_is_trained(finished: Path) -> None:
     assert network.settings()["sizes"]["base"] == 4
 
 
-def test_a_particle_network_goes_on_with_the_first_runs_decay_steps(
-    finished: Path, tmp_path: Path
-) -> None:
-    shutil.copytree(finished / "particle", tmp_path / "particle")
-    longer = ("--num_steps=4", "--decay_steps=3", "--resume")
-    code, _, errors = run_script(*PARTICLE, *longer, directory=tmp_path)
-    assert code == 0, errors
-    assert metrics_of(tmp_path / "particle")[-1]["step"] == 4
-
-
 def test_a_preset_is_a_game_with_settings_and_flags_win(tmp_path: Path) -> None:
     code, output, errors = run_script(
         "train.py", "--preset=goofspiel_5_descending", "--batch_size=8", "--num_steps=1",
@@ -182,47 +165,3 @@ def test_wrong_input_is_told_and_spoils_nothing(
     assert message in errors
     assert [file.read_bytes() for file in files] == before
     assert not (finished / "new").exists()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "arguments", [(), ("--algorithm=mmd", *CRITIC), ("--algorithm=ppo",), PARTICLE[3:-1]], ids=str
-)
-def test_killed_and_resumed_it_ends_with_the_same_parameters(
-    arguments: tuple[str, ...], tmp_path: Path
-) -> None:
-    """`SIGKILL` at arbitrary moments."""
-    command = [sys.executable, str(RUN / "train.py"), *arguments, "--resume"]
-    if "--algorithm=particle" in arguments:
-        command += ["--num_steps=60", "--steps_per_evaluation=3"]
-    else:
-        command += ["--game=kuhn_poker", "--num_steps=3000", "--steps_per_evaluation=100"]
-        command += ["--hidden_size=32", "--batch_size=32"]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
-
-    def run(directory: str, seconds: float | None) -> int:
-        process = subprocess.Popen(
-            [*command, f"--run_dir={tmp_path / directory}"],
-            env=environment,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        try:
-            return process.wait(seconds)
-        except subprocess.TimeoutExpired:
-            process.send_signal(signal.SIGKILL)
-            return process.wait()
-
-    assert run("whole", None) == 0
-    seconds, kills = 3.0, 0
-    while (code := run("killed", seconds)) != 0:
-        assert code == -signal.SIGKILL
-        seconds, kills = seconds * 1.3 + 0.37, kills + 1
-    assert kills
-    whole, killed = (
-        tensor_files.load(tmp_path / directory / "checkpoint.safetensors")
-        for directory in ("whole", "killed")
-    )
-    assert whole[1] == killed[1]
-    assert whole[0].keys() == killed[0].keys()
-    assert all(np.array_equal(array, killed[0][key]) for key, array in whole[0].items())

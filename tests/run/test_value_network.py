@@ -61,35 +61,5 @@ def test_training_starts_from_a_network(finished: Path) -> None:
     assert {"left_out_linf", "left_out_unnormalised_l1"} <= last.keys()
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (
-            (*GENERATE, "--rounds=1", "--run_dir=new"),
-            "give exactly one of --moves, --plies",
-        ),
-        ((*GENERATE, "--run_dir=data"), "is not empty; resume its run (--resume)"),
-        ((*GENERATE, "--run_dir=data", "--resume", "--seed=1"), "its seed is 0, not 1"),
-        (
-            (*GENERATE, "--run_dir=data", "--resume", "--shards=1"),
-            "data has 3 shards already, more than the 1 asked for; ask for 3 or more",
-        ),
-        ((*TRAIN, "--data=nothing", "--run_dir=new"), "nothing holds no dataset"),
-        ((*TRAIN, "--learning_rate=0", "--run_dir=new"), "learning_rate=0.0 must be"),
-        ((*TRAIN, "--run_dir=network"), "is not empty; resume its run (--resume)"),
-    ],
-    ids=["limit", "not empty", "other seed", "fewer", "no data", "rate", "network not empty"],
-)
-def test_wrong_input_is_told_and_spoils_nothing(
-    arguments: tuple[str, ...], message: str, finished: Path
-) -> None:
-    before = contents(finished)
-    code, _, errors = run(finished, *arguments)
-    assert code == 1
-    assert message in errors
-    assert "Traceback" not in errors
-    assert contents(finished) == before
-
-
 def contents(directory: Path) -> dict[str, bytes]:
     return {str(path): path.read_bytes() for path in directory.rglob("*") if path.is_file()}

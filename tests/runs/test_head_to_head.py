@@ -1,24 +1,18 @@
 """Head to head: every kind of policy, and results that do not depend on who works."""
 
-import dataclasses
 import functools
 import json
 import shutil
 
 import pyspiel
 import pytest
-from open_spiel.python import policy as openspiel_policy
-from open_spiel.python.algorithms import exploitability
 
 from spiel_dl.algorithms import cfr, rnad
 from spiel_dl.algorithms.particle_search import ParticlePolicy
 from spiel_dl.learning.critic_training import CriticConfig
 from spiel_dl.learning.transformations import transformations_by_name
-from spiel_dl.play import matches, registry, requests
-from spiel_dl.play.presets import PRESETS
-from spiel_dl.play.requests import SearchOptions
+from spiel_dl.play import matches, registry
 from spiel_dl.policies.network_policy import NetworkPolicy
-from spiel_dl.policies.small_policies import HighestActionPolicy
 from spiel_dl.runs import head_to_head
 from spiel_dl.runs.workspace import Workspace
 from spiel_dl.solvers.effort import Effort
@@ -27,13 +21,12 @@ from spiel_dl.system.environment import describe_environment
 from spiel_dl.system.run_directory import AVERAGE_POLICY_FILE
 from spiel_dl.tree import DepthLimit, GameTree, cut
 from spiel_dl.tree.from_openspiel import load_turn_based
-from spiel_dl.tree.histories import TooManyHistoriesError
 from spiel_dl.value_functions import ZeroValue, network_files
 from spiel_dl.value_functions.particle import ParticleNetwork
 from spiel_dl.value_functions.particle_module import ParticleSizes
 
 GOOFSPIEL = "python_goofspiel_ii(num_cards=4,points_order=descending,returns_type=win_loss)"
-QUICK = SearchOptions(DepthLimit(moves=2), 100, Effort(iterations=20))
+QUICK = {"depth_limit": DepthLimit(moves=2), "max_histories": 100, "effort": 20}
 
 
 @pytest.fixture(scope="module")
@@ -63,11 +56,12 @@ def test_everybody_can_play(game, checkpoints, tmp_path):
     names = [
         "uniform", "highest", "cdbr:cfr:2", "rnr:0.5:cfr:2", f"{run}",
         f"{run}/checkpoint.safetensors", f"sepot:{run}",
-        f"sepot_continual:{run}", "resolving:exact", "cfr+:10", "equilibrium", "random:1",
+        "resolving:exact", "cfr+:10", "equilibrium", "random:1",
         f"{tmp_path}", f"{tmp_path}/{AVERAGE_POLICY_FILE}",
     ]  # fmt: skip
     for name in names:
-        result = head_to_head.play(game, name, "uniform", num_games=4, search=QUICK)
+        options = registry.taken(QUICK, name)
+        result = head_to_head.play(game, name, "uniform", num_games=4, options=options)
         assert result.num_games == 4
         assert abs(result.mean_return) <= pyspiel.load_game(game).max_utility()
 
@@ -128,10 +122,10 @@ def test_parts_are_of_all_that_was_used(name, first, second, tmp_path):
         head_to_head.play, "kuhn_poker", name, "uniform", num_games=2,
         workspace=Workspace(tmp_path),
     )  # fmt: skip
-    search = SearchOptions(DepthLimit(moves=1), effort=Effort(20))
-    play(search=dataclasses.replace(search, **first))
+    search = {"depth_limit": DepthLimit(moves=1), "effort": 20}
+    play(options=registry.taken(search | first, name))
     with pytest.raises(ValueError, match=r"000001\.json has other settings: its search"):
-        play(search=dataclasses.replace(search, **second))
+        play(options=registry.taken(search | second, name))
 
 
 def test_names_are_what_they_say(checkpoints):
@@ -142,23 +136,14 @@ def test_names_are_what_they_say(checkpoints):
     greedy = registry.load_policy("highest", game).action_probabilities(state)
     assert greedy == {0: 0.0, 1: 0.0, 2: 0.0, 3: 1.0}
     name = f"sepot:{checkpoints[GOOFSPIEL]}"
-    searching = registry.load_policy(name, game, **registry.keywords_of(QUICK, name))
+    searching = registry.load_policy(name, game, **registry.taken(QUICK, name))
     alone, found = (policy.action_probabilities(state) for policy in (network, searching))
     assert alone != pytest.approx(found, abs=1e-3)
-    few = dataclasses.replace(QUICK, max_histories=1)
-    blueprint = registry.load_policy(name, game, **registry.keywords_of(few, name))
+    few = QUICK | {"max_histories": 1}
+    blueprint = registry.load_policy(name, game, **registry.taken(few, name))
     state.apply_action(3)  # the public state has four histories now
     answers = [policy.action_probabilities(state) for policy in (network, blueprint)]
     assert answers[0] == pytest.approx(answers[1], abs=1e-6)
-
-
-def test_continual_resolving_needs_no_training():
-    game = load_turn_based("kuhn_poker")
-    search = SearchOptions(DepthLimit(moves=1), effort=Effort(iterations=500))
-    name = "resolving:exact"
-    policy = registry.load_policy(name, game, **registry.keywords_of(search, name))
-    tabular = openspiel_policy.tabular_policy_from_callable(game, policy.action_probabilities)
-    assert exploitability.exploitability(game, tabular) < 0.02
 
 
 def test_particles(tmp_path):
@@ -168,8 +153,8 @@ def test_particles(tmp_path):
     network.initialize(cut(GameTree.from_game(game), limit).leaves)
     network.save(tmp_path / "network.safetensors")
     name = f"particle:{tmp_path / 'network.safetensors'}"
-    search = SearchOptions(limit, effort=Effort(iterations=7), budget=9)
-    found = registry.load_policy(name, game, **registry.keywords_of(search, name))
+    search = {"depth_limit": limit, "effort": Effort(iterations=7), "budget": 9}
+    found = registry.load_policy(name, game, **registry.taken(search, name))
     policy = ParticlePolicy(game, network, limit, budget=9, effort=Effort(7))
     state = game.new_initial_state()
     while not state.is_terminal():
@@ -177,7 +162,7 @@ def test_particles(tmp_path):
         assert found.action_probabilities(state) == probabilities
         state.apply_action(max(probabilities, key=probabilities.get))
     play = functools.partial(
-        head_to_head.play, GOOFSPIEL, name, "uniform", num_games=6, search=search
+        head_to_head.play, GOOFSPIEL, name, "uniform", num_games=6, options=search
     )
     assert play().mean_return == play(pairs_at_once=1).mean_return
 
@@ -195,7 +180,7 @@ def test_processes_find_what_one_process_finds(checkpoints):
         f"sepot:{checkpoints[GOOFSPIEL]}",
         str(checkpoints[GOOFSPIEL]),
         num_games=24,
-        search=QUICK,
+        options=QUICK,
         pairs_at_once=3,
     )
     alone, together = play(), play(engine=LocalProcesses(2))
@@ -221,37 +206,15 @@ def test_reports(tmp_path):
     assert row["half_width"] is None
 
 
-@pytest.mark.parametrize(
-    ("names", "settings"),
-    [
-        (("uniform", "cfr+:5"), {}),
-        (("uniform", "resolving:zero"), {"depth_limit": "2 moves", "iterations": 20}),
-        (
-            ("resolving:zero", "particle:NETWORK"),
-            {"depth_limit": "2 moves", "budget": 1000, "iterations": 20},
-        ),
-        (
-            ("sepot_continual:RUN", "sepot:RUN"),
-            {
-                "depth_limit": "2 moves",
-                "max_histories": 100,
-                "iterations": 20,
-                "leaf_choice": "regret_matching",
-            },
-        ),
-    ],
-)
-def test_reports_name_what_searches_use(names, settings, monkeypatch):
-    result = matches.play_match(
-        load_turn_based("kuhn_poker"), *[HighestActionPolicy(None, [0, 1])] * 2, 2
-    )
-    monkeypatch.setattr(head_to_head, "play", lambda *_, **__: result)
-    row = head_to_head.measure("kuhn_poker", *names, search=QUICK)
-    known = ("depth_limit", "max_histories", "budget", "iterations", "leaf_choice")
-    assert {name: row[name] for name in known if name in row} == settings
+def test_reports_name_what_searches_use(checkpoints):
+    names = ("resolving:zero", f"sepot:{checkpoints['kuhn_poker']}")
+    row = head_to_head.measure("kuhn_poker", *names, num_games=2, options=QUICK)
+    told = {"max_histories": 100, "iterations": 20, "depth_limit": "2 moves"}
+    assert {name: row[name] for name in told} == told
     assert row["threads"] == "one process with the threads that its libraries start"
-    text = "".join(table.to_markdown() for table in head_to_head.report([row]).tables.values())
-    assert ("searches look ahead" in text) == bool(settings)
+    assert "depth limit" in head_to_head.report([row]).tables["Searches"].to_markdown()
+    row = head_to_head.measure("kuhn_poker", "uniform", "cfr+:5", num_games=2)
+    assert list(head_to_head.report([row]).tables) == ["Matches"]
 
 
 def test_networks_of_resolving_live_on_the_device(monkeypatch):
@@ -269,18 +232,8 @@ def test_networks_of_resolving_live_on_the_device(monkeypatch):
     assert devices == ["meta", "meta"]
 
 
-def test_continual_search_needs_a_compiled_game(checkpoints, monkeypatch):
-    def too_large(*_):
-        raise TooManyHistoriesError("more than max_histories=10")
-
-    monkeypatch.setattr(requests, "compile_game", too_large)
-    name = f"sepot_continual:{checkpoints[GOOFSPIEL]}"
-    with pytest.raises(ValueError, match=r"needs a compiled game.* take sepot:"):
-        registry.load_policy(name, load_turn_based(GOOFSPIEL))
-
-
-@pytest.mark.parametrize("name", PRESETS)
-def test_all_presets_can_be_played(name):
+def test_presets_can_be_played():
+    name = "goofspiel_4_descending"
     assert head_to_head.play(name, "uniform", "highest", num_games=2).num_games == 2
 
 
@@ -296,7 +249,7 @@ def test_errors(checkpoints, tmp_path):
             head_to_head.play("kuhn_poker", first, "uniform")
     with pytest.raises(ValueError, match="num_games=3"):
         head_to_head.play("kuhn_poker", "uniform", "uniform", num_games=3)
-    with pytest.raises(ValueError, match="not independent"):
-        head_to_head.play("leduc", "uniform", "uniform", search=SearchOptions(safety="updated"))
+    with pytest.raises(ValueError, match="effort: no options of uniform or cfr:3; leave them out"):
+        head_to_head.play("kuhn_poker", "uniform", "cfr:3", options={"effort": 3})
     with pytest.raises(ValueError, match="seed=-2"):
         head_to_head.play("kuhn_poker", "uniform", "uniform", seed=-2)

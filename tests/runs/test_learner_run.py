@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -22,7 +21,7 @@ from spiel_dl.learning.self_play_learner import SelfPlayLearner
 from spiel_dl.learning.transformations import pure_transformations
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.network_policy import FineTuning
-from spiel_dl.runs import learner_run, loop
+from spiel_dl.runs import learner_run
 from spiel_dl.system import tensor_files
 from spiel_dl.system.run_directory import CHECKPOINT_FILE, RunDirectory
 from spiel_dl.tree import DepthLimit, GameTree
@@ -151,27 +150,12 @@ def test_a_run_leaves_what_belongs_to_its_learner(tmp_path: Path) -> None:
         assert picture.startswith(b"\x89PNG\r\n\x1a\n")
 
 
-def test_pictures_come_while_it_learns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(learner_run, "_SECONDS_PER_PICTURE", 0.0)
-    drawn: list[int] = []
-
-    def draw(_: Path, __: Any, curves: dict[str, list[Any]], ___: str) -> None:
-        [lines] = curves.values()
-        drawn.append(lines[-1]["step"])
-
-    monkeypatch.setattr(learner_run.plots, "plot_panels", draw)
-    run(tmp_path, particle(), 6, schedule=loop.log_spaced(6, 2))
-    lines = (tmp_path / "metrics.jsonl").read_text().splitlines()
-    assert drawn == [*(json.loads(line)["step"] for line in lines), 6] == [1, 3, 6, 6]
-
-
-def test_a_checkpoint_may_come_before_the_first_evaluation(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(learner_run, "_SECONDS_PER_PICTURE", 0.0)
-    monkeypatch.setattr(learner_run, "_SECONDS_PER_CHECKPOINT", 0.0)
-    run(tmp_path, particle(), 6, schedule=loop.every(6))
-    assert json.loads((tmp_path / learner_run.FINISHED_FILE).read_text()) == {"num_steps": 6}
+@pytest.mark.parametrize("name", ["mmd in tables", "particle"])
+def test_a_finished_run_misses_its_lines(name: str, tmp_path: Path) -> None:
+    run(tmp_path, LEARNERS[name](), 3)
+    (tmp_path / "metrics.jsonl").write_text("")
+    with pytest.raises(ValueError, match="0 lines up to step 3, of the 1 that it had"):
+        run(tmp_path, LEARNERS[name](), 3)
 
 
 def test_wrong_input_is_refused(tmp_path: Path) -> None:

@@ -60,10 +60,6 @@ def test_it_measures_and_saves_when_the_schedule_says(tmp_path: Path) -> None:
     assert job.calls == [1, 2, 4, 3, 1, 2, 4, 3, 1, 2, 2]
 
 
-def test_a_first_stretch_may_be_as_long_as_one_likes(tmp_path: Path) -> None:
-    assert run(tmp_path, 25, loop.every(10), first_stretch=100).calls == [10, 10, 5]
-
-
 def test_it_goes_on_where_the_checkpoint_was_written(tmp_path: Path) -> None:
     run(tmp_path, 15, loop.every(10))
     RunDirectory(tmp_path, {}, resume=True).append_metrics({"step": 18, "square": 0})
@@ -138,12 +134,6 @@ def test_an_interrupted_run_leaves_a_checkpoint(
     assert steps(tmp_path) == [5, 10, 15, 20]
 
 
-def test_a_second_time_it_stops_at_once(tmp_path: Path) -> None:
-    job = Interrupted(3, presses=2)
-    interrupt(tmp_path, job)
-    assert job.done < 3
-
-
 def test_a_deleted_checkpoint_is_missed(tmp_path: Path) -> None:
     run(tmp_path, 10, loop.every(5))
     before = (tmp_path / "metrics.jsonl").read_bytes()
@@ -151,6 +141,16 @@ def test_a_deleted_checkpoint_is_missed(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"2 lines of metrics and no checkpoint to go on from"):
         run(tmp_path, 20, loop.every(5))
     assert (tmp_path / "metrics.jsonl").read_bytes() == before
+
+
+@pytest.mark.parametrize("kept", [0, 1])
+def test_lines_that_are_gone_are_missed(kept: int, tmp_path: Path) -> None:
+    run(tmp_path, 10, loop.every(5))
+    metrics = tmp_path / "metrics.jsonl"
+    metrics.write_text("".join(metrics.read_text().splitlines(keepends=True)[:kept]))
+    for end in (10, 20):
+        with pytest.raises(ValueError, match=rf"{kept} lines up to step 10, of the 2 that it had"):
+            run(tmp_path, end, loop.every(5))
 
 
 def test_a_run_killed_before_its_first_checkpoint_begins_anew(tmp_path: Path) -> None:

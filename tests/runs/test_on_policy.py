@@ -142,27 +142,6 @@ def test_the_network_in_the_end_is_the_mean_of_those_of_the_last_rounds(tmp_path
     assert lines[-1][METRIC] == pytest.approx(measured[METRIC], rel=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("num_rounds", "share", "expected"),
-    [(20, 0.25, [16, 17, 18, 19, 20]), (10, 0.25, [8, 9, 10]), (6, 0.0, [6]), (1, 0.25, [1])],
-)
-def test_a_share_of_the_rounds_is_averaged(
-    num_rounds: int, share: float, expected: list[int]
-) -> None:
-    config = OnPolicyConfig(num_rounds=num_rounds, averaged_share=share)
-    assert list(config.averaged_rounds) == expected
-
-
-def test_learning_rates_fall_geometrically_from_round_to_round() -> None:
-    config = OnPolicyConfig(num_rounds=3)
-    rates = [config.training_of(number).learning_rate for number in (1, 2, 3)]
-    between, last = config.between.learning_rate, config.last.learning_rate
-    np.testing.assert_allclose(rates, [between, np.sqrt(between * last), last])
-    assert config.training_of(2).num_epochs == config.between.num_epochs
-    assert config.training_of(3) == config.last
-    assert OnPolicyConfig(num_rounds=1).training_of(1) == config.last
-
-
 def test_bad_settings() -> None:
     with pytest.raises(ValueError, match="num_rounds=0 must be positive"):
         OnPolicyConfig(num_rounds=0)

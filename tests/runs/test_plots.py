@@ -30,16 +30,6 @@ def test_panels_are_drawn(num_panels: int, tmp_path: Path) -> None:
     assert picture[..., :3].std() > 0.01
 
 
-def test_convergence_is_drawn_against_iterations_and_seconds(tmp_path: Path) -> None:
-    curve = [{"iteration": n, "solving_seconds": n / 10, "nash_conv": 1 / n} for n in (1, 10, 100)]
-    plots.plot_convergence(tmp_path / "a.png", {"CFR+": curve}, "game", "nash_conv", "NashConv")
-    two = image.imread(tmp_path / "a.png")
-    plots.plot_panels(tmp_path / "b.png", [plots.Panel("iteration", "nash_conv", "", "")], {}, "t")
-    one = image.imread(tmp_path / "b.png")
-    assert two.shape[1] > 1.5 * one.shape[1]
-    assert two[..., :3].std() > one[..., :3].std()
-
-
 def test_titles_break_behind_commas() -> None:
     game = "python_goofspiel_ii(num_cards=5,num_turns=-1,points_order=descending)"
     lines = plots.wrapped(f"rnad: {game}\ndepth limit 3 rounds", 40)
@@ -96,17 +86,6 @@ def test_bands_are_of_half_widths_or_of_ends(
     assert bands[1:] == [([0.5, 0.5], [4.0, 4.0])]
 
 
-def test_words_are_categories(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    groups = {
-        f"network of seed {seed}": [{"x": word, "y": 1.0 + seed} for word in ("huber", "l1")]
-        for seed in (0, 1)
-    }
-    panel = plots.Panel("x", "y", "loss", "y", "linear")
-    figure = figure_of(monkeypatch, tmp_path, [panel], groups, "t", joined=False)
-    assert [text.get_text() for text in figure.axes[0].get_xticklabels()] == ["huber", "l1"]
-    assert legend_of(figure) == ["network, 2 seeds"]
-
-
 def test_levels_of_any_panel_are_in_the_legend(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -115,22 +94,6 @@ def test_levels_of_any_panel_are_in_the_legend(
     levels = {"the paper": {"z": 2.6}}
     figure = figure_of(monkeypatch, tmp_path, panels, groups, "t", levels=levels)
     assert legend_of(figure) == ["seed 0", "the paper"]
-
-
-def test_seeds_with_other_numbers_of_points_are_lines_of_their_own(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    groups = {
-        **{f"a, seed {seed}": curve(1.0, 2.0) for seed in (0, 1)},
-        **{f"b, seed {seed}": curve(1.0, 2.0) for seed in (0, 1)},
-        "c, seed 0": curve(3.0, 2.0, 1.0),
-        "c, seed 1": curve(3.0, 2.0),
-        "d, seed 4": curve(3.0, 2.0),
-    }
-    figure = figure_of(monkeypatch, tmp_path, [plots.Panel("x", "y", "x", "y")], groups, "t")
-    assert len(figure.axes[0].lines) == 5
-    assert figure.get_suptitle() == "t\nmean and range of 2 seeds"
-    assert legend_of(figure) == ["a", "b", "c, each of 2 seeds", "d, seed 4"]
 
 
 @pytest.mark.parametrize(
@@ -151,16 +114,6 @@ def test_zeros_have_a_place_on_logarithmic_axes(
     if scale == "symlog":
         labels = [text.get_text() for text in figure.axes[0].get_yticklabels()]
         assert labels[:2] == ["0", "$10^{0}$"]
-
-
-@pytest.mark.parametrize("ys", [(1.21, 1.34), (0.8, 1.2), (0.37, 0.86), (1.6, 2.0), (0.002, 0.1)])
-def test_every_logarithmic_axis_has_ticks(
-    ys: tuple[float, float], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    panel = plots.Panel("x", "y", "x", "y")
-    axes = figure_of(monkeypatch, tmp_path, [panel], {"a": curve(*ys)}, "t").axes[0]
-    low, high = axes.get_ylim()
-    assert sum(low <= tick <= high for tick in axes.get_yticks()) >= 3
 
 
 def test_seeds_of_one_label_are_one_curve(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -189,23 +142,11 @@ def test_seeds_of_one_label_are_one_curve(tmp_path: Path, monkeypatch: pytest.Mo
     assert mean[0] != drawn["quadratic"][0]
 
 
-def test_points_that_are_not_joined_have_no_mean(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    groups = {f"seed {seed}": [{"x": 1 + seed, "y": 2.0}, {"x": 5, "y": 3.0}] for seed in (0, 1)}
-    drawn = []
-    monkeypatch.setattr(Axes, "plot", lambda _, xs, ys, **style: drawn.append((xs, ys, style)))
-    panels = [plots.Panel("x", "y", "x", "y", "linear")]
-    plots.plot_panels(tmp_path / "a.png", panels, groups, "t", joined=False)
-    [(xs, ys, style)] = drawn
-    assert (xs, ys, style["label"]) == ([1, 5, 2, 5], [2.0, 3.0, 2.0, 3.0], "2 seeds")
-
-
 def test_importing_the_rooms_imports_no_extra() -> None:
     """Neither does it choose a backend of matplotlib's for the whole process."""
     names = ["runs.plots", "runs.reports", "runs.workspace", "play.public_tree_page"]
     modules = ", ".join(f"spiel_dl.{name}" for name in names)
-    extras = "{'matplotlib', 'tensorboard', 'jinja2'}"
+    extras = "{'matplotlib', 'jinja2'}"
     code = f"import sys, {modules}; print({extras} & {{*sys.modules}})"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "set()"

@@ -25,7 +25,7 @@ from spiel_dl.runs import publishing
 from spiel_dl.runs.learner_run import FINISHED_FILE, run_learner
 from spiel_dl.runs.publishing import Tolerance, publish
 from spiel_dl.system import tensor_files
-from spiel_dl.system.run_directory import RunDirectory, read_run
+from spiel_dl.system.run_directory import RunDirectory
 from spiel_dl.tree import DepthLimit
 from spiel_dl.value_functions.particle import ParticleNetwork
 from spiel_dl.value_functions.particle_module import ParticleSizes
@@ -140,16 +140,6 @@ def test_what_float16_would_change_too_much_stays_float32(trained: Path, models:
     assert model.measured["nash_conv"] == model.measured["nash_conv_of_float32"]
 
 
-def test_a_network_of_a_game_that_is_not_compiled(trained: Path, models: Path) -> None:
-    name, model = publish(trained / "ppo", models, "three_cards", num_games=10)
-    assert name == "ppo:three_cards"
-    assert "nash_conv" not in model.measured
-    assert 0 < model.measured["changes_by_float16"]["policy"] < 0.01
-    assert dl.load_policy(name)
-    with pytest.raises(ValueError, match="without a critic"):
-        dl.load_policy("sepot:ppo:three_cards")
-
-
 def test_a_particle_network(trained: Path, models: Path) -> None:
     name, model = publish(trained / "particle", models, "three_cards", num_games=2)
     assert name == "particle:three_cards"
@@ -200,32 +190,6 @@ def test_errors(trained: Path, models: Path, tmp_path: Path, monkeypatch: Any) -
         dl.load_policy("sepot:ppo:one")
 
 
-@pytest.mark.parametrize(
-    "place",
-    ["", "--run_dir=runs/x", "--run_dir runs/x", "-run_dir runs/x", "--resume --run_dir 'a b'"],
-)
-def test_commands_do_not_say_where_the_run_lay(place: str) -> None:
-    command = f"python run/train.py --preset=leduc {place} --seed 3"
-    assert publishing._without_place(command) == "python run/train.py --preset=leduc --seed 3"
-
-
 def test_a_preset_with_the_game_gives_the_name(trained: Path) -> None:
     header = {"game": "leduc_poker()", "algorithm": "mmd"}
     assert publishing._whole_name(None, header, "mmd") == "mmd:leduc_poker"
-
-
-def test_the_command_is_that_of_the_last_start_that_was_not_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A start that asks for fewer steps than are done says nothing of the model."""
-    for num_steps in (10, 20, 15):
-        monkeypatch.setattr("sys.argv", ["train.py", f"--num_steps={num_steps}"])
-        learner = RNaDSolver("kuhn_poker", RNaDSolver.default_config(**NETWORK))
-        directory = RunDirectory(tmp_path, {"learner": learner.settings()}, resume=True)
-        if num_steps == 15:
-            with pytest.raises(ValueError, match="has done 20 steps already"):
-                run_learner(learner, directory, num_steps, show_progress=False)
-        else:
-            run_learner(learner, directory, num_steps, show_progress=False)
-    commands = [start["command"] for start in read_run(tmp_path).starts]
-    assert [command.split()[-1] for command in commands] == ["--num_steps=10", "--num_steps=20"]

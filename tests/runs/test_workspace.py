@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from spiel_dl.runs.workspace import Workspace, file_name
+from spiel_dl.runs.workspace import Workspace
 from spiel_dl.system.distributed import IN_PROCESS, Engine, LocalProcesses
 from spiel_dl.system.environment import describe_environment
 from tests.distributed_functions import fail_at_two, process_id
@@ -30,16 +30,6 @@ def test_a_part_is_made_once(tmp_path: Path) -> None:
     assert made.reused == {"one"}
     with pytest.raises(ValueError, match=r"its limits is \[1, 2\], not \[1\]; use"):
         made.part("one", {"limits": (1,)}, compute)
-
-
-def test_a_fresh_part_is_what_a_resumed_one_is(tmp_path: Path) -> None:
-    result = {1: (2, 0.1), "named": [True, None, float("inf")]}
-    for _ in range(2):
-        found = Workspace(tmp_path).part("one", {}, lambda: result)
-        assert found == {"1": [2, 0.1], "named": [True, None, float("inf")]}
-    [listed] = Workspace(tmp_path).parts([("two", {})], tuple, [[3]])
-    assert listed == [3]
-    assert isinstance(listed, list)
 
 
 def test_parts_say_whose_code_made_them(tmp_path: Path) -> None:
@@ -118,7 +108,3 @@ def test_what_another_commit_made_is_made_again_if_asked(tmp_path: Path) -> None
     anew = after.run_directory("run", {"seed": 1})
     assert not (anew.path / "network").exists()
     assert (tmp_path / "run.old-1" / "network").read_text() == "trained"
-
-
-def test_names_of_files() -> None:
-    assert file_name("a b", 2, "c/d: (e)") == "a-b-2-c-d-e"

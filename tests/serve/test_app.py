@@ -58,7 +58,7 @@ def play(client: TestClient, game: dict[str, Any]) -> dict[str, Any]:
 )
 @pytest.mark.parametrize("seat", [0, 1])
 def test_a_whole_game(client: TestClient, name: str, policy: str, seat: int) -> None:
-    game = begin(client, game=name, policy=policy, seat=seat, iterations=30)
+    game = begin(client, game=name, policy=policy, seat=seat, options={"effort": "30"})
     assert game["seat"] == seat
     game = play(client, game)
     assert sum(game["result"]) == 0
@@ -170,11 +170,23 @@ WRONG: list[tuple[str, str, Any]] = [
     ("/api/games", "", {"game": "kuhn_poker", "policy": "uniform", "seat": 2}),
     ("/api/games", "", {"game": "kuhn_poker", "policy": "uniform", "seat": True}),
     ("/api/games", "", {"game": "kuhn_poker", "policy": "uniform", "seat": "0"}),
-    ("/api/games", "", {"game": "kuhn_poker", "policy": "uniform", "iterations": 0}),
-    ("/api/games", "", {"game": "kuhn_poker", "policy": "uniform", "iterations": 1e9}),
-    ("/api/games", "", {"game": "kuhn_poker", "policy": "uniform", "depth": -1}),
-    ("/api/games", "", {"game": "kuhn_poker", "policy": "uniform", "depth": 1, "unit": "feet"}),
-    ("/api/games", "", {"game": "kuhn_poker", "policy": "resolving:exact", "depth": 1}),
+    (
+        "/api/games",
+        "",
+        {"game": "kuhn_poker", "policy": "cdbr:uniform", "options": {"effort": "0"}},
+    ),
+    ("/api/games", "", {"game": "kuhn_poker", "policy": "uniform", "options": {"effort": 30}}),
+    ("/api/games", "", {"game": "kuhn_poker", "policy": "uniform", "options": {"colour": "red"}}),
+    (
+        "/api/games",
+        "",
+        {"game": "kuhn_poker", "policy": "cdbr:uniform", "options": {"depth_limit": "1 feet"}},
+    ),
+    (
+        "/api/games",
+        "",
+        {"game": "kuhn_poker", "policy": "resolving:exact", "options": {"depth_limit": "1 rounds"}},
+    ),
     ("/api/games", "", {"game": "kuhn_poker", "policy": "uniform", "colour": "red"}),
     (f"{GAME}/move", "", {}),
     (f"{GAME}/move", "", {"action": 77}),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import types
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
@@ -141,71 +140,9 @@ def test_who_knows_the_key_is_asked() -> None:
     run(use, num_workers=2)
 
 
-def test_what_a_worker_knows_is_not_forgotten_for_what_needs_no_key() -> None:
-    """Nothing is started: workers are acquired and released alone."""
-
-    async def use(pool: Pool) -> None:
-        async def ask(key: str | None) -> object:
-            worker = await pool._acquire(key, float("inf"))
-            pool._release(worker)
-            return worker
-
-        first = await ask("a")
-        assert await ask(None) is not first
-        both = [await pool._acquire(None, float("inf")) for _ in range(2)]
-        for worker in both:
-            pool._release(worker)
-        assert await ask("a") is first
-        # Four keys each are remembered, and who knows fewer is asked first.
-        known = {key: await ask(key) for key in "abcdefgh"}
-        assert all([await ask(key) is worker for key, worker in known.items()])
-        assert len(set(known.values())) == 2
-
-    run(use, num_workers=2)
-
-
-def test_who_is_killed_while_it_starts_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Another thread may kill it in the moment before its process is there."""
-    worker, events = pools._Worker(()), []
-
-    class Process:
-        is_started = False
-
-        def start(self) -> None:
-            worker.kill()
-            self.is_started = True
-
-        def kill(self) -> None:
-            assert self.is_started
-            events.append("killed")
-
-        def join(self) -> None:
-            events.append("joined")
-
-    class End:
-        def recv(self) -> str:
-            return "ready"
-
-        def close(self) -> None:
-            """Nothing is open."""
-
-    context = types.SimpleNamespace(Pipe=lambda: (End(), End()), Process=lambda **_: Process())
-    monkeypatch.setattr(pools.multiprocessing, "get_context", lambda _: context)
-    with pytest.raises(WorkerGoneError):
-        worker.call(tasks.echo, (1,))
-    assert events == ["killed", "joined"]
-    assert not worker.is_ready
-
-
 def test_errors_that_say_nothing_get_a_sentence() -> None:
     assert "more memory than there is" in str(pools._plain(MemoryError()))
     assert str(pools._plain(UnicodeError())) == "this was refused, by a UnicodeError"
-
-
-def test_wrong_numbers() -> None:
-    for settings in ({"num_workers": 0}, {"seconds": 0.0}, {"max_waiting": 0}):
-        with pytest.raises(ValueError, match="must be positive"):
-            Pool(**{"num_workers": 1, "seconds": 1.0, **settings})  # type: ignore[arg-type]
 
 
 def test_who_waits_gets_the_worker_before_who_comes_later(tmp_path: Path) -> None:

@@ -50,12 +50,3 @@ def test_a_port_that_is_taken_is_told() -> None:
         port = taken.getsockname()[1]
         with pytest.raises(OSError, match=rf"at 127\.0\.0\.1:{port}: .*; try another port"):
             server.serve(port=port)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "told"),
-    [({"port": 70_000}, "port=70000 must be"), ({"num_workers": 0}, "num_workers=0")],
-)
-def test_wrong_numbers_are_told(arguments: dict[str, int], told: str) -> None:
-    with pytest.raises(ValueError, match=told):
-        server.serve(**arguments)

@@ -8,7 +8,7 @@ from spiel_dl.serve.sessions import Sessions, UnknownGameError
 from spiel_dl.serve.table import Place
 from spiel_dl.serve.thinking import Player
 
-PLACE, OPPONENT = Place("kuhn_poker()", (), 0), Player("uniform", 10)
+PLACE, OPPONENT = Place("kuhn_poker()", (), 0), Player("uniform")
 
 
 def test_the_one_that_was_not_looked_at_for_longest_goes_first() -> None:
@@ -43,9 +43,3 @@ def test_keys_cannot_be_guessed() -> None:
     keys = {sessions.add(PLACE, OPPONENT, 0, {}).key for _ in range(100)}
     assert len(keys) == 100
     assert min(map(len, keys)) >= 22
-
-
-@pytest.mark.parametrize(("max_games", "max_age"), [(0, 1.0), (1, 0.0)])
-def test_wrong_numbers(max_games: int, max_age: float) -> None:
-    with pytest.raises(ValueError, match="must be positive"):
-        Sessions(max_games, max_age)

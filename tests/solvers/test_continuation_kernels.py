@@ -1,6 +1,5 @@
 """The loops over blocks of payoffs, against their definition in plain NumPy and by hand."""
 
-import numba
 import numpy as np
 import pytest
 
@@ -46,14 +45,9 @@ def test_values_of_both_sides_by_definition(dtype):
     reach = rng.random(num_second) * (np.arange(num_second) != 3)
     choices = rng.random((num_second, CHOICES[1]))
     expected = np.einsum("i,ik,cik->c", reach, choices, table)
-    for shares in ([0, num_second], [0, 2, 2, num_second]):
-        partial = np.full((len(shares) - 1, len(table)), np.nan)
-        arguments = (blocks, np.array(shares), reach, choices, partial)
-        continuation_kernels.values_of_first(*arguments)
-        np.testing.assert_allclose(partial.sum(axis=0), expected, atol=1e-12)
-        alone = partial.copy()
-        continuation_kernels.values_of_first_parallel(*arguments)
-        np.testing.assert_array_equal(partial, alone)
+    values = np.full(len(table), np.nan)
+    continuation_kernels.values_of_first(blocks, reach, choices, values)
+    np.testing.assert_allclose(values, expected, atol=1e-12)
 
 
 def test_what_is_not_reached_is_not_read():
@@ -62,8 +56,8 @@ def test_what_is_not_reached_is_not_read():
     blocks.payoffs[blocks.starts[3] : blocks.starts[4]] = np.nan
     reach = np.ones(NUM_FIRST + 1)
     reach[3] = 0.0
-    choices, values = np.ones((NUM_FIRST + 1, CHOICES[1])), np.empty((1, NUM_FIRST * CHOICES[0]))
-    continuation_kernels.values_of_first(blocks, np.array([0, 7]), reach, choices, values)
+    choices, values = np.ones((NUM_FIRST + 1, CHOICES[1])), np.empty(NUM_FIRST * CHOICES[0])
+    continuation_kernels.values_of_first(blocks, reach, choices, values)
     assert np.isfinite(values).all()
 
 
@@ -74,15 +68,13 @@ def second_side(is_fixed: list[bool]) -> Learned:
         strategy=np.array([1, 1, 1.0, 0, 0.5, 0.5]),
         realization=np.ones(6),
         average=np.zeros(6),
-        memory=np.zeros(0),
         inflow=np.zeros(0),
         is_fixed=np.array(is_fixed),
     )
 
 
-@pytest.mark.parametrize("is_parallel", [False, True])
 @pytest.mark.parametrize("is_fixed", [False, True])
-def test_an_update_by_hand(is_parallel, is_fixed):
+def test_an_update_by_hand(is_fixed):
     """The first side comes to its two infosets with weights 2 and 1, and has one choice in each.
 
     Infoset 0 shares histories with both, infoset 1 with the second one only. Payoffs are the first
@@ -93,20 +85,15 @@ def test_an_update_by_hand(is_parallel, is_fixed):
         np.array([[1.0, -1], [0, 1], [3, 1]]), np.array([0, 1, 1], np.int32), np.array([0, 2, 3])
     )
     learner, cfv = second_side([False, is_fixed]), np.full(6, np.nan)
-    update = (
-        continuation_kernels.update_second_parallel
-        if is_parallel and numba.config.NUMBA_NUM_THREADS > 1
-        else continuation_kernels.update_second
-    )
-    now, rates = (1.0, 0.0, 0.0), (3.0, 1e-12)
-    update(
+    now = (1.0, 0.0, 0.0)
+    continuation_kernels.update_second(
         blocks,
-        np.array([0, 1, 2]),
         np.array([2.0, 1]),
         np.array([0.5, 0]),
         learner,
         now,
-        rates,
+        3.0,
+        1e-12,
         cfv,
     )
     # Values under the old choices: -2, and (-3 - 1) / 2.

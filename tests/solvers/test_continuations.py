@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 import pytest
 
@@ -14,12 +13,10 @@ from spiel_dl.solvers.variants import (
     DISCOUNTED_CFR,
     LINEAR_CFR,
     PREDICTIVE_CFR_PLUS,
-    Variant,
     Weighting,
 )
 
 UTILITY_RANGE = 2.0
-MANY_THREADS = min(2, numba.config.NUMBA_NUM_THREADS)
 
 
 class Leaves(NamedTuple):
@@ -101,15 +98,14 @@ def test_values_by_definition(num_choices):
         np.testing.assert_allclose(continuations.values(side, weights), expected, atol=1e-12)
 
 
-@pytest.mark.parametrize("num_threads", sorted({1, MANY_THREADS}))
 @pytest.mark.parametrize(
     "variant", [CFR_PLUS, LINEAR_CFR, DISCOUNTED_CFR, PREDICTIVE_CFR_PLUS], ids=str
 )
 @pytest.mark.parametrize("num_choices", SIZES)
-def test_updates_as_in_plain_numpy(num_choices, variant, num_threads):
+def test_updates_as_in_plain_numpy(num_choices, variant):
     """Sides in turn, whichever comes first, and also twice in a row."""
     leaves = random_leaves(num_choices)
-    choices = ContinuationChoices(leaves.continuations(), variant, UTILITY_RANGE, num_threads)
+    choices = ContinuationChoices(leaves.continuations(), variant, UTILITY_RANGE)
     shapes = zip(leaves.num_infosets, num_choices, strict=True)
     plain = [PlainChoices(shape, variant) for shape in shapes]
     for step, side in enumerate([1, 0, 1, 0, 0, 1, 1, 0, 1, 0]):
@@ -123,48 +119,6 @@ def test_updates_as_in_plain_numpy(num_choices, variant, num_threads):
         uniform = np.full_like(average, 1 / average.shape[1])
         expected = np.divide(average, total, out=uniform, where=total > 0)
         np.testing.assert_allclose(choices.average_choices(side), expected, atol=1e-9)
-
-
-def beyond_1000(iteration: float, _numbers: tuple[float, ...]) -> float:
-    return 1.0 if iteration > 1000.0 else 0.0
-
-
-def plus(regret: float, newest: float, _now: tuple[float, ...]) -> float:
-    return max(regret + newest, 0.0)
-
-
-def the_regret(regret: float, _newest: float, _now: tuple[float, ...]) -> float:
-    return regret
-
-
-def test_before_the_average_begins_choices_are_the_current_ones():
-    """A clock may stop a variant that averages late; uniform choices were told then."""
-    leaves = random_leaves((2, 7))
-    late = Variant(plus, the_regret, beyond_1000, first_averaged=1001)
-    choices = ContinuationChoices(leaves.continuations(), late, UTILITY_RANGE)
-    found = []
-    for step in range(20):
-        choices.update(step % 2, leaves.ranges(0))
-        found.append([choices.average_choices(side).copy() for side in (0, 1)])
-    for side in (0, 1):
-        assert np.ptp(found[-1][side], axis=1).max() > 0.5, "uniform"
-        assert not np.allclose(found[-1][side], found[-3][side]), "it does not follow"
-        values = choices.best_values(side, leaves.ranges(0)[1 - side])
-        others = found[-1][1 - side] * leaves.ranges(0)[1 - side][:, None]
-        np.testing.assert_allclose(values, leaves.values(side, others).max(axis=1), atol=1e-9)
-
-
-@pytest.mark.skipif(MANY_THREADS < 2, reason="numba has one thread only")
-def test_threads_change_rounding_only():
-    leaves = random_leaves((2, 7), num_histories=3000)
-    continuations = leaves.continuations(np.float32)
-    found = []
-    for num_threads in (1, 2):
-        choices = ContinuationChoices(continuations, CFR_PLUS, UTILITY_RANGE, num_threads)
-        cfvs = [choices.update(step % 2, leaves.ranges(step)) for step in range(40)]
-        averages = [choices.average_choices(side) for side in (0, 1)]
-        found.append(np.concatenate([array.reshape(-1) for array in cfvs + averages]))
-    np.testing.assert_allclose(found[0], found[1], rtol=0, atol=1e-9)
 
 
 def test_runs_repeat_to_the_last_bit_beside_other_leaves():
@@ -199,9 +153,3 @@ def test_single_precision_is_good_to_six_digits():
         values.append(continuations.values(1, weights))
     scale = np.abs(values[1]).max()
     assert 0 < np.abs(values[0] - values[1]).max() < 1e-6 * scale
-
-
-def test_errors():
-    continuations = random_leaves((1, 3)).continuations()
-    with pytest.raises(ValueError, match="num_threads=0"):
-        ContinuationChoices(continuations, CFR_PLUS, UTILITY_RANGE, 0)

@@ -5,17 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from spiel_dl.algorithms.continual_resolving import ContinualResolvingPolicy
 from spiel_dl.solvers import depth_limited, linear_program
 from spiel_dl.solvers.best_response import best_response, realization_plan
 from spiel_dl.solvers.depth_limited import Leaves
 from spiel_dl.solvers.effort import Clock, Effort
 from spiel_dl.solvers.regret_minimization import RegretMinimizer
 from spiel_dl.solvers.restricted_game import restrict, unrestricted
-from spiel_dl.solvers.variant_names import VARIANTS
-from spiel_dl.solvers.variants import CFR_PLUS, LINEAR_CFR, Variant
+from spiel_dl.solvers.variants import CFR_PLUS, LINEAR_CFR
 from spiel_dl.tree import DepthLimit, GameTree, cut
-from spiel_dl.value_functions import ZeroValue
 
 
 def whole_game(name: str):
@@ -36,9 +33,10 @@ def test_without_tolerance_all_iterations_are_done_and_averaged():
 
 def test_the_gap_is_certified():
     game = whole_game("leduc_poker")
-    solution = depth_limited.solve(game, Effort(5000, tolerance=1e-2))
+    solution = depth_limited.solve(game, Effort(5000, tolerance=1e-3))
     value = linear_program.solve(game.sequence_form).value
-    assert 0 <= value - game.guaranteed_value(solution.strategy) <= solution.gap <= 1e-2
+    # The largest utility is 13.
+    assert 0 <= value - game.guaranteed_value(solution.strategy) <= solution.gap <= 13e-3
 
 
 def test_linear_programs_are_exact():
@@ -114,98 +112,12 @@ def test_errors_of_efforts():
         ({"tolerance": -1.0}, "tolerance=-1.0"),
         ({"tolerance": float("nan")}, "tolerance=nan"),
         ({"seconds": 0.0}, "seconds=0.0 must be positive"),
-        ({"num_threads": 0}, "num_threads=0"),
         ({"iterations": 100.5}, "iterations=100.5 must be an integer of at least 1, not of the"),
         ({"iterations": True}, "iterations=True must be an integer"),
-        ({"num_threads": 1.0}, "num_threads=1.0 must be an integer"),
     ):
         with pytest.raises(ValueError, match=message):
             Effort(**wrong)
     assert type(Effort(np.int32(7)).iterations) is int
-
-
-def test_variants_without_plans_are_refused_before_any_iteration():
-    form = GameTree.from_game("kuhn_poker").sequence_form
-    ranges = (np.ones(1), np.ones(1))
-    effort = Effort(10, variant=VARIANTS["vad-cfr"])
-    with pytest.raises(ValueError, match=r"averages strategies, .* take another variant"):
-        depth_limited.solve(unrestricted(form, ranges), effort)
-
-
-def late(iteration: float, _numbers: tuple[float, ...]) -> float:
-    return 1.0 if iteration >= 4.0 else 0.0
-
-
-def plus(regret: float, newest: float, _now: tuple[float, ...]) -> float:
-    return max(regret + newest, 0.0)
-
-
-def the_regret(regret: float, _newest: float, _now: tuple[float, ...]) -> float:
-    return regret
-
-
-LATE = Variant(plus, the_regret, late, first_averaged=4)
-
-
-class StopsAtThree(Clock):
-    def allows(self, iteration: int) -> bool:
-        return iteration < 3
-
-    def stretch(self, iteration: int) -> int:
-        return 1
-
-
-def test_what_ends_before_an_average_begins_is_refused_or_takes_the_current_strategy(monkeypatch):
-    for make in (
-        lambda effort: depth_limited.solve(whole_game("kuhn_poker"), effort),
-        lambda effort: ContinualResolvingPolicy(
-            "kuhn_poker", ZeroValue(), DepthLimit(moves=1), effort=effort
-        ),
-    ):
-        make(Effort(4, variant=LATE))
-        with pytest.raises(ValueError, match=r"iterations=3, but .* averages from iteration 4 on"):
-            make(Effort(3, variant=LATE))
-    trunk = cut(GameTree.from_game("kuhn_poker"), DepthLimit(moves=1))
-    game = unrestricted(trunk.sequence_form, (np.ones(1), np.ones(1)))
-    payoffs = np.random.default_rng(0).normal(
-        size=(trunk.leaves.num_infosets(0), trunk.leaves.num_infosets(1))
-    )
-
-    def values(players, ranges):
-        both = (payoffs @ ranges[1], -(ranges[0] @ payoffs))
-        return [both[player] for player in players]
-
-    leaves = Leaves(trunk.leaves.sequences, values)
-
-    def minimizer_after(iterations):
-        found = RegretMinimizer(trunk.sequence_form, LATE)
-        found.run_with_leaves(
-            iterations, leaves.sequences,
-            lambda players, plans: values(
-                players, (plans[0][leaves.sequences[0]], plans[1][leaves.sequences[1]])
-            ),
-        )  # fmt: skip
-        return found
-
-    solution = depth_limited.solve_with_leaves(game, leaves, Effort(5, variant=LATE))
-    plans = [minimizer_after(n).learned[0].realization for n in (4, 5)]  # after both updates
-    np.testing.assert_allclose(solution.plans[0], np.mean(plans, axis=0), atol=1e-15)
-    with monkeypatch.context() as patch:
-        patch.setattr(depth_limited, "Clock", StopsAtThree)
-        current = minimizer_after(3).learned
-        for record in (True, False):
-            stopped = depth_limited.solve_with_leaves(
-                game, leaves, Effort(9, variant=LATE), record=record
-            )
-            np.testing.assert_array_equal(stopped.strategy, current[0].strategy)
-            np.testing.assert_array_equal(stopped.plans[0], current[0].realization)
-        whole = whole_game("kuhn_poker")
-        stopped = depth_limited.solve(whole, Effort(9, variant=LATE))
-        alone = RegretMinimizer(whole.sequence_form, LATE)
-        alone.run(3)
-        np.testing.assert_array_equal(stopped.strategy, alone.learned[0].strategy)
-        np.testing.assert_array_equal(stopped.plans[1], alone.learned[1].realization)
-        assert (stopped.strategy[1:] != 0.5).any()
 
 
 def test_a_clock_shares_out_all_iterations():

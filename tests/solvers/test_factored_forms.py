@@ -12,7 +12,7 @@ from spiel_dl.solvers.regret_minimization import RegretMinimizer
 from spiel_dl.solvers.variants import CFR, CFR_PLUS
 from spiel_dl.tree.factored_game import FactoredGame
 from spiel_dl.tree.game_tree import GameTree
-from tests.factored_checks import place_of_sequences, random_plan, tree_of_tensors
+from tests.factored_checks import place_of_sequences, tree_of_tensors
 
 
 class Forms(NamedTuple):
@@ -55,27 +55,6 @@ def test_all_variants_solve(forms: Forms, name: str) -> None:
     before = exploitability(forms.factored, solver.average_policy())
     solver.run(200)
     assert exploitability(forms.factored, solver.average_policy()) < before / 40
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "dark_hex(num_rows=2,num_cols=3)",
-        "dark_hex(num_rows=2,num_cols=2,gameversion=adh)",
-        "liars_dice(numdice=1,dice_sides=4)",
-        "goofspiel(num_cards=4,imp_info=true)",
-        "oshi_zumo(coins=5,min_bid=1)",
-    ],
-)
-def test_float32_is_off_by_rounding_and_by_no_more(name: str) -> None:
-    exact, rounded = factored_game(name), factored_game(name, dtype="float32")
-    for player in (0, 1):
-        plan = random_plan(exact, 1 - player, seed=3)
-        expected = exact.sequence_form.values_against(player, plan)
-        found = rounded.sequence_form.values_against(player, plan)
-        assert found.dtype == np.float64
-        errors = np.abs(found - expected)
-        assert 0 < errors.max() < 2e-6 * exact.sequence_form.utility_range
 
 
 def test_a_run_goes_on_from_its_state(forms: Forms) -> None:

@@ -7,8 +7,9 @@ import functools
 import numpy as np
 import pytest
 
-from spiel_dl.solvers import gadgets, linear_program
+from spiel_dl.solvers import gadgets, linear_program, refinement
 from spiel_dl.solvers.best_response import best_response, realization_plan
+from spiel_dl.solvers.gifts import gifts_at_leaves
 from spiel_dl.solvers.regret_minimization import RegretMinimizer
 from spiel_dl.solvers.strategies import behaviour_strategy
 from spiel_dl.tree import DepthLimit, GameTree, cut
@@ -128,7 +129,7 @@ def leaf_gifts(trunk: Trunk, opponent: int, cfv: np.ndarray, plan: np.ndarray) -
     leaves, player = trunk.leaves, 1 - opponent
     own = trunk.sequences[player][leaves.sequences[player]][leaves.infoset_of_history[player]]
     weights = np.bincount(leaves.infoset_of_history[opponent], leaves.chance_reach * plan[own])
-    return gadgets.gifts_at_leaves(
+    return gifts_at_leaves(
         trunk.sequence_form.treeplexes[opponent],
         cfv[trunk.sequences[opponent]],
         np.zeros(1),
@@ -221,10 +222,10 @@ def test_gifts_by_hand():
     treeplex = Treeplex(np.array([0, 2]), np.array([1, 3]), np.array([2, 2]), 1)
     cfv = np.array([5.0, 5.0, 3.0, 1.0, 2.0])
     sequences, weights = np.array([1, 1, 2, 3]), np.array([2.0, 1.0, 3.0, 1.0])
-    gifts = gadgets.gifts_at_leaves(treeplex, cfv, np.zeros(1), sequences, weights)
+    gifts = gifts_at_leaves(treeplex, cfv, np.zeros(1), sequences, weights)
     np.testing.assert_allclose(gifts, [0.0, 0.0, 1.5, 1.5], atol=1e-12)
     # 3 at the root are 3 for a and b, and 3 more for c and d.
-    gifts = gadgets.gifts_at_leaves(treeplex, cfv, np.array([3.0]), sequences, weights)
+    gifts = gifts_at_leaves(treeplex, cfv, np.array([3.0]), sequences, weights)
     np.testing.assert_allclose(gifts, [2.0, 1.0, 3.75, 2.25], atol=1e-12)
 
 
@@ -317,3 +318,37 @@ def test_bad_gifts_and_ranges_are_refused():
         gadgets.reach_max_margin(coin_subgame(), 0, np.ones(1), np.zeros(4), -np.ones(4))
     with pytest.raises(ValueError, match="player 1's range must be 4"):
         gadgets.unsafe(coin_subgame(), (np.ones(1), np.ones(3)))
+
+
+def test_gadgets_by_their_names_are_those_of_their_functions():
+    form, cfvs = coin_subgame(), np.arange(4.0)
+    roots = gadgets.Roots(np.ones(1), np.array([0.0, 1, 2, 1]), cfvs, np.full(4, 0.5))
+    floors = refinement.floors("mixed", roots.opponent_range)
+    expected = {
+        "resolving": gadgets.resolving(form, 0, np.ones(1), cfvs, floors),
+        "max_margin": gadgets.max_margin(form, 0, np.ones(1), cfvs, floors),
+        "reach_max_margin": gadgets.max_margin(form, 0, np.ones(1), cfvs + 0.5, floors),
+    }
+    assert (*expected, "unsafe") == gadgets.GADGETS
+    for name, gadget in expected.items():
+        found = gadgets.put_on_top(name, form, 0, roots, "mixed").sequence_form
+        assert (found.payoffs != gadget.sequence_form.payoffs).nnz == 0
+        np.testing.assert_array_equal(found.constants[1], gadget.sequence_form.constants[1])
+    found = gadgets.put_on_top("unsafe", form.swapped(), 1, roots)
+    np.testing.assert_array_equal(found.root_ranges[0], roots.opponent_range)
+
+
+@pytest.mark.parametrize(
+    ("name", "roots", "refined", "message"),
+    [
+        ("max", gadgets.Roots(np.ones(1)), None, "gadget='max' must be one of"),
+        ("reach_max_margin", gadgets.Roots(np.ones(1)), None, "must be one of"),
+        ("resolving", gadgets.Roots(np.ones(1)), None, "needs the opponent's given cfvs"),
+        ("unsafe", gadgets.Roots(np.ones(1)), None, "needs the opponent's range"),
+        ("unsafe", gadgets.Roots(np.ones(1)), "ones", "gadget='unsafe' is none"),
+        ("resolving", gadgets.Roots(np.ones(1)), "all", "refinement='all' must be one of"),
+    ],
+)
+def test_what_a_named_gadget_needs(name, roots, refined, message):
+    with pytest.raises(ValueError, match=message):
+        gadgets.put_on_top(name, coin_subgame(), 0, roots, refined)

@@ -37,20 +37,6 @@ def solved_by_lp(form: SequenceForm, gadget: gadgets.Gadget) -> tuple[float, np.
     return found.value, found.plans[0][gadget.new_sequences[0]]
 
 
-@pytest.mark.parametrize(("c", "x", "second"), [((1, 1, 1, 1), 1.0, -1.5), ((1, 1, 1, 0), 0.0, 0)])
-def test_resolving_of_the_coin_game(c, x, second):
-    """Given cfvs of 2, 0.5, 1, 0 are kept by every x: the sum of max(v, w) is 3.5.
-
-    The sum of c v is x (2 + 0.5 + 1 - 5) = -1.5 x with weights 1, and 3.5 x without the last one.
-    """
-    form, given = coin_subgame(), np.array([2, 0.5, 1, 0.0])
-    found = refinement.solve_resolving(form, 0, np.ones(1), given, np.array(c, float))
-    assert found.first == pytest.approx(3.5, abs=1e-9)
-    assert found.second == pytest.approx(second, abs=1e-7)
-    np.testing.assert_allclose(found.plan[1:], [x, 1 - x], atol=1e-7)
-    np.testing.assert_allclose(found.cfvs, x * np.array([2, 0.5, 1, -5]), atol=1e-7)
-
-
 def test_floors_of_the_resolving_gadget_by_hand():
     """Floors of 0.1: 0.9 * 3.5 from max(v, w), and 0.1 * (-1.5 x) from v; so x = 1."""
     given = np.array([2, 0.5, 1, 0.0])
@@ -67,32 +53,6 @@ def test_floors_of_the_resolving_gadget_by_hand():
 
 
 MARGINS = np.array([[1, 1, 1], [1, 0, 3], [0, 2, 0.0]])
-
-
-@pytest.mark.parametrize(
-    ("c", "reaches", "action", "second"),
-    [
-        # Margins lost: 1 - 1, (1, 0, 3) - 2, (0, 2, 0) - 2. The first is 0 whatever happens.
-        ((1, 1, 1), None, 0, 0 - 1 - 2),
-        ((1, 3, 1), None, 1, 0 - 6 - 0),
-        # Per reach, the second one counts 4 times as much, and the third one half.
-        ((1, 1, 1), (1, 0.25, 2), 1, 0 - 8 - 0),
-        # What is never reached is left out: now the second one's margin can be made positive.
-        ((1, 1, 1), (0, 1, 1), None, None),
-    ],
-)
-def test_max_margin_by_hand(c, reaches, action, second):
-    form, given = one_decision(MARGINS), np.array([1, 2, 2.0])
-    r = None if reaches is None else np.array(reaches, float)
-    found = refinement.solve_max_margin(form, 0, np.ones(1), given, np.array(c, float), r)
-    if action is None:
-        # The smaller of 2 - x_a - 3 x_c and 2 - 2 x_b is largest, 4 / 3, at x_a = 2 / 3.
-        assert found.first == pytest.approx(-4 / 3, abs=1e-9)
-        np.testing.assert_allclose(found.plan[1:], [2 / 3, 1 / 3, 0], atol=1e-7)
-        return
-    assert found.first == pytest.approx(0.0, abs=1e-9)
-    assert found.second == pytest.approx(second, abs=1e-7)
-    np.testing.assert_allclose(found.plan[1:], np.eye(3)[action], atol=1e-7)
 
 
 @pytest.mark.parametrize("gifts", [None, np.array([0, 0.5, 0.0])])
@@ -121,9 +81,6 @@ def test_swapped_players_swap_the_refined_gadget():
             for g in (first, second)
         ]
         assert values[0] == pytest.approx(-values[1], abs=1e-9)
-    exact = refinement.solve_resolving(form, 0, np.ones(1), given, floors)
-    swapped = refinement.solve_resolving(form.swapped(), 1, np.ones(1), given, floors)
-    assert exact.second == pytest.approx(swapped.second, abs=1e-9)
 
 
 def test_weights_and_floors():
@@ -152,17 +109,10 @@ def test_public_states_side_by_side_count_as_if_alone():
             np.testing.assert_allclose(together[groups == group], alone)
 
 
-def test_a_prior_that_says_nothing():
-    """It is refused, or made one that counts all alike, in each public state by itself."""
-    groups = np.array([0, 1, 0, 1, 2])
-    prior = np.array([0.1, 0, 0.2, 0, 3])
-    for name in ("prior", "mixed"):
-        with pytest.raises(ValueError, match=f"{name}.*0 in all of a public state.*use 'ones'"):
-            refinement.weights(name, np.zeros(3))
-        with pytest.raises(ValueError, match="0 in all of a public state"):
-            refinement.weights(name, prior, groups)
-    np.testing.assert_allclose(refinement.known_prior(prior, groups), [0.1, 1, 0.2, 1, 3])
-    np.testing.assert_allclose(refinement.known_prior(np.zeros(2)), [1, 1])
+def test_where_a_prior_says_nothing_all_count_alike():
+    groups, prior = np.array([0, 1, 0, 1, 2]), np.array([0.1, 0, 0.2, 0, 3])
+    np.testing.assert_allclose(refinement.weights("prior", prior, groups), [2 / 3, 1, 4 / 3, 1, 1])
+    np.testing.assert_allclose(refinement.weights("mixed", np.zeros(2)), [1, 1])
 
 
 @pytest.mark.parametrize("build", [gadgets.resolving, gadgets.max_margin])
@@ -191,16 +141,5 @@ def test_other_errors():
         refinement.weights("max", given)
     with pytest.raises(ValueError, match="the prior must be 4 finite numbers >= 0"):
         refinement.weights("ones", -np.ones(4))
-    with pytest.raises(ValueError, match="the weights c must be 4 finite numbers"):
-        refinement.solve_resolving(form, 0, ones, given, np.ones(3))
-    with pytest.raises(ValueError, match="there are 3 given cfvs, but 4 root infosets"):
-        refinement.solve_max_margin(form, 0, ones, np.zeros(3), np.ones(3))
-    with pytest.raises(ValueError, match="player=2"):
-        refinement.solve_resolving(form, 2, ones, given, np.ones(4))
     with pytest.raises(ValueError, match="groups must be 4 numbers from 0 on, in order"):
         gadgets.max_margin(form, 0, ones, given, groups=np.array([0, 1, 0, 1]))
-    with pytest.raises(ValueError, match="reaches of all root infosets are 0"):
-        refinement.solve_max_margin(form, 0, ones, given, np.ones(4), np.zeros(4))
-    gadget = gadgets.max_margin(form, 0, ones, given).sequence_form
-    with pytest.raises(ValueError, match="has constants"):
-        refinement.solve_resolving(gadget, 0, ones, np.zeros(1), np.ones(1))

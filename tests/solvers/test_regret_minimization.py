@@ -13,7 +13,6 @@ from spiel_dl.algorithms import cfr, exploitability
 from spiel_dl.solvers import linear_program, variants
 from spiel_dl.solvers.regret_minimization import RegretMinimizer
 from spiel_dl.solvers.strategies import behaviour_strategy
-from spiel_dl.solvers.variants import Weighting
 from spiel_dl.tree import GameTree, SequenceForm, Treeplex
 from tests.solvers.exact_cfr import ExactCFR
 from tests.solvers.matrix_games import matrix_game
@@ -204,25 +203,15 @@ def test_equilibrium_is_a_fixed_point(game_name):
     minimizer = RegretMinimizer(tree.sequence_form)
     for player in (0, 1):
         strategy = behaviour_strategy(tree.treeplexes[player], equilibrium.plans[player])
-        minimizer.warm_start(player, strategy, weight=1.0)
+        learner = minimizer.learned[player]
+        learner.strategy[:] = strategy
+        learner.regret[1:] = strategy[1:]
+        minimizer.set_range(player, np.ones(1))
     for _ in range(20):
         minimizer.run(1)
         for player in (0, 1):
             plan = minimizer.learned[player].realization
             np.testing.assert_allclose(plan, equilibrium.plans[player], rtol=0, atol=1e-9)
-
-
-def test_warm_start_is_played_first_and_left_when_it_is_bad():
-    form = matrix_game([[1, 0], [0, -1]])
-    minimizer = RegretMinimizer(form)
-    bad = np.array([1.0, 0.0, 1.0])
-    minimizer.warm_start(0, bad, weight=3)
-    np.testing.assert_array_equal(minimizer.learned[0].strategy, bad)
-    # Regret 3 * utility range 2 = 6 for the bad row; each iteration takes at most 1 off its lead.
-    minimizer.run(2)
-    assert minimizer.learned[0].strategy[2] > 0.5
-    minimizer.run(50)
-    np.testing.assert_allclose(minimizer.learned[0].strategy[1:], [1, 0], atol=1e-12)
 
 
 def test_subgame_with_ranges_and_constants_comes_to_the_lp_value():
@@ -267,13 +256,6 @@ def negated(form: SequenceForm) -> SequenceForm:
     return SequenceForm(form.treeplexes, -form.payoffs, form.utility_range, form.constants)
 
 
-def swapped_strategy(state: dict[str, np.ndarray]) -> np.ndarray:
-    """A strategy of which the state's realization plan is not."""
-    strategy = state["strategy_0"].copy()
-    strategy[1:3] = 1 - strategy[1:3]
-    return strategy
-
-
 def test_state_of_another_game_of_the_same_shape_is_refused():
     form = GameTree.from_game("kuhn_poker").sequence_form
     minimizer, other = RegretMinimizer(form), RegretMinimizer(negated(form))
@@ -292,50 +274,16 @@ def test_state_of_another_game_of_the_same_shape_is_refused():
         np.testing.assert_array_equal(array, minimizer.state()[name])
 
 
-@pytest.mark.parametrize(
-    ("name", "change", "message"),
-    [
-        ("strategy_0", lambda state: -state["strategy_0"], "not a distribution"),
-        ("strategy_1", lambda state: 7 * state["strategy_1"], "not a distribution"),
-        ("strategy_0", swapped_strategy, "not that of its strategy_0"),
-        ("realization_1", lambda state: -state["realization_1"], "realization_1 is negative"),
-        ("realization_1", lambda state: 2 + state["realization_1"], "not that of its strategy_1"),
-        ("average_0", lambda state: -state["average_0"], "average_0 is negative"),
-        ("average_1", lambda state: 1 + state["average_1"], "not a sum of realization plans"),
-        ("regret_0", lambda state: state["regret_0"] * np.nan, "not finite"),
-        ("regret_0", lambda state: -1 - state["regret_0"], "negative somewhere"),
-        ("iteration", lambda state: -state["iteration"], "integers >= 0"),
-        ("iteration", lambda state: state["iteration"] + 0.5, "integers >= 0"),
-        ("iteration", lambda state: state["iteration"] - 1, "iterations of only"),
-        ("num_averaged", lambda state: 0 * state["num_averaged"], "of no iterations"),
-    ],
-)
-def test_state_that_is_none_changes_nothing(name, change, message):
+def test_state_that_is_not_finite_changes_nothing():
     first, second = (cfr.CFRPlusSolver("kuhn_poker") for _ in range(2))
     first.run(5)
     state, before = first.state(), second.state()
-    with pytest.raises(ValueError, match=message):
-        second.load_state(state | {name: change(state)})
+    with pytest.raises(ValueError, match="regret_0 has numbers that are not finite"):
+        second.load_state(state | {"regret_0": state["regret_0"] * np.nan})
     for own, array in before.items():
         np.testing.assert_array_equal(array, second.state()[own])
     second.load_state(state)
     assert second.iteration == 5
-
-
-def test_state_must_fit_what_is_held_fixed_and_what_flows_in():
-    form = GameTree.from_game("kuhn_poker").sequence_form
-    free, fixed, fed = (RegretMinimizer(form) for _ in range(3))
-    free.run(5)
-    everything = np.ones(form.treeplexes[0].num_infosets, np.bool_)
-    fixed.hold_fixed(0, everything, form.treeplexes[0].uniform_strategy())
-    with pytest.raises(ValueError, match="held fixed"):
-        fixed.load_state(free.state())
-    fed.set_inflow(0, everything.astype(np.float64))
-    with pytest.raises(ValueError, match="another inflow"):
-        fed.load_state(free.state())
-    for minimizer in (fixed, fed):
-        minimizer.run(3)
-        minimizer.load_state(minimizer.state())
 
 
 @pytest.mark.parametrize("num_iterations", [1, 8])
@@ -350,23 +298,6 @@ def test_minimizer_is_pickled_before_and_after_iterations(num_iterations):
         copy.load_state(minimizer.state())
 
 
-@pytest.mark.parametrize("num_iterations", [float("nan"), 1.5, 2.0, True, np.True_, "3", None])
-def test_iterations_must_be_integers(num_iterations):
-    minimizer = RegretMinimizer(subgame())
-    with pytest.raises(ValueError, match=r"num_iterations=.* must be an integer"):
-        minimizer.run(num_iterations)
-    with pytest.raises(ValueError, match=r"num_iterations=.* must be an integer"):
-        minimizer.run_with_leaves(num_iterations, NO_LEAVES, lambda *_: pytest.fail("asked"))
-    assert minimizer.iteration == 0
-
-
-def test_iterations_may_be_integers_of_numpy():
-    minimizer = RegretMinimizer(subgame())
-    minimizer.run(np.uint8(200))
-    minimizer.run(np.uint8(200))
-    assert (minimizer.iteration, type(minimizer.iteration)) == (400, int)
-
-
 def test_bad_input_is_refused():
     form = subgame()
     minimizer = RegretMinimizer(form)
@@ -375,6 +306,8 @@ def test_bad_input_is_refused():
         RegretMinimizer(form, num_threads=0)
     with pytest.raises(ValueError, match="num_iterations=-5"):
         minimizer.run(-5)
+    with pytest.raises(ValueError, match=r"num_iterations=1\.5 must be an integer"):
+        minimizer.run(1.5)
     with pytest.raises(ValueError, match="num_iterations=-1"):
         minimizer.run_with_leaves(-1, NO_LEAVES, lambda *_: pytest.fail("asked for values"))
     assert (minimizer.iteration, minimizer.num_averaged) == (0, 0)
@@ -386,11 +319,5 @@ def test_bad_input_is_refused():
         minimizer.set_range(1, np.array([0.5, -0.1]))
     with pytest.raises(ValueError, match="not a distribution"):
         minimizer.hold_fixed(0, everything, np.array([1, 1, 0.5, 0.6, 1, 0]))
-    with pytest.raises(ValueError, match="one number per sequence"):
-        minimizer.warm_start(0, np.ones(3), 1.0)
-    with pytest.raises(ValueError, match="weight=0"):
-        minimizer.warm_start(0, form.treeplexes[0].uniform_strategy(), 0)
     with pytest.raises(ValueError, match="infosets has shape"):
         minimizer.hold_fixed(0, np.ones(5, np.bool_), np.ones(6))
-    with pytest.raises(ValueError, match="gamma"):
-        Weighting(gamma=float("inf"))

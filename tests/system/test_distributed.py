@@ -42,19 +42,34 @@ ENVIRONMENT = {
     "NUMBA_NUM_THREADS": "2",
     "RAY_USAGE_STATS_ENABLED": "0",
 }
-WITH_WORKERS = pytest.mark.parametrize("engine", [PROCESSES, RAY])
-WITH_ALL = pytest.mark.parametrize("engine", [IN_PROCESS, PROCESSES, RAY])
+ON_RAY = pytest.param(RAY, marks=pytest.mark.slow)
+WITH_WORKERS = pytest.mark.parametrize("engine", [PROCESSES, ON_RAY])
+WITH_ALL = pytest.mark.parametrize("engine", [IN_PROCESS, PROCESSES, ON_RAY])
 
 
 @pytest.fixture(scope="module", autouse=True)
-def cluster():
-    """The address of a Ray cluster of two workers, to which this process is connected."""
+def environment():
+    """Another one than that of workers."""
     with pytest.MonkeyPatch.context() as patch:
         for name, value in ENVIRONMENT.items():
             patch.setenv(name, value)
-        ray.init("local", num_cpus=2, include_dashboard=False, log_to_driver=False)
-        yield ray.get_runtime_context().gcs_address
-        ray.shutdown()
+        yield
+
+
+@pytest.fixture(autouse=True)
+def connected(request):
+    """Ray's tests share a cluster."""
+    callspec = getattr(request.node, "callspec", None)
+    if callspec is not None and callspec.params.get("engine") is RAY:
+        request.getfixturevalue("cluster")
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """The address of a Ray cluster of two workers, to which this process is connected."""
+    ray.init("local", num_cpus=2, include_dashboard=False, log_to_driver=False)
+    yield ray.get_runtime_context().gcs_address
+    ray.shutdown()
 
 
 def wait_until(condition):
@@ -64,23 +79,13 @@ def wait_until(condition):
         time.sleep(0.05)
 
 
-@pytest.mark.parametrize("engine", [IN_PROCESS, distributed.LocalProcesses(3), PROCESSES, RAY])
+@pytest.mark.parametrize("engine", [IN_PROCESS, PROCESSES, ON_RAY])
 def test_results_are_in_order_and_those_of_the_builtin_map(engine):
     found = distributed.map(functions.draw, range(7), engine)
     expected = list(map(functions.draw, range(7)))
     assert [seed for seed, _ in found] == [seed for seed, _ in expected]
     np.testing.assert_array_equal([array for _, array in found], [array for _, array in expected])
     assert distributed.map(functions.draw, [], engine) == []
-
-
-@WITH_WORKERS
-def test_results_come_once_each_and_as_soon_as_they_are_there(engine):
-    numbers = []
-    distributed.for_each(
-        functions.draw, [0, 7, 8, 9, 10], lambda number, _: numbers.append(number), engine
-    )
-    assert numbers[-1] == 0
-    assert sorted(numbers) == [0, 1, 2, 3, 4]
 
 
 @WITH_ALL
@@ -138,6 +143,8 @@ def test_workers_compute_with_one_thread(engine):
     assert os.environ["OMP_NUM_THREADS"] == ENVIRONMENT["OMP_NUM_THREADS"]
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("cluster")
 def test_tasks_under_way_end_with_a_result_that_cannot_be_used(tmp_path):
     sleeper = tmp_path / "sleeper"
 
@@ -230,6 +237,7 @@ def test_data_from_the_command_line_on_a_running_cluster(alone, cluster, tmp_pat
     assert shards(tmp_path / "data") == alone
 
 
+@pytest.mark.slow
 def test_a_wrong_address_is_found_out_at_once(tmp_path):
     arguments = ("--run_dir=data", "--moves=3", "--ray_address=localhost:1")
     code, _, errors = run_script("generate_data.py", *arguments, directory=tmp_path)
@@ -272,26 +280,9 @@ def test_wrong_engines(arguments, message):
 def test_errors(monkeypatch):
     with pytest.raises(ValueError, match="max_retries=-1 must not be negative"):
         distributed.map(math.sqrt, [1], max_retries=-1)
-    with pytest.raises(ValueError, match=r"connected to the Ray cluster .* not elsewhere:1"):
-        distributed.map(math.sqrt, [1], distributed.Ray(1, "elsewhere:1"))
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(ValueError, match=r'pip install .* -e "\.\[ray\]" in the repo'):
         distributed.map(math.sqrt, [1], RAY)
-
-
-def test_what_is_compiled_while_workers_start_leaves_numba_its_threads() -> None:
-    source = """
-import numba
-from spiel_dl.system.workers import worker_environment
-
-with worker_environment():
-    numba.njit(lambda: 1)()
-print(numba.config.NUMBA_NUM_THREADS)
-"""
-    environment = {**os.environ, "NUMBA_NUM_THREADS": "3"}
-    command = [sys.executable, "-c", source]
-    found = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    assert found.stdout == "3\n"
 
 
 def test_two_threads_that_start_workers_leave_the_environment_as_it_was() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -16,11 +15,6 @@ from spiel_dl.system.environment import describe_environment
 def test_the_environment_is_json() -> None:
     described = describe_environment()
     assert json.loads(json.dumps(described)) == described
-
-
-def test_there_is_no_script_at_pythons_prompt(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "argv", [""])
-    assert describe_environment()["command"] == "python"
 
 
 def test_a_commit_is_clean_though_reports_were_written(

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from spiel_dl.system import locks
 from spiel_dl.system.run_directory import RunDirectory
 
 
@@ -34,12 +33,6 @@ def test_a_run_directory_is_locked_as_long_as_it_is_kept(tmp_path: Path) -> None
     del again
     gc.collect()
     assert not is_locked(tmp_path / "environment.jsonl")
-
-
-def test_the_same_directory_by_another_path_is_the_same(tmp_path: Path) -> None:
-    (tmp_path / "link").symlink_to(tmp_path)
-    lock = locks.acquire(tmp_path / "file")
-    assert locks.acquire(tmp_path / "link" / "file") is lock
 
 
 def is_locked(path: Path) -> bool:

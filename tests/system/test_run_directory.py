@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import gc
 import json
 import subprocess
 import sys
-import threading
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from spiel_dl.system.json_files import write_json
 from spiel_dl.system.run_directory import RunDirectory
@@ -65,15 +62,6 @@ def test_a_directory_in_use_is_refused_and_left_alone(tmp_path: Path) -> None:
     assert contents(run) == before
 
 
-def test_a_file_is_no_directory(tmp_path: Path) -> None:
-    path = tmp_path / "file"
-    path.write_text("x")
-    for resume in (False, True):
-        with pytest.raises(ValueError, match=r"file is a file"):
-            RunDirectory(path, CONFIG, resume=resume)
-    assert path.read_text() == "x"
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -90,13 +78,6 @@ def test_other_settings_do_not_resume(change: dict[str, Any], message: str, tmp_
     with pytest.raises(ValueError, match=rf"cannot resume .*{message}; use the same settings"):
         RunDirectory(tmp_path, {**CONFIG, **change}, resume=True)
     assert contents(tmp_path) == before
-
-
-def test_a_setting_that_is_gone_does_not_resume(tmp_path: Path) -> None:
-    RunDirectory(tmp_path, CONFIG)
-    fewer = {name: value for name, value in CONFIG.items() if name != "alpha"}
-    with pytest.raises(ValueError, match=r"its alpha is 1\.5, not None"):
-        RunDirectory(tmp_path, fewer, resume=True)
 
 
 def test_nothing_is_written_for_a_config_that_json_cannot_hold(tmp_path: Path) -> None:
@@ -123,17 +104,6 @@ def test_a_run_killed_while_it_began_can_be_resumed(
     assert {file.name for file in torn.iterdir()} == {file.name for file in whole.iterdir()}
 
 
-def test_a_run_killed_before_its_environment_can_be_resumed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with monkeypatch.context() as patch:
-        patch.setattr("spiel_dl.system.run_directory.describe_environment", _kill)
-        with pytest.raises(_Killed):
-            RunDirectory(tmp_path, CONFIG)
-    RunDirectory(tmp_path, CONFIG, resume=True)
-    assert {file.name for file in tmp_path.iterdir()} == {"config.json", "environment.jsonl"}
-
-
 def test_unfinished_files_of_a_killed_run_are_removed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -153,16 +123,6 @@ def test_unfinished_files_of_a_killed_run_are_removed(
     np.testing.assert_array_equal(checkpoint[0]["a"], np.ones(3))
 
 
-def test_metrics_are_lines_in_order(tmp_path: Path) -> None:
-    directory = RunDirectory(tmp_path, CONFIG)
-    assert directory.read_metrics() == []
-    lines = [{"step": step, "loss": 0.1 * step} for step in range(4)]
-    for line in lines:
-        directory.append_metrics(line)
-    assert directory.read_metrics() == lines
-    assert [json.loads(line) for line in directory.metrics_path.read_text().splitlines()] == lines
-
-
 def test_half_a_line_is_not_read_and_does_not_spoil_the_next(tmp_path: Path) -> None:
     directory = RunDirectory(tmp_path, CONFIG)
     directory.append_metrics({"step": 1})
@@ -172,6 +132,16 @@ def test_half_a_line_is_not_read_and_does_not_spoil_the_next(tmp_path: Path) -> 
     directory.truncate_metrics("step", 1)
     directory.append_metrics({"step": 2})
     assert directory.read_metrics() == [{"step": 1}, {"step": 2}]
+
+
+def test_a_whole_line_may_lack_its_end(tmp_path: Path) -> None:
+    directory = RunDirectory(tmp_path, CONFIG)
+    for step in (1, 2):
+        directory.append_metrics({"step": step, "rates": {"a": 1}})
+    directory.metrics_path.write_text(directory.metrics_path.read_text().rstrip("\n"))
+    directory.truncate_metrics("step", 2)
+    directory.append_metrics({"step": 3})
+    assert [line["step"] for line in directory.read_metrics()] == [1, 2, 3]
 
 
 def test_later_steps_are_dropped(tmp_path: Path) -> None:
@@ -184,57 +154,14 @@ def test_later_steps_are_dropped(tmp_path: Path) -> None:
     assert directory.read_metrics() == []
 
 
-def test_tensorboard_shows_the_metrics_once(tmp_path: Path) -> None:
-    """Two runs in one directory, the first one killed after its checkpoint of step 2."""
-    first = RunDirectory(tmp_path, CONFIG)
-    first.truncate_metrics("step", 0)
-    for step in (1, 2, 5, 9):
-        first.append_metrics({"step": step, "loss": 1.0 / step, "network": "a.safetensors"})
-    second = RunDirectory(tmp_path, CONFIG, resume=True)
-    second.truncate_metrics("step", 2)
-    for step in (5, 9, 12):
-        second.append_metrics({"step": step, "loss": 2.0 / step})
-    accumulator = EventAccumulator(str(tmp_path))
-    accumulator.Reload()
-    assert accumulator.Tags()["scalars"] == ["loss"]
-    shown = [(event.step, event.value) for event in accumulator.Scalars("loss")]
-    expected = [(line["step"], line["loss"]) for line in second.read_metrics()]
-    assert [step for step, _ in shown] == [1, 2, 5, 9, 12]
-    assert shown == [(step, pytest.approx(loss)) for step, loss in expected]
-
-
-def test_a_finished_directory_gives_its_thread_back(tmp_path: Path) -> None:
-    before = set(threading.enumerate())
-    directory = RunDirectory(tmp_path, CONFIG)
-    directory.truncate_metrics("step", 0)
-    directory.append_metrics({"step": 1, "loss": 1.0})
-    assert set(threading.enumerate()) - before
-    del directory
-    gc.collect()
-    assert not set(threading.enumerate()) - before
-
-
 def test_nothing_heavy_is_imported_before_it_is_needed() -> None:
     program = (
-        "import sys, spiel_dl.system.run_directory\n"
-        "print({'torch', 'tensorboard'} & {*sys.modules})"
+        "import sys, spiel_dl.system.run_directory\nprint({'torch', 'matplotlib'} & {*sys.modules})"
     )
     result = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     assert result.stdout == "set()\n"
-
-
-def test_the_newest_checkpoint_is_kept(tmp_path: Path) -> None:
-    directory = RunDirectory(tmp_path, CONFIG)
-    assert directory.load_checkpoint() is None
-    for step in (1, 2):
-        directory.save_checkpoint({"weights": np.full(3, float(step))}, {"step": step})
-    checkpoint = directory.load_checkpoint()
-    assert checkpoint is not None
-    arrays, header = checkpoint
-    assert header == {"step": 2}
-    assert arrays["weights"].tolist() == [2.0, 2.0, 2.0]
 
 
 def test_a_broken_checkpoint_is_named(tmp_path: Path) -> None:

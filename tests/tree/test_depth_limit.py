@@ -72,13 +72,6 @@ def test_limits_may_be_integers_of_numpy():
     assert type(limit.value) is int
 
 
-def test_limits_keep_their_unit():
-    for limit in (DepthLimit(moves=2), DepthLimit(plies=2), DepthLimit(rounds=2)):
-        other = limit.with_value(5)
-        assert (other.unit, other.value) == (limit.unit, 5)
-        assert str(other) == f"5 {limit.unit}"
-
-
 @pytest.mark.parametrize("limit", [DepthLimit(moves=1), DepthLimit(plies=20), DepthLimit(rounds=3)])
 def test_what_is_written_can_be_read(limit: DepthLimit) -> None:
     assert DepthLimit.parse(str(limit)) == limit
@@ -88,8 +81,3 @@ def test_what_is_written_can_be_read(limit: DepthLimit) -> None:
 def test_what_is_no_depth_limit_is_not_read(text: str) -> None:
     with pytest.raises(ValueError, match=f"'{text}' must be a depth limit such as '2 rounds'"):
         DepthLimit.parse(text)
-
-
-def test_a_limit_says_its_unit() -> None:
-    with pytest.raises(TypeError):
-        DepthLimit(2)  # type: ignore[misc]

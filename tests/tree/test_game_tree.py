@@ -158,18 +158,6 @@ def test_states_of_the_simultaneous_original_are_found(game_string: str) -> None
     assert [len(infosets) for infosets in found] == [tree.num_infosets(p) for p in (0, 1)]
 
 
-@pytest.mark.parametrize("tells", ["observation", "information_state"])
-def test_a_game_that_shows_observations_alone_gets_perfect_recall(tells: str) -> None:
-    # Player 0 sees only the time, but it remembers its first move; player 1 has not seen it.
-    tree = GameTree.from_game(tiny_games.HiddenMoves(tells=tells))
-    assert tree.infoset.tolist() == [0, 0, 0, 1, 1, 2, 2, *[-1] * 8]
-    assert [tree.num_infosets(player) for player in (0, 1)] == [3, 1]
-    state = tree.game.new_initial_state()
-    for action in (1, 0):
-        state.apply_action(action)
-    assert tree.find_infoset(state, 0) == 2
-
-
 def test_one_game_in_three_guises_is_one_tree() -> None:
     name = "goofspiel(num_cards=3,imp_info=True,points_order=random)"
     trees = [
@@ -182,20 +170,6 @@ def test_one_game_in_three_guises_is_one_tree() -> None:
         for field in ("parent", "action", "player", "chance_reach", "utility", "infoset"):
             np.testing.assert_array_equal(getattr(tree, field), getattr(trees[0], field))
         np.testing.assert_array_equal(tree.sequence, trees[0].sequence)
-
-
-def test_array_types_are_the_documented_ones() -> None:
-    tree = GameTree.from_game("kuhn_poker")
-    types = {
-        np.int32: ["parent", "depth", "action", "infoset", "sequence", "num_children"],
-        np.float64: ["chance_reach", "utility"],
-        np.int8: ["player"],
-        np.int16: ["move_number"],
-        np.int64: ["infoset_key"],
-    }
-    for dtype, names in types.items():
-        assert {name: getattr(tree, name).dtype for name in names} == dict.fromkeys(names, dtype)
-    assert tree.sequence.shape == (2, tree.num_histories)
 
 
 def test_a_state_without_an_infoset_is_refused() -> None:

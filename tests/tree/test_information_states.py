@@ -1,7 +1,5 @@
 """Strings that identify infosets, by what a game tells."""
 
-import pickle
-
 import pyspiel
 import pytest
 
@@ -58,10 +56,3 @@ def test_states_before_joint_moves_are_told_as_after_conversion() -> None:
     assert string(simultaneous, 0) == string(turns, 0)
     assert string(simultaneous, 1) == string(turns.child(2), 1)
     assert string(simultaneous, 0) != string(simultaneous, 1)
-
-
-@pytest.mark.parametrize("make", [information_string_function, turn_based_string_function])
-def test_the_functions_can_be_pickled(make) -> None:
-    game = pyspiel.load_game("kuhn_poker")
-    copy = pickle.loads(pickle.dumps(make(game)))
-    assert copy(after(game, [2, 0]), 0) == "2"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pyspiel
 import pytest
@@ -9,6 +11,7 @@ from open_spiel.python.algorithms import exploitability as openspiel_exploitabil
 
 import spiel_dl as dl
 from spiel_dl.tree.from_openspiel import is_same_game, load_turn_based
+from spiel_dl.tree.game_tree import GameTree
 
 EFG = 'EFG 2 R "g" {{ "0" "1" }} ""\np "" 1 1 "a" {{ "l" "r" }} 0\n{0}\n{1}\n'
 
@@ -54,6 +57,34 @@ def test_policies_are_judged_in_the_game_that_is_given() -> None:
     assert dl.nash_conv(second, policy) == pytest.approx(expected, abs=1e-9)
     assert expected == pytest.approx(4.5, abs=1e-3)
     assert dl.best_response_value(second, policy, 0) == pytest.approx(5.0, abs=1e-3)
+
+
+def test_a_file_that_was_written_anew_is_another_game(tmp_path: Path) -> None:
+    """Player 0 chooses between two utilities: first the left one is the better, then the right."""
+    file = tmp_path / "game.efg"
+    string = f"efg_game(filename={file})"
+
+    def write(left: int, right: int) -> None:
+        outcomes = (f't "" {n} "" {{ {u} {-u} }}' for n, u in ((1, left), (2, right)))
+        file.write_text(EFG.format(*outcomes))
+
+    write(1, 0)
+    first, again = load_turn_based(string), load_turn_based(string)
+    left = dl.ArrayPolicy(GameTree.from_game(first), (np.array([1.0, 1.0, 0.0]), np.ones(1)))
+    assert is_same_game(first, again)
+    assert dl.nash_conv(again, left) == 0
+    write(2, 3)
+    new = load_turn_based(string)
+    assert not is_same_game(first, new)
+    for game in (new, string):
+        assert dl.nash_conv(game, left) == 1
+        assert dl.expected_value(game, left) == 2
+        assert dl.best_response_value(game, left, 0) == 3
+        mixed = dl.mix_policies(game, [left, dl.ArrayPolicy.uniform(game)], [0.5, 0.5])
+        assert dl.expected_value(game, mixed) == 2.25
+        assert dl.gain(game, left, left, 1) == pytest.approx(1.0)
+        response = dl.RNR(game, 0, left, p=0.5).to_array_policy()
+        assert dl.expected_value(game, response) == pytest.approx(3.0, abs=1e-3)
 
 
 @pytest.mark.parametrize(

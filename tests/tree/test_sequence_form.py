@@ -93,16 +93,6 @@ def test_constraints_of_kuhn_poker_by_hand() -> None:
     np.testing.assert_array_equal(treeplex.constraints().toarray(), expected)
 
 
-@pytest.mark.parametrize("name", GAMES)
-def test_trees_give_treeplexes_whose_parents_come_first(name: str) -> None:
-    for treeplex in GameTree.from_game(name).treeplexes:
-        assert (treeplex.parent_sequence < treeplex.first_sequence).all()
-        assert (treeplex.num_actions >= 1).all()
-        ends = treeplex.first_sequence + treeplex.num_actions
-        assert ends[:-1].tolist() == treeplex.first_sequence[1:].tolist()
-        assert (treeplex.first_sequence[0], ends[-1]) == (1, treeplex.num_sequences)
-
-
 @pytest.mark.parametrize("seed", [0, 1])
 @pytest.mark.parametrize("name", GAMES)
 def test_payoffs_give_the_expected_utility_of_a_plain_walk(name: str, seed: int) -> None:
@@ -123,26 +113,6 @@ def test_payoffs_give_the_expected_utility_of_a_plain_walk(name: str, seed: int)
         by_sequence = form.values_against(player, plans[1 - player])
         sign = 1 if player == 0 else -1
         assert plans[player] @ by_sequence == pytest.approx(sign * expected, abs=1e-12)
-
-
-@pytest.mark.parametrize("name", GAMES)
-def test_payoffs_are_sums_over_terminal_histories(name: str) -> None:
-    tree = GameTree.from_game(name)
-    expected: dict[tuple[int, int], float] = {}
-    for history in range(tree.num_histories):
-        if tree.is_terminal[history]:
-            pair = (int(tree.sequence[0, history]), int(tree.sequence[1, history]))
-            paid = float(tree.utility[history] * tree.chance_reach[history])
-            expected[pair] = expected.get(pair, 0.0) + paid
-    payoffs = tree.sequence_form.payoffs.tocoo()
-    found = dict(zip(zip(*payoffs.coords, strict=True), payoffs.data, strict=True))
-    assert all(value != 0 for value in found.values()), "explicit zeros cost time"
-    assert found.keys() <= expected.keys()
-    for pair, value in expected.items():
-        assert found.get(pair, 0.0) == pytest.approx(value, abs=1e-15)
-    assert tree.sequence_form.utility_range == tree.utility_range
-    other_view = tree.sequence_form.payoffs_for(1).toarray()
-    np.testing.assert_array_equal(other_view, -tree.sequence_form.payoffs.toarray().T)
 
 
 def test_payoffs_that_cancel_are_left_out() -> None:

@@ -4,6 +4,7 @@ import numpy as np
 import pyspiel
 import pytest
 
+from spiel_dl.policies.opponent_models import random_policy
 from spiel_dl.solvers.best_response import best_response, realization_plan
 from spiel_dl.tree import DepthLimit, GameTree, cut
 from tests import tiny_games
@@ -22,23 +23,12 @@ CASES = [
 ]
 
 
-def random_strategies(tree: GameTree, seed: int) -> list[np.ndarray]:
-    rng = np.random.default_rng(seed)
-    strategies = []
-    for treeplex in tree.treeplexes:
-        weights = rng.random(treeplex.num_sequences)
-        weights[0] = 1.0
-        sums = np.repeat(treeplex.sum_per_infoset(weights), treeplex.num_actions)
-        strategies.append(np.concatenate([[1.0], weights[1:] / sums]))
-    return strategies
-
-
 @pytest.mark.parametrize(("game", "limit"), CASES)
 def test_trunk_and_subgames_together_are_the_game(game, limit):
     """The expected utility of random strategies is that of the trunk plus that of the subgames."""
     tree = GameTree.from_game(game)
     trunk = cut(tree, limit)
-    strategies = random_strategies(tree, seed=1)
+    strategies = random_policy(tree, seed=1).strategies
     whole = [realization_plan(t, s) for t, s in zip(tree.treeplexes, strategies, strict=True)]
     above = [whole[p][trunk.sequences[p]] for p in (0, 1)]
     value = above[0] @ trunk.sequence_form.payoffs @ above[1]
@@ -119,20 +109,11 @@ def test_limit_beyond_the_game_leaves_no_leaf():
     assert abs(difference).sum() == 0
 
 
-def test_public_states_may_be_numpy_integers():
-    tree = GameTree.from_game("kuhn_poker")
-    [state] = cut(tree, DepthLimit(moves=1)).leaves.public_states[:1]
-    expected = cut(tree, DepthLimit(moves=1), int(state))
-    for given in (state, [state], np.array([state])):
-        found = cut(tree, DepthLimit(moves=1), given)
-        np.testing.assert_array_equal(found.extent.root_of_history, expected.extent.root_of_history)
-
-
 def test_values_of_subgames_add_up_to_the_best_response():
     """A best response in the subgames, hung onto the trunk, is a best response in the game."""
     tree = GameTree.from_game(LEDUC)
     trunk = cut(tree, DepthLimit(plies=3))
-    strategies = random_strategies(tree, seed=2)
+    strategies = random_policy(tree, seed=2).strategies
     opponent = realization_plan(tree.treeplexes[1], strategies[1])
     above = opponent[trunk.sequences[1]]
     ranges = above[trunk.leaves.sequences[1]]
@@ -181,7 +162,7 @@ def test_subgames_of_single_public_states_are_the_subgames(game, limit):
 def test_two_levels_of_trunks_and_subgames_are_the_game(game, limit, next_limit):
     """The expected utility of random strategies, from three layers."""
     tree = GameTree.from_game(game)
-    strategies = random_strategies(tree, seed=4)
+    strategies = random_policy(tree, seed=4).strategies
     whole = [realization_plan(t, s) for t, s in zip(tree.treeplexes, strategies, strict=True)]
     trunk = cut(tree, limit)
     above = [whole[p][trunk.sequences[p]] for p in (0, 1)]

@@ -15,9 +15,8 @@ from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree import DepthLimit, GameTree, cut
 from spiel_dl.value_functions import LeafValues
-from spiel_dl.value_functions.base import PartOfLeaves
+from spiel_dl.value_functions.base import PartOfLeaves, ask
 from spiel_dl.value_functions.generation import value_ranges
-from spiel_dl.value_functions.noisy import NoisyValue
 from tests.made_up_values import MadeUpValue
 
 TREE = GameTree.from_game("kuhn_poker")
@@ -53,28 +52,32 @@ def ones():
     return np.ones(LEAVES.num_infosets(0)), np.ones(LEAVES.num_infosets(1))
 
 
-ASK = {
+USES = {
     "dl_cfr": lambda function: solve_trunk(function, alternating_updates=True),
     "dl_cfr at once": lambda function: solve_trunk(function, alternating_updates=False),
     "resolving": resolve,
     "cdbr": respond,
-    "noisy": lambda function: NoisyValue(function, 1.0).bind(LEAVES).evaluate(*ones()),
     "part": lambda function: PartOfLeaves(function.bind(LEAVES), LEAVES).evaluate(*ones()),
     "data": lambda function: value_ranges(LEAVES, tuple(own[None] for own in ones()), function),
 }
 
 
-@pytest.mark.parametrize("ask", ASK.values(), ids=ASK)
 @pytest.mark.parametrize("wrong", WRONG.values(), ids=WRONG)
-def test_answers_of_wrong_shapes_are_refused(wrong, ask):
+def test_answers_of_wrong_shapes_are_refused(wrong):
     with pytest.raises(ValueError, match=r"_MadeUpLeafValues answered .*let evaluate return"):
-        ask(MadeUpValue(wrong))
+        ask(MadeUpValue(wrong).bind(LEAVES), (0, 1), *ones())
 
 
-@pytest.mark.parametrize("ask", ASK.values(), ids=ASK)
-def test_right_answers_are_taken(ask):
-    ask(MadeUpValue(lambda first, second: (0 * first, 0 * second)))
-    ask(MadeUpValue(lambda first, second: [np.zeros_like(first), np.zeros(second.shape, "f4")]))
+@pytest.mark.parametrize("use", USES.values(), ids=USES)
+def test_whoever_uses_values_refuses_them(use):
+    with pytest.raises(ValueError, match=r"_MadeUpLeafValues answered .*let evaluate return"):
+        use(MadeUpValue(WRONG["too short"]))
+
+
+@pytest.mark.parametrize("use", USES.values(), ids=USES)
+def test_right_answers_are_taken(use):
+    use(MadeUpValue(lambda first, second: (0 * first, 0 * second)))
+    use(MadeUpValue(lambda first, second: [np.zeros_like(first), np.zeros(second.shape, "f4")]))
 
 
 def test_an_answer_is_described():

@@ -34,7 +34,7 @@ def test_range_weighted_values_are_the_lp_value(game, limit):
     expected = linear_program.solve(trunk.leaves.subgames, (ranges[0], ranges[1])).value
     assert ranges[0] @ values[0] == pytest.approx(expected, abs=1e-3)
     assert ranges[1] @ values[1] == pytest.approx(-expected, abs=1e-3)
-    assert function.gaps.max() <= 1e-4
+    assert function.gaps.max() <= 1e-5 * trunk.tree.utility_range
 
 
 @pytest.mark.parametrize(("game", "limit"), CASES)
@@ -46,7 +46,8 @@ def test_values_are_zero_sum_in_each_public_state(game, limit):
     sums = sum(leaves.sum_by_public_state(p, ranges[p] * values[p]) for p in (0, 1))
     masses = [leaves.sum_by_public_state(p, ranges[p]) for p in (0, 1)]
     assert (sums >= -1e-9).all()
-    assert (sums <= 1e-4 * masses[0] * masses[1] + 1e-9).all()
+    largest = leaves.tree.utility_range / 2
+    assert (sums <= largest * (1e-4 * masses[0] * masses[1] + 1e-9)).all()
 
 
 def test_values_are_homogeneous_in_the_opponents_range():
@@ -74,14 +75,6 @@ def test_batches_are_rows():
             np.testing.assert_array_equal(batch[player][row], single[player])
 
 
-def test_no_more_iterations_than_may_be():
-    leaves = cut(GameTree.from_game("kuhn_poker"), DepthLimit(moves=1)).leaves
-    function = ExactValue(1e-12, max_iterations=50).bind(leaves)
-    with pytest.warns(RuntimeWarning, match="after 50 iterations"):
-        function.evaluate(*random_ranges(leaves, 3))
-    assert function._minimizer.num_averaged == 50
-
-
 def test_errors():
     with pytest.raises(ValueError, match="tolerance=0"):
         ExactValue(tolerance=0)
@@ -104,17 +97,11 @@ def test_ranges_that_are_none_are_refused(value):
         values.evaluate(np.ones(6), wrong)
 
 
-def test_an_empty_batch_has_no_values():
-    values = ExactValue().bind(cut(GameTree.from_game("kuhn_poker"), DepthLimit(moves=1)).leaves)
-    found = values.evaluate(np.zeros((0, 6)), np.zeros((0, 6)))
-    assert [each.shape for each in found] == [(0, 6), (0, 6)]
-
-
 def test_evaluations_that_do_not_come_to_the_tolerance_are_counted_and_warned_of():
     leaves = cut(GameTree.from_game("leduc_poker"), DepthLimit(plies=3)).leaves
     values = ExactValue(tolerance=1e-9, max_iterations=100).bind(leaves)
     ranges = random_ranges(leaves, seed=2)
-    with pytest.warns(RuntimeWarning, match="more than tolerance=1e-09; raise max_iterations"):
+    with pytest.warns(RuntimeWarning, match=r"more than 1\.3e-08; raise max_iterations"):
         values.evaluate(*ranges)
     values.evaluate(*ranges)
     assert values.num_unfinished == 2

@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 
 from spiel_dl.solvers import linear_program
-from spiel_dl.tree import DepthLimit, GameTree, cut
+from spiel_dl.tree import DepthLimit
 from spiel_dl.value_functions import dataset as data
 from spiel_dl.value_functions import generation
 from spiel_dl.value_functions.dataset import Dataset, DatasetConfig
-from spiel_dl.value_functions.exact import ExactValue
 from tests.value_functions.datasets import CONFIGS, GOOFSPIEL_4, KUHN, make, shards
 
 
@@ -35,21 +34,6 @@ def test_range_weighted_values_are_the_lps(config, tmp_path):
             for player, sign in ((0, 1), (1, -1)):
                 found = here[player] @ dataset.cfvs[player][row]
                 assert found == pytest.approx(sign * value, abs=1e-4)
-
-
-def test_values_are_those_of_exact_value_at_the_stored_ranges(tmp_path):
-    """Also infoset by infoset, where the optimal values are unique (Kuhn's are, nearly always)."""
-    config = CONFIGS[0]
-    dataset, _ = make(tmp_path, config)
-    function = ExactValue(1e-7, 100_000)
-    leaf_values = function.bind(cut(GameTree.from_game("kuhn_poker"), DepthLimit(moves=1)).leaves)
-    for row in range(dataset.num_strategies):
-        ranges = [dataset.ranges[player][row].astype(float) for player in (0, 1)]
-        values = leaf_values.evaluate(*ranges)
-        for player in (0, 1):
-            reached = ranges[player] > 0.01
-            found = dataset.cfvs[player][row]
-            np.testing.assert_allclose(found[reached], values[player][reached], atol=2e-3)
 
 
 def test_results_depend_on_seed_and_number_alone(tmp_path):
@@ -119,34 +103,6 @@ def test_ranges_are_not_added_while_another_process_does(tmp_path):
     assert not (tmp_path / "asked.safetensors").exists()
     generation.add_ranges(tmp_path, "asked", ranges)
     assert Dataset.load(tmp_path).num_strategies == before.num_strategies + 1
-
-
-def test_random_strategies_are_as_pure_as_asked():
-    trunk = cut(GameTree.from_game(GOOFSPIEL_4), DepthLimit(rounds=2))
-    treeplex = trunk.sequence_form.treeplexes[0]
-    config = DatasetConfig(GOOFSPIEL_4, DepthLimit(rounds=2))
-    largest = []
-    for index in range(100):
-        strategy = generation.random_trunk_strategies(trunk, config, index)[0]
-        assert strategy.min() >= 0
-        np.testing.assert_allclose(treeplex.sum_per_infoset(strategy), 1, rtol=1e-12)
-        largest.append(np.maximum.reduceat(strategy, treeplex.first_sequence))
-    several = np.stack(largest)[:, treeplex.num_actions > 1]
-    assert (several == 1).mean() == pytest.approx(0.2, abs=0.05)
-    assert ((several > 0.9) & (several < 1)).mean() > 0.2
-    assert (several < 0.6).mean() > 0.2
-
-
-def test_ranges_are_reaches():
-    """Goofspiel after one round: each player's reach is the probability of its own bid."""
-    trunk = cut(GameTree.from_game(GOOFSPIEL_4), DepthLimit(rounds=1))
-    config = DatasetConfig(GOOFSPIEL_4, DepthLimit(rounds=1))
-    strategies = generation.random_trunk_strategies(trunk, config, 0)
-    ranges = generation.leaf_ranges(trunk, strategies)
-    for player in (0, 1):
-        tree_sequence = trunk.sequences[player][trunk.leaves.sequences[player]]
-        bids = trunk.tree.sequence_action[player][tree_sequence]
-        np.testing.assert_array_equal(ranges[player], strategies[player][1:][bids])
 
 
 def test_masses_are_reaches_of_public_states(tmp_path):

@@ -53,14 +53,6 @@ class OwnNetwork(PositionalNetwork):
 
     kind = "own_network"
 
-    @classmethod
-    def load(cls, path, device="cpu"):
-        arrays, header = cls.read(path)
-        network = cls(header["num_layers"], header["num_units"], device=device)
-        network.initialize(LEAVES)
-        network.load_parameters(arrays)
-        return network
-
 
 def test_networks_of_a_person_s_own_are_registered(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setattr(network_files, "_registered", {})
@@ -95,8 +87,6 @@ def test_what_cannot_be_registered() -> None:
     Other.__qualname__ = "PositionalNetwork"
     with pytest.raises(ValueError, match="kind='positional_network' is that of PositionalNetwork"):
         network_files.register_network(Other)
-    with pytest.raises(ValueError, match=r"NoKind has no method load\(path, device=\)"):
-        NoKind.load("nowhere", device="cpu")
 
 
 def test_value_functions_by_name(tmp_path: Path) -> None:

@@ -8,15 +8,13 @@ import pytest
 import torch
 
 import spiel_dl.games  # noqa: F401  (registers the games)
-from papers.particle.linear_targets import train_on_linear_targets
 from spiel_dl.tree import DepthLimit
 from spiel_dl.tree.particles import Particles
 from spiel_dl.tree.sparse_tree import sparse_trunk
 from spiel_dl.value_functions.particle import ParticleNetwork
-from spiel_dl.value_functions.particle_features import InfostateFeatures, LeafFeatures
+from spiel_dl.value_functions.particle_features import InfostateFeatures
 from spiel_dl.value_functions.particle_leaves import LeafTensors
-from spiel_dl.value_functions.particle_module import ParticleBatch, ParticleModule, ParticleSizes
-from spiel_dl.value_functions.positional import PositionalLayout, PositionalNetwork
+from spiel_dl.value_functions.particle_module import ParticleBatch, ParticleModule
 from tests.particle_networks import (
     CASES,
     GOOFSPIEL_3,
@@ -25,90 +23,6 @@ from tests.particle_networks import (
     random_ranges,
     small_network,
 )
-
-
-@dataclasses.dataclass(frozen=True)
-class IndependentFeatures(InfostateFeatures):
-    """Random features of full column rank: more of them than there are leaf infosets."""
-
-    name = "independent"
-
-    def of_leaves(self, leaves):
-        size = leaves.num_infosets(0) + leaves.num_infosets(1)
-        infostates = np.random.default_rng(7).standard_normal((size, size + 3))
-        # What a positional network is told of the public state.
-        layout = PositionalLayout.of_leaves(leaves)
-        public = layout.input_index[:, : layout.num_inputs - layout.num_outputs]
-        return LeafFeatures((public == size + 1).astype(np.float32), infostates.astype(np.float32))
-
-
-def positional_network(leaves):
-    network = PositionalNetwork(2, 16, seed=3)
-    network.initialize(leaves)
-    return network
-
-
-@pytest.mark.parametrize(("game", "limit"), CASES)
-def test_any_positional_network_is_a_particle_network(game, limit):
-    """Theorem 4, by its proof.
-
-    F^T W = E makes the base of each infostate its position's unit vector, where rows of F^T are
-    features, W is the linear change of basis and rows of E are unit vectors.
-    """
-    leaves = leaves_of(game, limit)
-    positional = positional_network(leaves)
-    layout = positional.bind(leaves).layout
-    sizes = ParticleSizes(
-        layout.num_outputs, basis_layers=1, regression_layers=3, regression_width=1.0
-    )
-    particle = ParticleNetwork(sizes, IndependentFeatures())
-    particle.initialize(leaves)
-    tensors = particle.bind(leaves).tensors
-    features = tensors.features.double()
-    positions = torch.from_numpy(layout.output_of_infoset % layout.num_outputs)
-    targets = torch.nn.functional.one_hot(positions, layout.num_outputs).double()
-    change_of_basis = features.T @ torch.linalg.solve(features @ features.T, targets)
-    # The positional network is told public features first, the regression is told them last.
-    num_public = layout.num_inputs - layout.num_outputs
-    regression = [module for module in positional.module if isinstance(module, torch.nn.Linear)]
-    first = regression[0].weight
-    with torch.no_grad():
-        regression[0].weight = torch.nn.Parameter(
-            torch.cat([first[:, num_public:], first[:, :num_public]], dim=1)
-        )
-    particle.module.regression = positional.module
-    particle.module.double()
-    with torch.no_grad():
-        # Values are divided by the root of the base's length.
-        for parameter in regression[-1].parameters():
-            parameter.mul_(layout.num_outputs**0.5)
-        particle.module.change_basis[0].weight.copy_(change_of_basis.T)
-    tensors = tensors._replace(features=features, public=tensors.public.double())
-    check = positional_network(leaves)
-    check.module.double()
-    for seed in range(5):
-        ranges = random_ranges(leaves, seed)
-        found, expected = (
-            particle_values(particle, tensors, ranges),
-            positional_values(check, layout, ranges),
-        )
-        assert np.abs(expected).max() > 1e-3
-        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6)
-
-
-def particle_values(network, tensors, ranges):
-    """Of ranges as they are, of no particular sum, in double precision."""
-    belief = torch.from_numpy(np.concatenate([*ranges, [0.0]]))[tensors.entry]
-    with torch.no_grad():
-        batch = ParticleBatch(tensors.features, tensors.infostate, belief, tensors.public)
-        return network.module(batch).reshape(-1)[tensors.place].numpy()
-
-
-def positional_values(network, layout, ranges):
-    inputs = np.concatenate([*ranges, [0.0, 1.0]])[layout.input_index]
-    with torch.no_grad():
-        outputs = network.module(torch.from_numpy(inputs)).numpy()
-    return outputs.reshape(-1)[layout.output_of_infoset]
 
 
 @pytest.mark.parametrize("concatenation_layers", [0, 1])
@@ -184,13 +98,6 @@ def test_evaluation_follows_the_definition(game, limit, concatenation_layers):
             assert found[player][infoset] == pytest.approx(expected, rel=1e-4, abs=1e-5)
 
 
-def test_features_tell_perfect_recall_infosets_apart():
-    for game, limit in CASES:
-        leaves = leaves_of(game, limit)
-        rows = InfostateFeatures().of_leaves(leaves).infostates
-        assert len(np.unique(rows, axis=0)) == len(rows), game
-
-
 def test_imperfect_recall_forgets():
     """After 2 of 4 cards were bid, a hand of cards 3 and 4 can have come about in two ways."""
     game = "python_goofspiel_ii(num_cards=4,points_order=descending)"
@@ -225,30 +132,6 @@ def test_infosets_that_look_alike_are_valued_together(batch):
         with torch.inference_mode():
             expected = network.module(inputs).flatten()[every.place].numpy()
         np.testing.assert_allclose(found[index], expected, rtol=1e-4, atol=1e-6)
-
-
-def test_values_are_homogeneous_in_the_opponents_range_only():
-    leaves = leaves_of(GOOFSPIEL_3, DepthLimit(rounds=1))
-    network = small_network(leaves)
-    range_0, range_1 = random_ranges(leaves, seed=1)
-    values = network.bind(leaves).evaluate(range_0, range_1)
-    scaled = network.bind(leaves).evaluate(4 * range_0, range_1 / 8)
-    np.testing.assert_allclose(scaled[0], values[0] / 8, rtol=1e-12)
-    np.testing.assert_allclose(scaled[1], values[1] * 4, rtol=1e-12)
-    nothing = network.bind(leaves).evaluate(range_0, np.zeros_like(range_1))
-    np.testing.assert_array_equal(nothing[0], 0)
-    assert np.abs(nothing[1]).min() > 0
-
-
-def test_batches_are_rows():
-    leaves = leaves_of("kuhn_poker", DepthLimit(moves=1))
-    network = small_network(leaves)
-    ranges = random_ranges(leaves, seed=3, batch=(2, 3))
-    batch = network.bind(leaves).evaluate(*ranges)
-    for row in np.ndindex(2, 3):
-        single = network.bind(leaves).evaluate(ranges[0][row], ranges[1][row])
-        for player in (0, 1):
-            np.testing.assert_allclose(batch[player][row], single[player], rtol=1e-4, atol=1e-7)
 
 
 def test_a_sparse_trunk_of_all_histories_has_the_values_of_the_whole_one():
@@ -293,53 +176,3 @@ def test_values_are_those_of_the_newest_parameters():
     fresh.load_parameters(network.parameter_arrays())
     assert np.abs(before[0] - after[0]).max() > 1e-6
     np.testing.assert_array_equal(fresh.bind(leaves).evaluate(*ranges)[0], after[0])
-
-
-def test_files(tmp_path):
-    leaves = leaves_of("kuhn_poker", DepthLimit(moves=1))
-    network = small_network(leaves, features=InfostateFeatures(False), seed=5, conditional=True)
-    network.save(tmp_path / "network")
-    loaded = ParticleNetwork.load(tmp_path / "network")
-    with pytest.raises(ValueError, match=r"game is kuhn_poker\(\), but the leaves' is leduc"):
-        loaded.initialize(leaves_of("leduc_poker", DepthLimit(moves=1)))
-    same = leaves_of("kuhn_poker(players=2)", DepthLimit(moves=1))
-    loaded.initialize(same)
-    ranges = random_ranges(leaves, seed=6)
-    pair = [network.bind(leaves).evaluate(*ranges), loaded.bind(same).evaluate(*ranges)]
-    for one, other in zip(*pair, strict=True):
-        np.testing.assert_array_equal(one, other)
-    with pytest.raises(ValueError, match="needs features called 'imperfect recall'"):
-        ParticleNetwork.load(tmp_path / "network", InfostateFeatures(True))
-    other = PositionalNetwork(1, 4)
-    other.initialize(leaves)
-    other.save(tmp_path / "positional")
-    with pytest.raises(ValueError, match="holds a positional_network, not a particle_network"):
-        ParticleNetwork.load(tmp_path / "positional")
-
-
-def test_errors():
-    with pytest.raises(ValueError, match="base=0"):
-        ParticleSizes(base=0)
-    with pytest.raises(ValueError, match="has no parameters yet; call initialize"):
-        ParticleNetwork().bind(leaves_of("kuhn_poker", DepthLimit(moves=1)))
-    with pytest.raises(ValueError, match="nothing to value"):
-        ParticleNetwork().bind(leaves_of("kuhn_poker", DepthLimit(moves=9)))
-    pennies = leaves_of("coordinated_mp", DepthLimit(moves=1))
-    with pytest.raises(ValueError, match="has no information_state_tensor"):
-        ParticleNetwork().bind(pennies)
-    leaves = leaves_of("kuhn_poker", DepthLimit(moves=1))
-    network = small_network(leaves)
-    with pytest.raises(ValueError, match=r"the leaves need \[..., 6\] and \[..., 6\]"):
-        network.bind(leaves).evaluate(np.ones(6), np.ones(5))
-
-
-@pytest.mark.slow
-def test_the_product_learns_linear_targets_and_concatenation_does_not():
-    """Figure 2, with fewer steps than the figure: the mean squared error at the end."""
-    losses = {
-        name: train_on_linear_targets(name, num_steps=4000)[-1]["loss"]
-        for name in ("linear", "projection", "concatenation_1")
-    }
-    assert losses["linear"] < 1e-10
-    assert losses["projection"] < 1e-10
-    assert losses["concatenation_1"] > 1e-4

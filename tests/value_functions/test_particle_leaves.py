@@ -1,7 +1,6 @@
 """Layouts of leaf infosets by public state, and those that look alike, by hand."""
 
 import numpy as np
-import pytest
 import torch
 
 from spiel_dl.value_functions.particle_features import LeafFeatures
@@ -36,25 +35,3 @@ def test_the_same_features_in_the_same_public_state_are_one():
     assert alike.sum(rows).tolist() == [[7, 2, 3, 4, 5, 0], [1, 0, 0, 0, 0, 0]]
     spread = alike.spread(np.array([[10.0, 20, 30, 40, 50]]))
     assert spread.tolist() == [[10, 20, 30, 40, 50, 10]]
-
-
-def test_infosets_that_differ_stay_as_they_are():
-    kinds = np.arange(6, dtype=np.float32)[:, None]
-    alike = Alike(kinds, STATE)
-    assert alike.first.tolist() == list(range(6))
-    row = np.array([[1.0, 2, 3, 4, 5, 6]])
-    assert alike.sum(row).tolist() == [[1, 2, 3, 4, 5, 6, 0]]
-    assert alike.spread(row) is row
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_sums_and_spreads_are_adjoint(seed):
-    """<sum of x, y> = <x, spread of y>, whatever looks alike."""
-    generator = np.random.default_rng(seed)
-    kinds = generator.integers(0, 3, (40, 2)).astype(np.float32)
-    state = generator.integers(0, 4, 40)
-    alike = Alike(kinds, state)
-    assert len(alike.first) < 40
-    x, y = generator.random((1, 40)), generator.random((1, len(alike.first)))
-    left = (alike.sum(x)[:, :-1] * y).sum()
-    assert left == pytest.approx((x * alike.spread(y)).sum(), rel=1e-6)

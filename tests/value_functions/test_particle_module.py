@@ -30,32 +30,6 @@ def test_values_by_hand():
     torch.testing.assert_close(module(batch), expected)
 
 
-def test_inner_products_are_divided_by_the_root_of_their_length():
-    module = linear_module(4)
-    with torch.no_grad():
-        module.change_basis[0].weight.fill_(1)
-        module.regression[0].weight.fill_(0)
-        module.regression[0].bias.fill_(3)
-    batch = ParticleBatch(
-        torch.tensor([[5.0]]), torch.tensor([[0]]), torch.ones(1, 1), torch.zeros(1, 1)
-    )
-    assert module(batch).item() == pytest.approx(4 * 3 * 5 / 2)
-
-
-def test_several_beliefs_over_the_same_sets_are_valued_as_one_by_one():
-    module = ParticleModule(ParticleSizes(6, 2, 1, 2, 1), num_features=5, num_public=3)
-    generator = torch.Generator().manual_seed(0)
-    features, public = (torch.randn(size, generator=generator) for size in ((20, 5), (4, 3)))
-    infostate = torch.randint(0, 20, (4, 9), generator=generator)
-    beliefs = torch.rand((3, 4, 9), generator=generator)
-    bases = module.change_basis(features)[infostate]
-    together = module.values(bases, beliefs, public)
-    for belief, found in zip(beliefs, together, strict=True):
-        torch.testing.assert_close(
-            found, module(ParticleBatch(features, infostate, belief, public))
-        )
-
-
 def test_sizes_are_multiples_of_the_inputs():
     sizes = ParticleSizes(
         base=8, basis_layers=2, basis_width=1.5, regression_layers=3, regression_width=2.0
@@ -67,15 +41,6 @@ def test_sizes_are_multiples_of_the_inputs():
     assert module.output is None
     with_output = ParticleModule(dataclasses.replace(sizes, concatenation_layers=1), 10, 4)
     assert [tuple(p.shape) for p in with_output.output.parameters()][::2] == [(16, 16), (1, 16)]
-
-
-def test_parameters_follow_from_the_seed_and_torchs_own_generator_is_left_alone():
-    state = torch.get_rng_state()
-    one, same, other = (ParticleModule(ParticleSizes(4), 3, 2, seed) for seed in (1, 1, 2))
-    assert torch.equal(torch.get_rng_state(), state)
-    pairs = zip(one.parameters(), same.parameters(), strict=True)
-    assert all(torch.equal(mine, theirs) for mine, theirs in pairs)
-    assert not torch.equal(one.change_basis[0].weight, other.change_basis[0].weight)
 
 
 @pytest.mark.parametrize(

@@ -126,20 +126,6 @@ def test_evaluation_is_the_module_public_state_by_public_state(game, limit):
             assert found[outputs_for[column]] == pytest.approx(expected, rel=1e-4, abs=1e-6)
 
 
-@pytest.mark.parametrize(("game", "limit"), CASES)
-def test_values_are_homogeneous_in_the_opponents_range_only(game, limit):
-    leaves = leaves_of(game, limit)
-    network = small_network(leaves)
-    range_0, range_1 = random_ranges(leaves, seed=1)
-    values = network.bind(leaves).evaluate(range_0, range_1)
-    scaled = network.bind(leaves).evaluate(4 * range_0, range_1 / 8)
-    np.testing.assert_allclose(scaled[0], values[0] / 8, rtol=1e-12)
-    np.testing.assert_allclose(scaled[1], values[1] * 4, rtol=1e-12)
-    nothing = network.bind(leaves).evaluate(range_0, np.zeros_like(range_1))
-    np.testing.assert_array_equal(nothing[0], 0)
-    assert np.abs(nothing[1]).min() > 0
-
-
 def test_public_states_do_not_see_each_other():
     leaves = leaves_of(GOOFSPIEL_3, DepthLimit(rounds=1))
     network = small_network(leaves)
@@ -152,46 +138,6 @@ def test_public_states_do_not_see_each_other():
         state = leaves.public_state_of_infoset(player)
         np.testing.assert_array_equal(before[player][state != 1], after[player][state != 1])
         assert (before[player][state == 1] != after[player][state == 1]).all()
-
-
-def test_batches_are_rows():
-    leaves = leaves_of("kuhn_poker", DepthLimit(moves=1))
-    values = small_network(leaves).bind(leaves)
-    ranges = random_ranges(leaves, seed=3, batch=(2, 3))
-    batch = values.evaluate(*ranges)
-    assert [each.dtype for each in batch] == [np.float64, np.float64]
-    for row in np.ndindex(2, 3):
-        single = values.evaluate(ranges[0][row], ranges[1][row])
-        for player in (0, 1):
-            np.testing.assert_allclose(batch[player][row], single[player], rtol=1e-4, atol=1e-7)
-
-
-def test_the_seed_makes_the_parameters_and_torchs_own_generator_is_left_alone():
-    leaves = leaves_of("kuhn_poker", DepthLimit(moves=1))
-    state = torch.random.get_rng_state()
-    first, same, other = (small_network(leaves, seed=seed) for seed in (1, 1, 2))
-    assert torch.equal(state, torch.random.get_rng_state())
-    parameters = [network.parameter_arrays() for network in (first, same, other)]
-    for name, array in parameters[0].items():
-        np.testing.assert_array_equal(array, parameters[1][name])
-    assert (parameters[0]["0.weight"] != parameters[2]["0.weight"]).all()
-
-
-def test_files(tmp_path):
-    leaves = leaves_of("kuhn_poker", DepthLimit(moves=1))
-    network = small_network(leaves, seed=5)
-    network.save(tmp_path / "network")
-    loaded = PositionalNetwork.load(tmp_path / "network")
-    with pytest.raises(ValueError, match="depth limit is 1 moves, but the leaves' is 2 moves"):
-        loaded.initialize(leaves_of("kuhn_poker", DepthLimit(moves=2)))
-    with pytest.raises(ValueError, match=r"game is kuhn_poker\(\), but the leaves' is leduc"):
-        loaded.initialize(leaves_of("leduc_poker", DepthLimit(moves=1)))
-    same = leaves_of("kuhn_poker(players=2)", DepthLimit(moves=1))
-    loaded.initialize(same)
-    ranges = random_ranges(leaves, seed=6)
-    pair = [network.bind(leaves).evaluate(*ranges), loaded.bind(same).evaluate(*ranges)]
-    for one, other in zip(*pair, strict=True):
-        np.testing.assert_array_equal(one, other)
 
 
 def test_a_network_of_a_subgame_is_for_no_other(tmp_path):
@@ -215,22 +161,3 @@ def test_a_network_of_a_subgame_is_for_no_other(tmp_path):
     whole.domain = {name: loaded.domain[name] for name in whole.domain}
     with pytest.raises(ValueError, match=rf"is None, but the leaves' is \[{first}\]"):
         whole.initialize(cut(tree, limit, first).leaves)
-
-
-def test_errors(tmp_path):
-    with pytest.raises(ValueError, match="num_units=0"):
-        PositionalNetwork(num_units=0)
-    with pytest.raises(ValueError, match="has no parameters yet; call initialize"):
-        PositionalNetwork().bind(leaves_of("kuhn_poker", DepthLimit(moves=1)))
-    with pytest.raises(ValueError, match="has no parameters yet; call initialize"):
-        PositionalNetwork().save(tmp_path / "network")
-    with pytest.raises(ValueError, match="nothing to value"):
-        PositionalNetwork().bind(leaves_of("kuhn_poker", DepthLimit(moves=9)))
-    leaves = leaves_of("kuhn_poker", DepthLimit(moves=1))
-    network = small_network(leaves)
-    with pytest.raises(ValueError, match=r"the leaves need \[..., 6\] and \[..., 6\]"):
-        network.bind(leaves).evaluate(np.ones(6), np.ones(5))
-    arrays = network.parameter_arrays()
-    del arrays["0.bias"]
-    with pytest.raises(ValueError, match="but the network needs"):
-        network.load_parameters(arrays)

@@ -39,14 +39,3 @@ def test_shares_are_those_asked_for():
     assert (near_pure < 1).mean() > 0.9
     mixed = np.concatenate([largest(s) for s in strategies(0, 0)])
     assert (mixed < 0.9).mean() > 0.4
-
-
-def test_every_action_may_be_the_pure_one():
-    chosen = sum(strategies(1, 0))
-    assert (chosen[TREEPLEX.num_root_sequences :] > 0).mean() > 0.99
-
-
-def test_the_generator_decides():
-    for first, second in zip(strategies(0.2, 0.2, 3), strategies(0.2, 0.2, 3), strict=True):
-        np.testing.assert_array_equal(first, second)
-    assert not np.array_equal(*strategies(0.2, 0.2, 2))

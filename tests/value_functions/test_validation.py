@@ -45,11 +45,6 @@ def test_errors_by_hand():
     assert found["unnormalised_linf_mean"] == pytest.approx((1 + 0.25) / 2)
 
 
-def test_only_the_samples_asked_for_are_looked_at():
-    found = validation_errors(Answers(), TwoSamples(), np.array([1]))
-    assert (found["l1"], found["linf"], found["linf_mean"]) == (1, 1, 1)
-
-
 def test_large_sets_are_looked_at_in_pieces():
     alone = validation_errors(Answers(), TwoSamples(), np.array([0, 1]))
     often = validation_errors(Answers(), TwoSamples(), np.tile([0, 1], 5000))

@@ -53,11 +53,9 @@ async function during(words, work) {
 }
 
 function asked() {
-  const found = {
-    game: at("game").value, policy: at("policy").value, iterations: Number(at("iterations").value),
-  };
-  if (at("depth").value) Object.assign(found, { depth: Number(at("depth").value), unit: at("unit").value });
-  return found;
+  const typed = [...at("options").querySelectorAll("input")].filter((input) => input.value.trim());
+  const options = Object.fromEntries(typed.map((input) => [input.name, input.value]));
+  return { game: at("game").value, policy: at("policy").value, options };
 }
 
 // The game.
@@ -352,9 +350,10 @@ function sameGame(complete, short) {
 async function start() {
   menu = await ask("/api/menu");
   at("games").replaceChildren(...menu.games.map((each) => make("option", { value: each.name })));
-  at("unit").replaceChildren(...menu.units.map((unit) => make("option", { value: unit }, unit)));
+  at("options").replaceChildren(...menu.options.map((each) => make("label", { title: each.text },
+    each.name.replaceAll("_", " "), make("input", { name: each.name, id: `option-${each.name}`,
+      placeholder: each.default || "default", "aria-description": each.text }))));
   at("game").value = menu.games[0].name;
-  at("iterations").value = menu.iterations;
   at("hint").textContent = "Any two-player OpenSpiel game will do, by its game string. Policies: "
     + `${menu.kinds.map((kind) => kind.pattern).join(", ")}. A search may take ${menu.seconds} s.`;
   offerPolicies();

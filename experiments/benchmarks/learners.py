@@ -1,0 +1,193 @@
+"""Learner steps per second of R-NaD and MMD beside kubicon/rlg, a JAX library, in one run.
+
+A learner step plays a batch of games and descends once. In every round ours, by the compiled tree
+where it fits and by the rules, and the peer take turns on the same core; ratios are taken within a
+round, figures are medians over rounds. What counts is the processor's time, of all threads: other
+work on the machine adds little to it. Run it on one core; `rlg_peer.py` says what environment the
+peer needs.
+
+  taskset -c 0 python experiments/benchmarks/learners.py --peer_python=peer/bin/python --peer=rlg
+"""
+
+import contextlib
+import os
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import common
+import peer_process
+import rlg_games
+
+from spiel_dl.algorithms.mmd import MMDConfig, MMDSolver
+from spiel_dl.algorithms.rnad import RNaDConfig, RNaDSolver
+from spiel_dl.learning.config import LearnerConfig
+from spiel_dl.learning.self_play_learner import SelfPlayLearner
+from spiel_dl.runs.reports import Report, Table
+
+_WARM_UP = 3  # steps; loops are compiled in the first ones
+_COMPILED, _RULES, _RLG = "compiled", "by the rules", "rlg"
+
+
+class Game(NamedTuple):
+    """A game.
+
+    Attributes:
+      name: ours.
+      environment: rlg's name of it.
+      is_compiled: whether its tree is small enough for learners to compile it.
+    """
+
+    name: str
+    environment: rlg_games.Environment
+    is_compiled: bool
+
+
+def _battleships(side: int, ships: list[int], is_compiled: bool = False) -> Game:
+    name, _ = common.battleships(side, ships)
+    return Game(name, rlg_games.battleships(side, ships), is_compiled)
+
+
+def _goofspiel(num_cards: int, is_compiled: bool = False) -> Game:
+    name = common.GOOFSPIEL.format(num_cards)
+    return Game(name, rlg_games.goofspiel(num_cards), is_compiled)
+
+
+GAMES = {
+    "goofspiel 5": _goofspiel(5, is_compiled=True),
+    "goofspiel 8": _goofspiel(8),
+    "goofspiel 13": _goofspiel(13),
+    "leduc": Game("python_leduc", rlg_games.LEDUC, True),
+    "battleships 2x2": _battleships(2, [2], is_compiled=True),
+    "battleships 3x3": _battleships(3, [2]),
+    "battleships 5x5": _battleships(5, [3, 2]),
+}
+NOTES = [
+    "One batch of games and one step of Adam per learner step; steps per second of processor "
+    "time, all threads counted. A ratio says how many learner steps ours does in the time of one "
+    "of rlg's.",
+    "What rlg does otherwise: its networks have one more layer, of 128 units without activation, "
+    "before the heads, and normalise after each hidden layer; both players act at every step of "
+    "its Leduc, and its games go on, masked, to their greatest length. In its battleships both "
+    "shoot at once, and ships may not touch; two on 3x3 do not always have room, hence one. Its "
+    "goofspiel plays the forced last round. Its R-NaD has the regularisation in the loss, not in "
+    "the rewards.",
+]
+
+
+Settings = dict[str, Any]
+"""What learners are told: `LearnerConfig`'s arguments."""
+
+
+def rnad(game: str, settings: Settings) -> SelfPlayLearner:
+    """Our R-NaD."""
+    return RNaDSolver(game, RNaDConfig(**settings))
+
+
+def mmd(game: str, settings: Settings) -> SelfPlayLearner:
+    """Our MMD; one step of Adam per batch, as in rlg's public experiments."""
+    return MMDSolver(game, MMDConfig(**settings, num_epochs=1))
+
+
+LEARNERS: dict[str, Callable[[str, Settings], SelfPlayLearner]] = {"rnad": rnad, "mmd": mmd}
+
+
+def figures_of(
+    make: Callable[[str, Settings], SelfPlayLearner],
+    game: Game,
+    settings: Settings,
+    *,
+    rounds: int,
+    seconds: float,
+    peer: contextlib.AbstractContextManager[Callable[[float], float] | None],
+) -> dict[str, float]:
+    """Medians of steps per second, ours and the peer's, and of the ratios of ours to the peer's."""
+    limits = {_COMPILED: LearnerConfig.max_tree_histories} if game.is_compiled else {}
+    solvers = {
+        form: make(game.name, {**settings, "max_tree_histories": limit})
+        for form, limit in {**limits, _RULES: 0}.items()
+    }
+    for solver in solvers.values():
+        solver.run(_WARM_UP)
+    found = []
+    with peer as seconds_of_peer:
+        for _ in range(rounds):
+            times = {
+                form: common.seconds_per_call(
+                    common.repeat(solver.step), seconds, time.process_time
+                )
+                for form, solver in solvers.items()
+            }
+            if seconds_of_peer is not None:
+                times[_RLG] = seconds_of_peer(seconds)
+            figures = {f"{form}, steps/s": 1 / each for form, each in times.items()}
+            if _RLG in times:
+                figures |= {f"{form} / {_RLG}": times[_RLG] / times[form] for form in solvers}
+            found.append(figures)
+    return common.medians(found)
+
+
+def measure(
+    *,
+    rounds: int = 3,
+    seconds: float = 1.0,
+    batch_size: int = 64,
+    hidden_sizes: tuple[int, ...] = (128, 128),
+    games: tuple[str, ...] = tuple(GAMES),
+    peer_python: str | None = None,
+    peer: str | None = None,
+) -> Report:
+    """Learner steps per second, and the peer's.
+
+    Args:
+      rounds: per figure.
+      seconds: of the processor, at least, per figure and round.
+      batch_size: games per learner step.
+      hidden_sizes: units of the hidden layers.
+      games: which of the games.
+      peer_python: a Python that has jax. Default, or empty: no peer.
+      peer: a clone of rlg.
+    """
+    if len(os.sched_getaffinity(0)) > 1:
+        raise ValueError("pin it to one core: taskset -c 0 python .../learners.py")
+    if bool(peer_python) != bool(peer):
+        raise ValueError(f"peer_python={peer_python} and peer={peer}; pass both, or neither")
+    if unknown := set(games) - set(GAMES):
+        raise ValueError(f"games={sorted(unknown)} are unknown; use some of {list(GAMES)}")
+    settings = {"batch_size": batch_size, "hidden_sizes": hidden_sizes}
+    rows = []
+    for name in games:
+        for learner, make in LEARNERS.items():
+            theirs: Any = contextlib.nullcontext()
+            if peer_python and peer:
+                asked = {"env": GAMES[name].environment, "loss_type": learner}
+                asked |= {"batch_size": batch_size, "hidden": hidden_sizes}
+                command = rlg_games.command(peer_python, peer, "time", asked)
+                theirs = peer_process.started(command, rlg_games.peer_variables())
+            found = figures_of(
+                make, GAMES[name], settings, rounds=rounds, seconds=seconds, peer=theirs
+            )
+            rows.append({"learner": learner, "game": name, **found})
+            print(rows[-1], flush=True)
+    # Games that are not compiled do not have all the entries.
+    forms = (_COMPILED, _RULES, _RLG)
+    names = [f"{form}, steps/s" for form in forms] + [f"{form} / {_RLG}" for form in forms]
+    strings = [f"- {name}: `{GAMES[name].name}`, `{GAMES[name].environment}`" for name in games]
+    return Report(
+        "R-NaD and MMD beside a JAX library",
+        [
+            *NOTES,
+            f"Pinned to one core. {batch_size} games per learner step, hidden layers "
+            f"{list(hidden_sizes)}. Medians of {rounds} rounds.",
+            "The games, ours and rlg's:\n\n" + "\n".join(strings),
+        ],
+        {
+            "Learner steps per second": Table(
+                rows, {name: name for name in ("learner", "game", *names)}
+            )
+        },
+    )
+
+
+if __name__ == "__main__":
+    common.run(measure)

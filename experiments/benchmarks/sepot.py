@@ -1,0 +1,295 @@
+"""One search of SePoT, part by part, and its CFR+ beside that of the game written out in full.
+
+Goofspiel with 8 cards after 4 rounds, in the public state whose number of histories is closest to
+25,000; the search looks one round ahead, with 22 transformations. Blueprint and critic are
+untrained networks, which takes as long as trained ones. Written out, each choice at a leaf is an
+ordinary sequence, as it is for who has a solver of sequence forms and no code for choices at
+leaves; here that solver is ours.
+
+  python experiments/benchmarks/sepot.py --output=results/benchmarks
+"""
+
+import dataclasses
+import functools
+import itertools
+import os
+import resource
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import common
+import numpy as np
+import pyspiel
+import scipy.sparse
+
+from spiel_dl.algorithms.sepot import SearchConfig, SePoTPlayPolicy
+from spiel_dl.learning import history_tensors
+from spiel_dl.learning.critic_network import CriticNetwork, NetworkCritic
+from spiel_dl.learning.transformations import action_values, paper_transformations
+from spiel_dl.policies.network_policy import NetworkPolicy
+from spiel_dl.policies.policy_network import PolicyNetwork
+from spiel_dl.runs.reports import Report, Table
+from spiel_dl.search.sepot_config import DEFAULT_EFFORT
+from spiel_dl.search.sepot_search import Root
+from spiel_dl.search.sepot_search import Searcher as SubgameSearcher
+from spiel_dl.solvers import gadgets
+from spiel_dl.solvers.effort import Effort
+from spiel_dl.solvers.regret_minimization import RegretMinimizer
+from spiel_dl.solvers.variants import PREDICTIVE_CFR_PLUS
+from spiel_dl.tree import DepthLimit
+from spiel_dl.tree.from_openspiel import load_turn_based
+from spiel_dl.tree.particles import Particles
+from spiel_dl.tree.sequence_form import SequenceForm, Treeplex
+from spiel_dl.tree.sparse_tree import root_ranges, sparse_trunk
+from spiel_dl.tree.trunk import Trunk
+from spiel_dl.value_functions.multi_valued import MultiValuedLeaves
+
+NUM_CARDS = 8
+GAME = common.GOOFSPIEL.format(NUM_CARDS)
+NUM_ROUNDS = 4
+NUM_HISTORIES = 25_000
+DEPTH_LIMIT = DepthLimit(rounds=1)
+HIDDEN_SIZES = (256, 256)
+# Looks at the gap, every 25 iterations: enough to come to that of 1,500 iterations of CFR+.
+MAX_ITERATIONS = 5000
+WRITTEN_OUT = "written out"
+
+
+class Searcher(NamedTuple):
+    """What a search needs besides a state."""
+
+    game: pyspiel.Game
+    blueprint: NetworkPolicy
+    critic: NetworkCritic
+
+    def policy(self, effort: Effort) -> SePoTPlayPolicy:
+        """A policy by search."""
+        # Searched by itself: the rounds before are played by the network.
+        config = SearchConfig.as_printed(first_level=NUM_ROUNDS, effort=effort)
+        return SePoTPlayPolicy(
+            self.game, self.blueprint.act, self.critic, DEPTH_LIMIT, config=config
+        )
+
+
+class Problem(NamedTuple):
+    """What one search solves, for player 0."""
+
+    trunk: Trunk
+    player_range: np.ndarray
+    opponent_cfvs: np.ndarray
+    utilities: np.ndarray
+
+
+def make_searcher() -> Searcher:
+    """Untrained networks."""
+    game = load_turn_based(GAME)
+    network = PolicyNetwork(
+        game.information_state_tensor_size(), game.num_distinct_actions(), HIDDEN_SIZES
+    )
+    blueprint = NetworkPolicy(game, network, network.initial_parameters(seed=1))
+    names = paper_transformations(action_values(game)).names
+    critics = CriticNetwork(history_tensors.state_tensor_size(game), len(names), HIDDEN_SIZES)
+    return Searcher(
+        game, blueprint, NetworkCritic(game, critics, critics.initial_parameters(2), names)
+    )
+
+
+def find_state(game: pyspiel.Game) -> pyspiel.State:
+    """The start of a round in the public state of about `NUM_HISTORIES` histories."""
+    bids = np.array(list(itertools.permutations(range(NUM_CARDS), NUM_ROUNDS)), np.int8)
+    winners = np.zeros((len(bids), len(bids)), np.int16)
+    for bid in bids.T:
+        winners = 3 * winners + 1 + np.sign(bid[:, None] - bid)
+    sizes = np.bincount(winners.reshape(-1))
+    public_state = np.abs(sizes - NUM_HISTORIES).argmin()
+    first = np.argwhere(winners == public_state)[0]
+    state = game.new_initial_state()
+    for pair in bids[first].T.tolist():
+        for action in pair:
+            state.apply_action(action)
+    return state
+
+
+def make_problem(searcher: Searcher, state: pyspiel.State) -> Problem:
+    """The game of a search at a state, for a player that came with equal reach everywhere."""
+    particles = Particles.of_public_state(state)
+    trunk = sparse_trunk(particles, DEPTH_LIMIT)
+    own_range = root_ranges(trunk, particles)[0] / particles.num_particles
+    roots = np.arange(1, particles.num_particles + 1)
+    root_of = trunk.extent.root_of_history[:, roots]
+    values = searcher.critic.values(trunk.tree, roots, 0)[:, 0] * own_range[root_of[0]]
+    given = -np.bincount(root_of[1], values)
+    utilities = searcher.critic.values(trunk.tree, trunk.leaves.histories, 0)
+    return Problem(trunk, own_range, given, utilities)
+
+
+def write_out(trunk: Trunk, utilities: np.ndarray) -> SequenceForm:
+    """The game of a search with each of player 1's choices at leaves as a sequence.
+
+    Args:
+      trunk: of the search.
+      utilities: float [N, T], player 0's.
+    """
+    form, leaves, num_choices = trunk.sequence_form, trunk.leaves, utilities.shape[1]
+    own, old = form.treeplexes
+    num_infosets = leaves.num_infosets(1)
+    first = old.num_sequences + num_choices * np.arange(num_infosets)
+    sizes = np.full(num_infosets, num_choices, np.int32)
+    opponent = Treeplex(
+        np.concatenate([old.parent_sequence, leaves.sequences[1]]),
+        np.concatenate([old.first_sequence, first]).astype(np.int32),
+        np.concatenate([old.num_actions, sizes]),
+        old.num_root_sequences,
+    )
+    rows = np.repeat(leaves.sequences[0][leaves.infoset_of_history[0]], num_choices)
+    columns = first[leaves.infoset_of_history[1]][:, None] + np.arange(num_choices)
+    data = (utilities * leaves.chance_reach[:, None]).reshape(-1)
+    shape = (own.num_sequences, opponent.num_sequences)
+    trunk = form.payoffs.copy()
+    trunk.resize(shape)
+    at_leaves = scipy.sparse.coo_array((data, (rows, columns.reshape(-1))), shape=shape)
+    return SequenceForm((own, opponent), trunk + at_leaves.tocsr(), form.utility_range)
+
+
+def solve(problem: Problem, iterations: int) -> np.ndarray:
+    """Player 0's average plan by our search: float64 [S_0]."""
+    return search(problem, Effort(iterations))[0]
+
+
+def search(problem: Problem, effort: Effort) -> tuple[np.ndarray, float]:
+    """Player 0's average plan by our search, float64 [S_0], and its gap if there is a tolerance."""
+    trunk = problem.trunk
+    roots = np.flatnonzero(trunk.tree.parent == 0)
+    reach = problem.player_range[trunk.extent.root_of_history[0, roots]]
+    leaf_values = MultiValuedLeaves(trunk.leaves, 0, problem.utilities[:, None, :])
+    searcher = SubgameSearcher(None, SearchConfig(effort=effort))
+    root = Root(trunk, roots, reach, is_first=False)
+    plan = searcher.solve(0, root, problem.opponent_cfvs, leaf_values)
+    return plan, searcher.gap
+
+
+def to_the_same_gap(problem: Problem, iterations: int, rounds: int) -> list[dict[str, Any]]:
+    """CFR+ without looking at the gap, and predictive CFR+ until it has come to that one's gap."""
+    fixed = Effort(iterations)
+    _, gap = search(problem, dataclasses.replace(fixed, tolerance=0.0))
+    until = Effort(MAX_ITERATIONS, gap, variant=PREDICTIVE_CFR_PLUS)
+    efforts = {
+        f"CFR+, {iterations:,} iterations": fixed,
+        "predictive CFR+, until the same gap": until,
+        f"the default: until a gap of {DEFAULT_EFFORT.tolerance}": DEFAULT_EFFORT,
+    }
+    found = [
+        {name: common.timed(functools.partial(search, problem, effort))[1] for name, effort in each}
+        for each in [tuple(efforts.items())] * rounds
+    ]
+    first = next(iter(efforts))
+    rows = []
+    for name, effort in efforts.items():
+        ratios = [{"r": each[first]["seconds"] / each[name]["seconds"]} for each in found]
+        seconds = common.medians([each[name] for each in found])
+        reached = gap if effort is fixed else search(problem, effort)[1]
+        rows.append({"way": name, "gap": reached, **seconds, "faster": common.medians(ratios)["r"]})
+    return rows
+
+
+def solve_written_out(problem: Problem, iterations: int) -> np.ndarray:
+    """The same by CFR+ in the game written out."""
+    form = write_out(problem.trunk, problem.utilities)
+    gadget = gadgets.resolving(form, 0, problem.player_range, problem.opponent_cfvs)
+    minimizer = RegretMinimizer(gadget.sequence_form)
+    for player in (0, 1):
+        minimizer.set_range(player, gadget.root_ranges[player])
+    minimizer.run(iterations)
+    return minimizer.average_plan(0)[gadget.new_sequences[0]]
+
+
+def search_seconds(
+    searcher: Searcher, state: pyspiel.State, effort: Effort, rounds: int
+) -> dict[str, float]:
+    """Median seconds of the parts of a search."""
+    searcher.policy(Effort(1)).action_probabilities(state)  # compiles
+    found = []
+    for _ in range(rounds):
+        # Another one each time: a policy remembers its searches.
+        policy = searcher.policy(effort)
+        _, took = common.timed(functools.partial(policy.action_probabilities, state))
+        if policy.seconds is None:
+            raise RuntimeError("there was no search; give another state")
+        whole = {"all": took["seconds"], "all, processor seconds": took["processor"]}
+        found.append({**policy.seconds._asdict(), **whole})
+    return common.medians(found)
+
+
+def solutions(problem: Problem, iterations: int, rounds: int) -> list[dict[str, Any]]:
+    """Median seconds of CFR+ by both ways, preparation included, and how far they are apart."""
+    ways: dict[str, Callable[[], np.ndarray]] = {
+        "search": lambda: solve(problem, iterations),
+        WRITTEN_OUT: lambda: solve_written_out(problem, iterations),
+    }
+    rows = []
+    found = [{name: common.timed(way) for name, way in ways.items()} for _ in range(rounds)]
+    exact = found[-1][WRITTEN_OUT][0]
+    for name in ways:
+        seconds = common.medians([each[name][1] for each in found])
+        ratios = [{"r": r[WRITTEN_OUT][1]["seconds"] / r[name][1]["seconds"]} for r in found]
+        difference = float(np.abs(found[-1][name][0] - exact).max() / exact.max())
+        faster = common.medians(ratios)["r"]
+        rows.append({"way": name, **seconds, "faster": faster, "difference": difference})
+    return rows
+
+
+def measure(*, iterations: int = 1500, peer_iterations: int = 100, rounds: int = 3) -> Report:
+    """Measures one search.
+
+    Args:
+      iterations: of CFR+ in a search.
+      peer_iterations: of CFR+ beside the peer.
+      rounds: per figure.
+    """
+    load = os.getloadavg()[0]
+    searcher = make_searcher()
+    state = find_state(searcher.game)
+    printed = search_seconds(searcher, state, Effort(iterations), rounds)
+    default = search_seconds(searcher, state, DEFAULT_EFFORT, rounds)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    problem = make_problem(searcher, state)
+    leaves = problem.trunk.leaves
+    return Report(
+        "One search of SePoT",
+        [
+            f"Medians over {rounds} rounds; load of the machine before the run: {load:.1f} "
+            "processes. Processor seconds are those of all threads of this process alone, waiting "
+            "for each other included.",
+            f"`{GAME}`, depth limit {DEPTH_LIMIT}: "
+            f"{np.count_nonzero(problem.trunk.tree.parent == 0):,} root histories, "
+            f"{len(leaves.histories):,} leaves, {leaves.num_infosets(1):,} leaf infosets of the "
+            f"opponent, {problem.utilities.shape[1]} transformations; networks of two layers of "
+            f"{HIDDEN_SIZES[0]} units. Peak memory of the process: {peak:,.0f} MiB.",
+        ],
+        {
+            "Seconds of the parts of a search": Table.of(
+                [
+                    {"part": name, "printed": seconds, "default": default[name]}
+                    for name, seconds in printed.items()
+                ],
+                printed=f"{iterations:,} iterations of CFR+",
+                default="the default",
+            ),
+            "CFR above the leaves, preparation included": Table.of(
+                to_the_same_gap(problem, iterations, rounds),
+                gap="gap (utility)",
+                processor="processor seconds",
+                faster="times faster",
+            ),
+            f"{peer_iterations:,} iterations of CFR+, preparation included": Table.of(
+                solutions(problem, peer_iterations, rounds),
+                processor="processor seconds",
+                faster="times faster than written out",
+                difference="largest difference of the plan",
+            ),
+        },
+    )
+
+
+if __name__ == "__main__":
+    common.run(measure, threads=2)

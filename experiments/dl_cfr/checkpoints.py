@@ -1,0 +1,130 @@
+"""Loss against trunk exploitability, of networks kept while training: Figure 2 of Kovařík et al."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import scipy.stats
+
+from experiments.dl_cfr.errors import (
+    Rows,
+    errors_of,
+)
+from experiments.dl_cfr.study import (
+    ALL_NUMBERS,
+    BOUNDS,
+    NETWORKS,
+    Study,
+)
+from experiments.study import Experiment, Judgement, Tables, told, verdict
+from spiel_dl.runs.dl_cfr_run import METRIC, METRIC_TITLE
+from spiel_dl.runs.plots import Panel
+from spiel_dl.runs.reports import Report, Table
+from spiel_dl.value_functions.validation import ALL_ERROR_TITLES
+
+_STRONG = 0.8
+"""Spearman's rank correlation: what "strongly correlated" is taken to be."""
+_LATER = " once exploitability has halved"
+
+
+def _checkpoint_rows(study: Study) -> Rows:
+    """The networks kept while training: errors, and trunk exploitability."""
+    if not study.settings.training.networks_per_decade:
+        raise ValueError(
+            "networks_per_decade=0 keeps no networks to compare; use a positive number"
+        )
+    rows: Rows = []
+    for seed in study.settings.seeds:
+        trained = study.train(seed)
+        for line in trained.metrics:
+            if "network" in line:
+                labels = {"network": f"seed {seed}", "step": line["step"]}
+                value = study.measure(trained.directory / line["network"])[METRIC]
+                rows.append({**labels, **errors_of(line), METRIC: value})
+    return rows
+
+
+def _checkpoints_report(study: Study, rows: Rows) -> Report:
+    reference, num_iterations = study.measure_reference()[METRIC], study.settings.num_iterations
+    return study.report(
+        [
+            f"Networks kept while training; each is then used in {num_iterations:,} iterations of "
+            "DL-CFR+. CFR+ of the whole game comes to a trunk of normalised exploitability "
+            f"{reference:.3g} in as many. The summary is of the last networks; rank correlations "
+            "(Spearman's) with exploitability are of all.",
+        ],
+        _checkpoints_summary(rows),
+        Table(
+            rows, {"network": "network", "step": "step", METRIC: METRIC_TITLE, **ALL_ERROR_TITLES}
+        ),
+        [Panel(name, METRIC, title, METRIC_TITLE) for name, title in ALL_ERROR_TITLES.items()],
+        "network",
+        levels=study.level({METRIC: reference}),
+        joined=False,
+    )
+
+
+def _judge_checkpoints(tables: Tables) -> Judgement:
+    """Each bound, of all last networks, and each error's correlation with exploitability."""
+    rows = tables[ALL_NUMBERS]
+    last = list({row["network"]: row for row in rows}.values())
+    titles = {METRIC: "exploitability", **ALL_ERROR_TITLES}
+    parts = {
+        f"{titles[name]} below {bound:g}": all(row[name] < bound for row in last)
+        for name, bound in BOUNDS.items()
+    }
+    # Early networks are all as bad as can be, and would make any error look like a good one.
+    later = [row for row in rows if row[METRIC] <= max(row[METRIC] for row in rows) / 2]
+    spreads = []
+    for chosen, when in ((rows, ""), (later, _LATER)):
+        found = {name: _correlation(chosen, name) for name in BOUNDS if name != METRIC}
+        known = {name: value for name, value in found.items() if value is not None}
+        parts |= {
+            f"correlation with {titles[name]}{when}": known[name] >= _STRONG for name in known
+        }
+        if known:
+            least, most = min(known.values()), max(known.values())
+            spreads.append(f"{least:.2g} to {most:.2g}{when}")
+    told_of = f"; rank correlations {', '.join(spreads)}" if spreads else ""
+    return Judgement(verdict(parts), told([row[METRIC] for row in last], "networks") + told_of)
+
+
+def _correlation(rows: Sequence[Mapping[str, Any]], name: str) -> float | None:
+    """The rank correlation of an error with exploitability; None if one of them is constant."""
+    values, exploitability = [row[name] for row in rows], [row[METRIC] for row in rows]
+    if min(len(set(values)), len(set(exploitability))) < 2:
+        return None
+    return float(scipy.stats.spearmanr(values, exploitability).statistic)
+
+
+def _checkpoints_summary(rows: Rows) -> Table:
+    """The last networks, the paper's, and how well each error foretells exploitability."""
+    final = {row["network"]: row for row in rows}
+    lines = []
+    for name, title in {METRIC: METRIC_TITLE, **ALL_ERROR_TITLES}.items():
+        paper = f"below {BOUNDS[name]}" if name in BOUNDS else None
+        line: dict[str, Any] = {"what": title, "paper": paper}
+        line.update({network: row[name] for network, row in final.items()})
+        if name != METRIC:
+            line["correlation"] = _correlation(rows, name)
+        lines.append(line)
+    networks = {network: f"last network of {network}" for network in final}
+    titles = {"what": "validation error", "paper": "the paper", "correlation": "rank correlation"}
+    return Table(lines, titles | networks)
+
+
+CHECKPOINTS = Experiment(
+    "checkpoints",
+    "Loss against trunk exploitability",
+    METRIC_TITLE,
+    "normalised exploitability below 0.01, Huber loss below 0.001, L1 below 0.01, L∞ below 0.1 "
+    "(Main Experiments); and in all domains these errors are strongly correlated with it (Figure 2 "
+    f"is of Goofspiel), held as rank correlations of at least {_STRONG} of all checkpoints, and of "
+    "those that are at most half as exploitable as the worst. That trunks are similar to CFR+'s is "
+    "told and not judged.",
+    _checkpoint_rows,
+    _checkpoints_report,
+    NETWORKS,
+    _judge_checkpoints,
+)

@@ -1,0 +1,315 @@
+"""What the experiments with DL-CFR share: domains, data, trained networks, and their reports.
+
+A study is about one game and depth limit. Its workspace holds all that is expensive:
+
+data/       the dataset
+networks/   one run directory per trained network
+on_policy/  the same for networks that are trained in rounds
+parts/      one JSON file per smaller result
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from experiments import study as papers_study
+from experiments.dl_cfr.domains import DOMAINS as DOMAINS
+from experiments.dl_cfr.domains import Settings as Settings
+from spiel_dl.algorithms.cfr import CFRPlusSolver
+from spiel_dl.algorithms.dl_cfr import DLCFRSolver
+from spiel_dl.runs.dl_cfr_run import METRIC, measure_trunk
+from spiel_dl.runs.on_policy import OnPolicyConfig, train_on_policy
+from spiel_dl.runs.plots import Panel
+from spiel_dl.runs.reports import Picture, Report, Table
+from spiel_dl.runs.workspace import Workspace
+from spiel_dl.system.run_directory import RunDirectory
+from spiel_dl.tree.from_openspiel import load_turn_based
+from spiel_dl.tree.trunk import Trunk
+from spiel_dl.value_functions import training
+from spiel_dl.value_functions.base import ValueFunction
+from spiel_dl.value_functions.dataset import Dataset
+from spiel_dl.value_functions.generation import generate, shard_name
+from spiel_dl.value_functions.network_files import load_network
+from spiel_dl.value_functions.positional import PositionalNetwork
+from spiel_dl.value_functions.training import TrainingConfig
+from spiel_dl.value_functions.validation import UNNORMALISED
+from spiel_dl.value_functions.value_network import ValueNetwork
+
+BOUNDS = {
+    METRIC: 0.01,
+    UNNORMALISED + "huber": 0.001,
+    UNNORMALISED + "l1": 0.01,
+    UNNORMALISED + "linf": 0.1,
+    UNNORMALISED + "linf_mean": 0.1,
+}
+"""What the paper's networks stay below ("Main Experiments"), by the names of metrics."""
+SUMMARY, ALL_NUMBERS = "Summary", "All numbers"
+"""The headings of both tables of every report."""
+DATA = ("data", "num_shards", "num_iterations")
+"""Settings that every number depends on."""
+NETWORKS = (*DATA, "training", "num_layers", "num_units", "seeds", "device")
+"""Settings that the numbers of trained networks depend on."""
+
+
+@dataclasses.dataclass(frozen=True)
+class TrainedNetwork:
+    """A network that was trained in a study.
+
+    Attributes:
+      directory: its run directory.
+      metrics: all lines of its training's metrics.
+    """
+
+    directory: Path
+    metrics: Sequence[Mapping[str, Any]]
+
+    @property
+    def path(self) -> Path:
+        """The file of the network as training left it."""
+        return self.directory / training.NETWORK_FILE
+
+
+class Study(papers_study.Study[Settings]):
+    """Makes what experiments ask for, once."""
+
+    def __init__(self, settings: Settings, workspace: Workspace):
+        """Describes a study, by the complete game string; nothing is made before it is asked for.
+
+        Raises:
+          ValueError: if there is no such game.
+        """
+        game = str(load_turn_based(settings.data.game))
+        data = dataclasses.replace(settings.data, game=game)
+        super().__init__(dataclasses.replace(settings, data=data), workspace)
+
+    @functools.cached_property
+    def dataset(self) -> Dataset:
+        """The data, made as far as it is missing.
+
+        Raises:
+          ValueError: if the directory holds other data, or if the game cannot be cut there.
+        """
+        shards = [shard_name(number) for number in range(self.settings.num_shards)]
+        return Dataset.load(self._data.path, shards)
+
+    @functools.cached_property
+    def _data(self) -> RunDirectory:
+        """The directory of the data, made as far as it is missing; it raises as `dataset` does."""
+        data, workspace = self.settings.data, self.workspace
+        directory = workspace.run_directory("data", data.to_json())
+        generate(
+            directory,
+            data,
+            self.settings.num_shards,
+            engine=workspace.engine,
+            show_progress=workspace.show_progress,
+        )
+        return directory
+
+    @property
+    def trunk(self) -> Trunk:
+        """The trunk."""
+        return self.settings.data.trunk()
+
+    @property
+    def num_strategies(self) -> int:
+        """Trunk strategies in the data."""
+        return self.settings.num_shards * self.settings.data.shard_size
+
+    def train(
+        self,
+        seed: int,
+        *,
+        num_layers: int | None = None,
+        num_units: int | None = None,
+        **changes: Any,
+    ) -> TrainedNetwork:
+        """Trains a positional network, or finds the one that was trained already.
+
+        Args:
+          seed: of parameters and batches.
+          num_layers: hidden layers; None: the study's.
+          num_units: units in each of them; None: the study's.
+          **changes: to the study's `TrainingConfig`. With any change, no early networks are kept.
+
+        Raises:
+          ValueError: as `training.train` does, and if the workspace holds networks that were
+            trained with other settings.
+        """
+        settings = self.settings
+        layers, units = num_layers or settings.num_layers, num_units or settings.num_units
+        name = f"layers-{layers}-units-{units}-seed-{seed}"
+        name += "".join(f"-{key}-{_slug(value)}" for key, value in sorted(changes.items()))
+        if changes or (layers, units) != (settings.num_layers, settings.num_units):
+            changes["networks_per_decade"] = 0
+        config = dataclasses.replace(settings.training, seed=seed, **changes)
+        network = PositionalNetwork(layers, units, seed=seed, device=settings.device)
+        return self.train_network(name, network, config)
+
+    def train_network(
+        self, name: str, network: ValueNetwork, config: TrainingConfig
+    ) -> TrainedNetwork:
+        """Trains a network of any kind, or finds the one that was trained already.
+
+        Args:
+          name: of its run directory.
+          network: untrained; it gets its parameters here.
+          config: how to train it.
+
+        Raises:
+          ValueError: as `train` does.
+        """
+        identity = {**self._identity(network), "training": config.to_json()}
+        directory = self.workspace.run_directory(f"networks/{name}", identity)
+        if (directory.path / training.NETWORK_FILE).exists():
+            self.workspace.note_reused(name)
+        else:
+            shown = self.workspace.show_progress
+            training.train(network, self.dataset, directory, config, show_progress=shown)
+        return TrainedNetwork(directory.path, directory.read_metrics())
+
+    def train_in_rounds(
+        self, name: str, network: ValueNetwork, config: OnPolicyConfig
+    ) -> TrainedNetwork:
+        """Trains a network of any kind on policy, as far as that is not done yet.
+
+        Args:
+          name: of its run directory.
+          network: untrained; it gets its parameters here.
+          config: how to train it.
+
+        Returns:
+          The network; its metrics are those of `train_on_policy`, a line for each round.
+        """
+        identity = {**self._identity(network), **config.identity()}
+        directory = self.workspace.run_directory(f"on_policy/{name}", identity)
+        finished = directory.read_metrics()
+        rounds = (f"on_policy-{name}-round-{line['round']:02d}" for line in finished)
+        self.workspace.note_reused(*rounds)
+        shown = self.workspace.show_progress
+        lines = train_on_policy(network, self._data.path, directory, config, show_progress=shown)
+        return TrainedNetwork(directory.path, lines)
+
+    def train_on_policy(self, seed: int) -> TrainedNetwork:
+        """The positional network of a seed, trained on policy."""
+        settings = self.settings
+        network = PositionalNetwork(
+            settings.num_layers, settings.num_units, seed=seed, device=settings.device
+        )
+        config = settings.on_policy.with_trainings(seed=seed)
+        return self.train_in_rounds(f"seed-{seed}", network, config)
+
+    def _identity(self, network: ValueNetwork) -> dict[str, Any]:
+        """What a network's run directory is of, apart from how it is trained."""
+        network.initialize(self.trunk.leaves)
+        return {"num_strategies": self.num_strategies, "network": network.header()}
+
+    def load_network(self, path: str | os.PathLike[str]) -> ValueNetwork:
+        """A network's file, ready for the trunk's leaves."""
+        network = load_network(path, self.settings.device)
+        network.initialize(self.trunk.leaves)
+        return network
+
+    def solver(self, value_function: ValueFunction) -> DLCFRSolver:
+        """A fresh DL-CFR+ on the trunk."""
+        return DLCFRSolver(self.trunk.tree, value_function, self.settings.data.depth_limit)
+
+    def measure(self, path: Path, times: int = 1) -> dict[str, float]:
+        """What `measure_trunk` says of DL-CFR+ with a network's file.
+
+        Args:
+          path: the network's file.
+          times: run so many times the study's iterations.
+        """
+        longer = f"-{times}-times" if times > 1 else ""
+        name = f"trunk-{path.parent.name}-{path.stem}{longer}"
+
+        def measure() -> dict[str, float]:
+            return self._measure_after(self.solver(self.load_network(path)), times)
+
+        measured: dict[str, float] = self.part(name, measure)
+        return measured
+
+    def measure_reference(self) -> dict[str, float]:
+        """What `measure_trunk` says of CFR+ of the whole game, after as many iterations."""
+        return self._measure_after(CFRPlusSolver(self.trunk.tree))
+
+    def _measure_after(
+        self, solver: DLCFRSolver | CFRPlusSolver, times: int = 1
+    ) -> dict[str, float]:
+        solver.run(times * self.settings.num_iterations)
+        return measure_trunk(self.trunk, solver.average_policy())
+
+    def part(self, name: str, compute: Callable[[], Any], **settings: Any) -> Any:
+        """A part of the workspace.
+
+        Args:
+          name: of the part.
+          compute: computes it.
+          **settings: what it depends on besides the numbers of iterations and of strategies.
+        """
+        sizes = {
+            "num_iterations": self.settings.num_iterations,
+            "num_strategies": self.num_strategies,
+        }
+        return self.workspace.part(name, {**sizes, **settings}, compute)
+
+    def level(self, values: Mapping[str, float]) -> dict[str, Mapping[str, float]]:
+        """A horizontal line of a picture: CFR+ of the whole game."""
+        return {f"CFR+, {self.settings.num_iterations:,} iterations": values}
+
+    def report(
+        self,
+        notes: Sequence[str],
+        summary: Table,
+        table: Table,
+        panels: Sequence[Panel],
+        group: str,
+        *,
+        levels: Mapping[str, Mapping[str, float]] | None = None,
+        joined: bool = True,
+        verdict: str = "",
+        headline: str = "",
+        settings: Mapping[str, Any] | None = None,
+    ) -> Report:
+        """A report with a summary, all numbers, and a picture of them.
+
+        Args:
+          notes: what else there is to say, one paragraph each.
+          summary: what it comes to, with the paper's numbers.
+          table: all numbers.
+          panels: the picture's; it shows the rows of `table` that have all of their entries.
+          group: the entry of such a row that names its curve.
+          levels: horizontal lines of the picture.
+          joined: join the points of a curve.
+          verdict: of the experiment, see `Experiment`.
+          headline: of the report.
+          settings: what the numbers depend on besides the experiment's settings.
+        """
+        data = self.settings.data
+        game, limit = self.trunk.tree.game, f"depth limit {data.depth_limit}"
+        seeds = ", ".join(map(str, self.settings.seeds))
+        what = f"`{game}`, {limit}; data of seed {data.seed}, networks of seeds {seeds}."
+        groups: dict[str, list[Mapping[str, Any]]] = {}
+        for row in table.rows:
+            if all(panel.x in row for panel in panels):
+                groups.setdefault(str(row[group]), []).append(row)
+        picture = Picture("", f"{game}, {limit}", panels, groups, levels or {}, joined)
+        return Report(
+            "",
+            [what, *notes],
+            {SUMMARY: summary, ALL_NUMBERS: table},
+            [picture],
+            verdict,
+            {"settings": dict(settings or {})},
+            headline,
+        )
+
+
+def _slug(value: Any) -> str:
+    return "-".join(map(str, value)) if isinstance(value, tuple) else str(value)

@@ -1,0 +1,1 @@
+"""What self-play learners head for, computed exactly."""

@@ -1,0 +1,266 @@
+"""Figure 4 of the particle paper: search below a part of the histories that play leads to.
+
+Šustr et al. (2021), section 6, second experiment; `PlayedGame` says how it is judged. The paper's
+0.42 for uniform play in Goofspiel is NashConv / 2, as here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from experiments.dl_cfr import study as dl_cfr_study
+from experiments.dl_cfr.study import ALL_NUMBERS, SUMMARY
+from experiments.particle.played_game import PlayedGame
+from experiments.particle.study import DOMAINS, PARTICLE, TRAINED, Settings, Study, data_settings
+from experiments.study import Experiment, Judgement, Tables, deviation, verdict
+from spiel_dl.algorithms.cfr import CFRPlusSolver
+from spiel_dl.runs.plots import Panel
+from spiel_dl.runs.reports import Report, Table
+from spiel_dl.tree.depth_limit import DepthLimit
+from spiel_dl.tree.from_openspiel import load_turn_based
+from spiel_dl.tree.game_tree import GameTree
+from spiel_dl.value_functions.value_network import ValueNetwork
+
+EXPLOITABILITY = "exploitability"
+MOST_REACHED, RANDOM = "most reached", "random"
+# An average of CFR+ also reaches, ever so seldom, what its first iterate did, the uniform strategy.
+_NEVER_REACHED = 1e-3
+_FEW, _NEAR = 0.3, 0.02
+_PRACTICALLY = 1.1
+"""How much worse still counts as "practically the same"."""
+_TITLE = "NashConv / 2 of the look-ahead, in utility units"
+_IN_PICTURES = "NashConv / 2 (utility), mean ± standard deviation"
+
+
+class _Choice(NamedTuple):
+    """Histories to keep.
+
+    Attributes:
+      kind: how they were chosen.
+      number: how many.
+      draw: number of the random choice.
+      histories: their positions, int64 [number].
+    """
+
+    kind: str
+    number: int
+    draw: int
+    histories: np.ndarray
+
+
+class Found(NamedTuple):
+    """Exploitability by kind and number of histories, and that of uniform play."""
+
+    game: PlayedGame
+    rows: list[dict[str, Any]]
+    uniform: float
+
+
+def _trunk(study: Study) -> dl_cfr_study.Study:
+    return study.trunk_study(study.settings.play.iterations)
+
+
+def _compute(study: Study) -> Found:
+    """Exploitability against the fraction of histories below which to search.
+
+    Raises:
+      ValueError: as `Study.train` does, if nothing is left to search, or if the game has no rules.
+    """
+    trunk = _trunk(study)
+    game = _played_game(trunk, study.settings)
+    uniform = game.nash_conv(game.uniform_strategies()) / 2
+    return Found(game, _rows(study, trunk, game), uniform)
+
+
+def _report(study: Study, found: Found) -> Report:
+    trunk, settings, played = _trunk(study), study.settings, found.game.played.depth_limit
+    is_papers = is_the_papers(trunk.trunk.tree, played)
+    return trunk.report(
+        [
+            f"An equilibrium is played for {played}. {len(support(found.game.reach))} histories "
+            f"hold all but {_NEVER_REACHED:g} of what it reaches then, and fractions and random "
+            "choices are of these. Below those that are kept, the look-ahead "
+            f"of {found.game.lookahead} is solved by {trunk.settings.num_iterations:,} iterations "
+            f"of DL-CFR+ with a particle network. Means over {len(settings.seeds)} networks, and "
+            f"{settings.num_draws} random choices for each. Sizes: {settings.sizes}.",
+        ],
+        summary(found.rows, found.uniform, is_the_papers=is_papers),
+        Table(
+            found.rows,
+            {
+                "choice": "kept histories",
+                "histories": "number",
+                "fraction": "fraction",
+                "mass": "probability of being in one of them",
+                EXPLOITABILITY: _TITLE,
+                "deviation": "standard deviation",
+            },
+        ),
+        [
+            Panel(x, EXPLOITABILITY, x_title, y_title, "linear", band=("deviation",))
+            for x, x_title, y_title in (
+                ("fraction", "fraction of the histories", _IN_PICTURES),
+                ("mass", "probability of the kept histories", ""),
+            )
+        ],
+        "choice",
+        levels={"uniform": {EXPLOITABILITY: found.uniform}},
+        settings=data_settings(trunk),
+    )
+
+
+def _judge(tables: Tables) -> Judgement:
+    """The paper's numbers in its own game, and in any whether few histories do as well as all."""
+    uniform = tables[SUMMARY][0]
+    most = [row for row in tables[ALL_NUMBERS] if row["choice"] == MOST_REACHED]
+    fewest, all_of_them = most[0][EXPLOITABILITY], most[-1][EXPLOITABILITY]
+    few = [row for row in most if abs(row["fraction"] - _FEW) < _NEAR]
+    parts = {
+        f"{row['fraction']:.0%} as good as all": row[EXPLOITABILITY] <= _PRACTICALLY * all_of_them
+        for row in few
+    }
+    if uniform.get("paper") is not None:
+        parts["uniform play's number"] = abs(uniform["ours"] - uniform["paper"]) < 0.005
+        parts["3.5 times less below one history"] = uniform["ours"] >= 3.5 * fewest
+    told = [most[0], *few, most[-1]]
+    return Judgement(
+        verdict(parts),
+        f"uniform {uniform['ours']:.3g}; most reached: "
+        + ", ".join(f"{row['histories']} {row[EXPLOITABILITY]:.3g}" for row in told),
+    )
+
+
+FRACTIONS = Experiment(
+    "fractions",
+    "Search below a fraction of the histories",
+    _TITLE,
+    "in Goofspiel with 5 cards 0.42 for uniform play, about 3.5 times less below the most reached "
+    "history, and with the 30 % of the histories that are most reached practically the same as "
+    "with all (section 6, Figure 4; of Leduc a curve without numbers). Held of any game is that "
+    f"30 % come to at most {_PRACTICALLY} times what all come to.",
+    _compute,
+    _report,
+    (*TRAINED, "play", "played", "fractions", "num_draws", "equilibrium_iterations"),
+    _judge,
+)
+
+
+def _rows(study: Study, trunk: dl_cfr_study.Study, game: PlayedGame) -> list[dict[str, Any]]:
+    """Means over networks and draws, for every kind and number of histories."""
+    settings, reached = study.settings, support(game.reach)
+    measured: dict[tuple[str, int], list[float]] = {}
+    masses: dict[tuple[str, int], list[float]] = {}
+    for seed in settings.seeds:
+        network = trunk.load_network(study.train(trunk, PARTICLE, seed).path)
+        name = f"after-{settings.played}-{settings.equilibrium_iterations}-{settings.sizes}"
+        for choice in _choices(reached, settings, seed):
+            key = (choice.kind, choice.number)
+            value = _measure(trunk, game, network, choice, f"{name}-seed-{seed}")
+            measured.setdefault(key, []).append(value)
+            mass = game.reach[choice.histories].sum() / game.reach.sum()
+            masses.setdefault(key, []).append(float(mass))
+    return [
+        {
+            "choice": kind,
+            "histories": number,
+            "fraction": number / len(reached),
+            "mass": float(np.mean(masses[kind, number])),
+            EXPLOITABILITY: float(np.mean(values)),
+            "deviation": deviation(values),
+        }
+        for (kind, number), values in sorted(measured.items())
+    ]
+
+
+def _measure(
+    trunk: dl_cfr_study.Study,
+    game: PlayedGame,
+    network: ValueNetwork,
+    choice: _Choice,
+    name: str,
+) -> float:
+    """Exploitability of search below a choice, once."""
+
+    def measure() -> float:
+        found = game.search(choice.histories, network, trunk.settings.num_iterations)
+        return game.nash_conv(found) / 2
+
+    kind = choice.kind.replace(" ", "_")
+    return float(trunk.part(f"below-{kind}-{choice.number}-{choice.draw}-{name}", measure))
+
+
+def _played_game(trunk: dl_cfr_study.Study, settings: Settings) -> PlayedGame:
+    """The study's game after an equilibrium was played."""
+    limit = trunk.settings.data.depth_limit
+    if settings.played >= limit.value:
+        raise ValueError(
+            f"played={settings.played} leaves no look-ahead above the depth limit of {limit}; play "
+            "less, or use a larger limit"
+        )
+    solver = CFRPlusSolver(trunk.trunk.tree)
+    solver.run(settings.equilibrium_iterations)
+    return PlayedGame.of_strategies(
+        trunk.trunk.tree,
+        solver.average_policy().strategies,
+        limit.with_value(settings.played),
+        limit.with_value(limit.value - settings.played),
+    )
+
+
+def support(reach: np.ndarray) -> np.ndarray:
+    """The fewest histories that hold all but a thousandth of the probability of all.
+
+    Args:
+      reach: float64 [n], of each history.
+
+    Returns:
+      int64 [m], the most reached first.
+    """
+    order = np.argsort(-reach, kind="stable")
+    held = np.cumsum(reach[order])
+    return order[: int(np.searchsorted(held, (1 - _NEVER_REACHED) * held[-1])) + 1]
+
+
+def _choices(reached: np.ndarray, settings: Settings, seed: int) -> Iterator[_Choice]:
+    """All choices among these histories, the most reached first; the seed is of random ones."""
+    generator = np.random.default_rng(seed)
+    in_order = np.sort(reached)
+    orders = {RANDOM: [generator.permutation(in_order) for _ in range(settings.num_draws)]}
+    orders[MOST_REACHED] = [reached]
+    numbers = {max(1, round(fraction * len(reached))) for fraction in settings.fractions}
+    for kind, kinds_orders in orders.items():
+        for draw, order in enumerate(kinds_orders):
+            for number in sorted(numbers):
+                yield _Choice(kind, number, draw, np.sort(order[:number]))
+
+
+def is_the_papers(tree: GameTree, played: DepthLimit) -> bool:
+    """Whether the paper's numbers in Goofspiel are of this: 5 cards, two rounds played."""
+    return str(tree.game) == str(load_turn_based(DOMAINS["goofspiel"].game)) and played.rounds == 2
+
+
+def summary(rows: Sequence[Mapping[str, Any]], uniform: float, *, is_the_papers: bool) -> Table:
+    """The ends of the curve, beside the paper's numbers if they are of the same game.
+
+    Args:
+      rows: of the table, in ascending numbers of histories.
+      uniform: exploitability of uniform play, in utility units.
+      is_the_papers: whether the game is the paper's.
+    """
+    best = [row for row in rows if row["choice"] == MOST_REACHED]
+    fewest, most = best[0][EXPLOITABILITY], best[-1][EXPLOITABILITY]
+    lines: list[dict[str, Any]] = [
+        {"what": "uniform", "ours": uniform, "paper": 0.42 if is_the_papers else None},
+        {"what": f"{best[0]['histories']} most reached", "ours": fewest},
+        {
+            "what": "uniform divided by that",
+            "ours": uniform / fewest if fewest > 0 else None,
+            "paper": "about 3.5",
+        },
+        {"what": f"{best[-1]['histories']} most reached", "ours": most},
+    ]
+    titles = {"what": _TITLE, "ours": "ours"}
+    return Table(lines, titles | ({"paper": "the paper"} if is_the_papers else {}))

@@ -1,0 +1,189 @@
+"""What the experiments on search below samples share: settings, games, and searches by name.
+
+Blueprints are tables, and critics exact, so that no error of learning is to blame.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import torch
+from open_spiel.python import policy as openspiel_policy
+
+from experiments import study as papers_study
+from experiments.settings import check_least
+from spiel_dl.algorithms.knowledge_limited import KnowledgeLimitedPolicy
+from spiel_dl.algorithms.mirror_descent_search import MirrorDescentConfig, MirrorDescentPolicy
+from spiel_dl.algorithms.particle_sepot import ParticleConfig, ParticleSePoTPolicy
+from spiel_dl.learning.critics import ExactCritic, RecognisingCritic
+from spiel_dl.learning.self_play import ActingPolicy
+from spiel_dl.learning.transformations import transformations_by_name
+from spiel_dl.play.presets import PRESETS
+from spiel_dl.play.registry import load_array_policy
+from spiel_dl.policies.array_policy import ArrayPolicy
+from spiel_dl.search.sepot_config import SearchConfig
+from spiel_dl.solvers.effort import Effort
+from spiel_dl.tree.depth_limit import DepthLimit
+from spiel_dl.tree.game_tree import GameTree
+from spiel_dl.tree.particles import rules_of
+
+PARTICLE_SEPOT, KLSS, MMDS = "particle_sepot", "klss", "mmds"
+_GROWING, _GROWING_VALUES, _UPDATED = "klss_growing", "klss_growing_values", "klss_updated"
+METHODS: Mapping[str, str] = {
+    PARTICLE_SEPOT: "particle SePoT",
+    KLSS: "knowledge-limited, order 1",
+    MMDS: "mirror-descent search",
+    _GROWING: "knowledge-limited, growing",
+    _GROWING_VALUES: "growing, given cfvs of the subgame",
+    _UPDATED: "knowledge-limited, written back",
+}
+"""Methods by name, and their names for people."""
+VARIANTS: Mapping[str, Mapping[str, Any]] = {
+    _GROWING: {"num_expansions": 100},
+    _GROWING_VALUES: {"num_expansions": 100, "safety": "values"},
+    _UPDATED: {"safety": "updated"},
+}
+"""What variants of knowledge-limited search add to its `ParticleConfig`."""
+MAX_KEPT = 1_000_000
+"""Searches on the way are the same for many infosets, and all are kept."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Settings:
+    """Of all experiments.
+
+    Attributes:
+      games: presets with `Rules` that are small enough to compile.
+      blueprints: policies' names, see `play.registry`.
+      shares: budgets, as shares of the game's largest public state.
+      methods: of `METHODS`.
+      iterations: of CFR+ in each search.
+      stepsize: of mirror-descent search.
+      num_rollouts: likewise.
+      seeds: of what is drawn.
+      num_places: beliefs: in how many public states of each game.
+      num_samples: beliefs: how often each is drawn.
+      large_games: matches, opponents, first_moves: presets with `Rules`; first_moves takes games
+        that have a factored form.
+      network: of these, a network's name; {game} becomes the preset's.
+      budget: of these, how many histories a search starts from, at most.
+      max_histories: opponents: SePoT leaves searches of more histories to the network.
+      num_games: of each match.
+      num_first_moves: how many moves of each player are searched.
+    """
+
+    games: tuple[str, ...] = (
+        "goofspiel_4_descending",
+        "leduc",
+        "battleships_2x2",
+        "goofspiel_5_descending",
+    )
+    blueprints: tuple[str, ...] = ("uniform", "random:1", "cfr:5", "cfr:20", "cfr:100")
+    shares: tuple[float, ...] = (0.01, 0.1, 0.3, 1.0)
+    methods: tuple[str, ...] = (PARTICLE_SEPOT, KLSS, MMDS)
+    iterations: int = 100
+    stepsize: float = 1.0
+    num_rollouts: int = 100
+    seeds: tuple[int, ...] = (1,)
+    num_places: int = 20
+    num_samples: int = 10
+    large_games: tuple[str, ...] = ("abrupt_phantom_ttt", "abrupt_dark_hex_3x3")
+    network: str = "mmd:{game}"
+    budget: int = 100
+    max_histories: int = 100_000
+    num_games: int = 1000
+    num_first_moves: int = 2
+
+    def __post_init__(self) -> None:
+        check_least(self, shares=0.0, iterations=1, num_rollouts=1, num_places=1, num_samples=1)
+        check_least(self, budget=2, max_histories=1, num_games=2, num_first_moves=1)
+        for method in self.methods:
+            if method not in METHODS:
+                raise ValueError(f"method {method!r} must be one of {', '.join(METHODS)}")
+        for game in (*self.games, *self.large_games):
+            if game not in PRESETS:
+                raise ValueError(f"game {game!r} must be one of {', '.join(PRESETS)}")
+
+
+class Study(papers_study.Study[Settings]):
+    """A study of searches below samples."""
+
+
+@functools.lru_cache(maxsize=1)
+def compiled(game: str) -> GameTree:
+    """The compiled game of a preset's name."""
+    return GameTree.from_game(PRESETS[game].game)
+
+
+def blueprint_of(game: str, name: str) -> ArrayPolicy:
+    """A blueprint of a preset's game."""
+    return load_array_policy(name, compiled(game))
+
+
+def budget_of(tree: GameTree, share: float) -> int:
+    """How many histories a share of the largest public state is: at least 2."""
+    sizes = np.bincount(tree.public_states.of_history[~tree.is_terminal])
+    return max(2, math.ceil(share * int(sizes.max())))
+
+
+def acting(tree: GameTree, table: ArrayPolicy) -> ActingPolicy:
+    """A table as a policy of information state tensors."""
+    rows: dict[bytes, np.ndarray] = {}
+    for player, treeplex in enumerate(tree.treeplexes):
+        policy = np.zeros((treeplex.num_infosets, tree.game.num_distinct_actions()))
+        own = slice(treeplex.num_root_sequences, None)
+        infoset, action = treeplex.infoset_of_sequence[own], tree.sequence_action[player][own]
+        policy[infoset, action] = table.strategies[player][own]
+        states = tree.states_of(tree.first_history[player])
+        tensors = rules_of(tree.game).information_state_tensor(states, player)
+        for row, tensor in zip(policy, tensors.numpy().astype(np.bool_), strict=True):
+            rows[tensor.tobytes()] = row
+
+    def act(observation: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
+        del legal
+        found = [rows[row.tobytes()] for row in observation.numpy().astype(np.bool_)]
+        return torch.from_numpy(np.stack(found))
+
+    return act
+
+
+def searched(
+    game: str, blueprint: str, method: str, budget: int, settings: Settings, seed: int
+) -> openspiel_policy.Policy:
+    """A search on top of a blueprint, in a compiled game."""
+    tree = compiled(game)
+    table = blueprint_of(game, blueprint)
+    act = acting(tree, table)
+    if method == MMDS:
+        rollouts = settings.num_rollouts
+        return MirrorDescentPolicy(
+            tree.game,
+            act,
+            MirrorDescentConfig(
+                stepsize=settings.stepsize, num_rollouts=rollouts, budget=budget, seed=seed
+            ),
+        )
+    transformations = transformations_by_name(PRESETS[game].transformations, tree.game)
+    critic = RecognisingCritic(ExactCritic(tree, table.strategies, transformations))
+    kind = ParticleSePoTPolicy if method == PARTICLE_SEPOT else KnowledgeLimitedPolicy
+    return kind(
+        tree.game,
+        act,
+        critic,
+        DepthLimit(rounds=1),
+        config=SearchConfig(effort=Effort(settings.iterations)),
+        particles=ParticleConfig(budget=budget, seed=seed, **VARIANTS.get(method, {})),
+        max_kept=MAX_KEPT,
+    )
+
+
+def part_settings(settings: Settings, **case: Any) -> dict[str, Any]:
+    """What a part depends on."""
+    names = ("iterations", "stepsize", "num_rollouts")
+    variant = VARIANTS.get(case.get("method", ""), {})
+    return {**case, **{name: getattr(settings, name) for name in names}, **variant}

@@ -1,0 +1,342 @@
+"""Opponents who err behind the depth limit: ABD beside CDRNR and RNR (Milec, Kovařík, Lisý 2025).
+
+A model plays an equilibrium down to the depth limit and below it uniformly or at random; others are
+random everywhere. Every method responds with the same depth limit and the same probabilities p.
+What counts is gain at equal exploitability: a mixture of two responses has at most the mixture of
+their exploitabilities, so between the points of a method lies what it reaches by mixing them.
+"""
+
+from __future__ import annotations
+
+import functools
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from experiments.responses.responders import Responder, load_model
+from experiments.responses.study import CHOICES, Labels, Study
+from experiments.responses.sweeps import gain_at
+from experiments.study import MET, NOT_MET, OPEN, PARTLY, Experiment, Judgement, Tables, deviation
+from spiel_dl.algorithms.abd import ABDPolicy, transformed_portfolios
+from spiel_dl.algorithms.cdrnr import CDRNRPolicy
+from spiel_dl.algorithms.rnr import RNRPolicy
+from spiel_dl.policies import opponent_models
+from spiel_dl.policies.array_policy import ArrayPolicy
+from spiel_dl.runs.reports import Report, Table
+from spiel_dl.runs.workspace import file_name
+from spiel_dl.search.respond_to import ResponsePolicy
+from spiel_dl.solvers.effort import Effort
+from spiel_dl.solvers.variants import CFR_PLUS
+from spiel_dl.tree.depth_limit import DepthLimit
+from spiel_dl.tree.game_tree import GameTree
+
+LIMITS = {
+    "leduc": DepthLimit(plies=2),
+    "goofspiel_ii_5": DepthLimit(rounds=1),
+    "battleships_2x2": DepthLimit(rounds=1),
+}
+"""The games, and how far a step looks in each; mistakes begin there."""
+_SEEDS = range(1, 6)
+KINDS = {
+    "late, uniform": ("late:uniform",),
+    "late, random": tuple(f"late:random:{seed}" for seed in _SEEDS),
+    "random": tuple(f"random:{seed}" for seed in _SEEDS),
+}
+"""The kinds of opponents, and the models of each."""
+EQUILIBRIUM_ITERATIONS = 5000
+"""Of CFR+, for what late opponents play above the depth limit."""
+PROBABILITIES = (0.1, 0.3, 0.5, 0.7, 0.9)
+_SHOWN = 0.5
+_ITERATIONS = 1000
+# Parts of a best response's gain, per step.
+_TOLERANCE = 1e-3
+_NUM_SAMPLES = 10
+# Of exploitability, in parts of a best response's gain: what is equal.
+_EQUAL = 2e-3
+RNR, ABD = "RNR", "ABD"
+CDRNR = {"sliding": "CDRNR, sliding", "block": "CDRNR, block"}
+SWEPT = (RNR, *CDRNR.values(), ABD)
+"""The methods that are measured at all p; the others are at one."""
+ABD_BLOCK, ABD_SAMPLED = "ABD, block", f"ABD, {_NUM_SAMPLES} games for a value"
+ABD_CONSTANT = "ABD, constant actions"
+METHODS = (*SWEPT, ABD_BLOCK, ABD_SAMPLED, ABD_CONSTANT)
+"""All methods, in the order of the report."""
+Respond = Callable[[float], ResponsePolicy]
+Rows = list[dict[str, Any]]
+
+
+def model_of(name: str, tree: GameTree, limit: DepthLimit) -> ArrayPolicy:
+    """The model of a name; behind "late:" the policy that is played below the limit."""
+    late, _, below = name.partition(":")
+    if late != "late":
+        return load_model(name, tree)
+    equilibrium = opponent_models.cfr_average(tree, EQUILIBRIUM_ITERATIONS, CFR_PLUS)
+    return opponent_models.errs_beyond(tree, limit, equilibrium, load_model(below, tree))
+
+
+def methods(responder: Responder, limit: DepthLimit) -> Mapping[str, Respond]:
+    """All methods by name, from p to the response."""
+    who = responder.tree, responder.player, responder.model
+    effort = Effort(_ITERATIONS, _TOLERANCE * responder.best_gain)
+
+    def abd(p: float, **settings: Any) -> ResponsePolicy:
+        return ABDPolicy(*who, limit, p=p, effort=effort, **settings)
+
+    found: dict[str, Respond] = {RNR: lambda p: RNRPolicy(*who, p=p, effort=effort)}
+    for scheme, name in CDRNR.items():
+        found[name] = functools.partial(_cdrnr, responder, limit, effort, scheme)
+    found[ABD] = abd
+    found[ABD_BLOCK] = functools.partial(abd, scheme="block")
+    found[ABD_SAMPLED] = functools.partial(abd, num_samples=_NUM_SAMPLES)
+    found[ABD_CONSTANT] = lambda p: abd(
+        p, portfolios=transformed_portfolios(*who, transformations="pure")
+    )
+    return found
+
+
+def _cdrnr(
+    responder: Responder, limit: DepthLimit, effort: Effort, scheme: str, p: float
+) -> ResponsePolicy:
+    tree, player, model = responder.tree, responder.player, responder.model
+    return CDRNRPolicy(tree, player, model, limit, p=p, scheme=scheme, effort=effort)
+
+
+def measure(responder: Responder, respond: Respond, parameters: Sequence[float]) -> Rows:
+    """Judges a method's responses: what `Responder.judge` says, `p`, `gap` and CPU `seconds`."""
+    rows = []
+    for p in parameters:
+        start = time.process_time()
+        policy = respond(p)
+        response = policy.to_array_policy()
+        seconds = time.process_time() - start
+        rows.append({"p": p, **responder.judge(response), "gap": policy.gap, "seconds": seconds})
+    return rows
+
+
+def _responders(study: Study) -> Iterator[tuple[str, Labels]]:
+    settings = study.settings
+    known = [model for models in KINDS.values() for model in models]
+    unknown = [model for model in settings.models if model not in known]
+    if unknown:
+        raise ValueError(f"late_mistakes has no models {unknown}; choose from {', '.join(known)}")
+    games = settings.games or tuple(LIMITS)
+    for game in games:
+        if game not in LIMITS:
+            raise ValueError(f"late_mistakes has no depth limit for {game!r}, only {LIMITS}")
+    for game in games:
+        for kind, models in KINDS.items():
+            for model in models:
+                for player in settings.players:
+                    if not settings.models or model in settings.models:
+                        yield kind, {"game": game, "model": model, "player": player}
+
+
+def _compute(study: Study) -> Rows:
+    found = []
+    for kind, labels in _responders(study):
+        game, limit = labels["game"], LIMITS[labels["game"]]
+        told = {
+            **labels,
+            "depth_limit": str(limit),
+            "methods": list(METHODS),
+            "swept": list(SWEPT),
+            "p": list(PROBABILITIES),
+            "p_of_others": _SHOWN,
+            "iterations": _ITERATIONS,
+            "tolerance": _TOLERANCE,
+            "equilibrium_iterations": EQUILIBRIUM_ITERATIONS,
+            "num_samples": _NUM_SAMPLES,
+        }
+        find = functools.partial(_measure_all, study, game, labels, limit)
+        points = study.workspace.part(file_name("late", *labels.values()), told, find)
+        found.append({**labels, "kind": kind, "points": points})
+    return found
+
+
+def _measure_all(study: Study, game: str, labels: Labels, limit: DepthLimit) -> dict[str, Rows]:
+    tree = study.tree(game)
+    model = model_of(labels["model"], tree, limit)
+    responder = study.responder_to(game, labels["model"], model, labels["player"])
+    return {
+        name: measure(responder, respond, PROBABILITIES if name in SWEPT else (_SHOWN,))
+        for name, respond in methods(responder, limit).items()
+    }
+
+
+def compare(points: Mapping[str, Rows], p: float) -> dict[str, float]:
+    """ABD's and RNR's gain at one p beside CDRNR's at the same exploitability.
+
+    Returns:
+      `gain` and `exploitability`, ABD's; `there`, the larger gain of CDRNR's two schemes at that
+      exploitability; `times`, how much more ABD gains; `rnr_times`, the same of RNR at its own
+      exploitability; `same_p`, how many times as much ABD gains as CDRNR of the same p.
+    """
+    rows = {name: next(row for row in points[name] if row["p"] == p) for name in SWEPT}
+
+    def there(row: Mapping[str, float]) -> float:
+        largest = max(abs(each["gain"]) for each in points[RNR])
+        allowed = row["exploitability"] + _EQUAL * largest
+        return max(gain_at(points[name], allowed) for name in CDRNR.values())
+
+    abd = rows[ABD]
+    return {
+        "gain": abd["gain"],
+        "exploitability": abd["exploitability"],
+        "there": there(abd),
+        "times": abd["gain"] / there(abd),
+        "rnr_times": rows[RNR]["gain"] / there(rows[RNR]),
+        "same_p": abd["gain"] / max(rows[name]["gain"] for name in CDRNR.values()),
+    }
+
+
+def find_verdict(summary: Sequence[Mapping[str, Any]]) -> str:
+    """Whether ABD gains twice as much in the mean of both kinds of late opponents in two games.
+
+    "" if there are no late opponents, and OPEN if no method could gain twice as much: RNR's gain
+    is the most that there is at its exploitability.
+    """
+    late = [row for row in summary if row["opponents"].startswith("late")]
+    if not late:
+        return ""
+    if max(row["rnr_times"] for row in late) < 2:
+        return OPEN
+    games = {row["game"] for row in late}
+    reached = {
+        game: min(row["times"] for row in late if row["game"] == game) >= 2 for game in games
+    }
+    if sum(reached.values()) >= 2:
+        return MET
+    return PARTLY if any(row["times"] >= 2 for row in late) else NOT_MET
+
+
+def _report(study: Study, found: Rows) -> Report:
+    summary, by_p, points, seeds = _summary(found), [], [], []
+    for game, kind, chosen in _by_kind(found):
+        by_p += [
+            {"game": game, "opponents": kind, "at the same": what, **_by_p(chosen, key)}
+            for key, what in (("times", "exploitability"), ("same_p", "p"))
+        ]
+        points += _means(game, kind, chosen)
+    players = sorted({row["player"] for row in found})
+    by_player = {
+        f"{_HEADING}, player {player}": _summary([row for row in found if row["player"] == player])
+        for player in (players if len(players) > 1 else ())
+    }
+    for row in found:
+        labels = {key: row[key] for key in ("game", "model", "player")}
+        for method, rows in row["points"].items():
+            seeds += [
+                {**labels, "method": method, **{key: each[key] for key in _KEPT}}
+                for each in rows
+                if each["p"] == _SHOWN
+            ]
+    limits = ", ".join(f"{limit} in {game}" for game, limit in LIMITS.items())
+    return Report(
+        LATE_MISTAKES.title,
+        [
+            "Gain and exploitability in utility units, exact; exploitability is the responding "
+            f"player's own. Depth limits: {limits}. Late opponents play an equilibrium above the "
+            "limit and a uniform or random policy below it; random ones are random everywhere.",
+            "CDRNR's gain there: at ABD's exploitability, of the better of both schemes, mixtures "
+            "of its points included. RNR, times: the same ratio of the restricted Nash response, "
+            "to which ABD comes with all strategies in its portfolios. No response gains more than "
+            "RNR's at their exploitability, so that ratio is the most that any method could show.",
+            f"ABD slides, with exact matrices and {len(PROBABILITIES)} probabilities p; its "
+            "portfolios are ten of CFR's iterates. Constant actions: those that always take one "
+            "action, and the average of 100 iterations of CFR+. Every step does at most "
+            f"{_ITERATIONS:,} iterations of CFR+.",
+            study.describe(row["game"] for row in found),
+        ],
+        {
+            f"{_HEADING}, means": Table.of(summary, **_SUMMARY),
+            **{name: Table.of(rows, **_SUMMARY) for name, rows in by_player.items()},
+            "ABD's gain in parts of CDRNR's, means": Table.of(by_p),
+            "All p, means over opponents and players": Table.of(points),
+            f"All opponents, p = {_SHOWN}": Table.of(seeds, seconds="CPU seconds"),
+        },
+        more={"found": found},
+    )
+
+
+def _judge(tables: Tables) -> Judgement:
+    summary = tables[f"{_HEADING}, means"]
+    told = ", ".join(
+        f"{row['times']:.2f} (at most {row['rnr_times']:.2f}) in {row['game']} ({row['opponents']})"
+        for row in summary
+        if row["opponents"].startswith("late")
+    )
+    return Judgement(find_verdict(summary), f"times the gain, and what is possible: {told}")
+
+
+def _by_kind(found: Rows) -> Iterator[tuple[str, str, Rows]]:
+    """Games, kinds of opponents, and what was found with them."""
+    for game in dict.fromkeys(row["game"] for row in found):
+        for kind in KINDS:
+            chosen = [row for row in found if (row["game"], row["kind"]) == (game, kind)]
+            if chosen:
+                yield game, kind, chosen
+
+
+def _summary(found: Rows) -> Rows:
+    """Means of `compare`, of each game and kind of opponents."""
+    rows = []
+    for game, kind, chosen in _by_kind(found):
+        compared = [compare(row["points"], _SHOWN) for row in chosen]
+        means = {key: float(np.mean([row[key] for row in compared])) for key in compared[0]}
+        rows.append({"game": game, "opponents": kind, **means})
+    return rows
+
+
+def _by_p(chosen: Rows, key: str) -> dict[str, float]:
+    """The mean of an entry of `compare` at each p."""
+    return {
+        f"p = {p}": float(np.mean([compare(row["points"], p)[key] for row in chosen]))
+        for p in PROBABILITIES
+    }
+
+
+def _means(game: str, kind: str, chosen: Rows) -> Rows:
+    """Each method's mean gain and exploitability at each p."""
+    rows = []
+    for method in chosen[0]["points"]:
+        for index, point in enumerate(chosen[0]["points"][method]):
+            each = [row["points"][method][index] for row in chosen]
+            gains = [found["gain"] for found in each]
+            rows.append(
+                {
+                    "game": game,
+                    "opponents": kind,
+                    "method": method,
+                    "p": point["p"],
+                    "gain": float(np.mean(gains)),
+                    "standard deviation": deviation(gains),
+                    "exploitability": float(np.mean([found["exploitability"] for found in each])),
+                }
+            )
+    return rows
+
+
+_HEADING = f"Gain at equal exploitability, p = {_SHOWN}"
+_KEPT = ("gain", "exploitability", "seconds")
+_SUMMARY = {
+    "gain": "ABD's gain",
+    "there": "CDRNR's gain there",
+    "times": "times",
+    "rnr_times": "RNR, times",
+    "same_p": "times at the same p",
+}
+LATE_MISTAKES = Experiment(
+    "late_mistakes",
+    "ABD, CDRNR and RNR against opponents who err behind the depth limit",
+    "gain and exploitability (utility)",
+    "ABD gains more than twice as much as methods that take the opponent for rational behind the "
+    "depth limit, if it errs there, and more against random opponents (Milec, Kovařík, Lisý 2025, "
+    "abstract). Held if it does at equal exploitability, in the mean of both kinds of late "
+    "opponents, in two games or more; open where no method could.",
+    _compute,
+    _report,
+    CHOICES,
+    _judge,
+)

@@ -1,0 +1,151 @@
+"""LBR and CDBR against averages of CFR along its iterations: Figures 6, 7 of Milec et al. (2024).
+
+CDBR n looks n levels beyond its decision, as in `table`. LBR looks at the next action, and is for
+poker alone, so in Goofspiel CDBR stands beside the best response only.
+"""
+
+from __future__ import annotations
+
+import functools
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from experiments.responses import table
+from experiments.responses.responders import Responder
+from experiments.responses.study import CHOICES, Labels, Study
+from experiments.study import Experiment, Judgement, Tables, verdict
+from spiel_dl.algorithms import lbr
+from spiel_dl.policies.array_policy import ArrayPolicy
+from spiel_dl.runs.plots import Panel
+from spiel_dl.runs.reports import Picture, Report, Table
+from spiel_dl.runs.workspace import file_name
+
+GAMES = ("leduc", "goofspiel_5")
+ITERATIONS = (1, 2, 3, 5, 8, 13, 21, 34)
+"""Of CFR; the last one is the paper's."""
+LOOK_AHEAD = (1, 2, 3, 4, 5)
+BEST, LBR = "best response", "LBR"
+_ROWS = "Gain, by model and responder"
+_SAME = 1e-6
+_PANEL = Panel("iterations", "gain", "iterations of CFR", "gain (utility)", y_scale="linear")
+Rows = list[dict[str, Any]]
+
+
+def cdbr_name(ahead: int) -> str:
+    """The name of CDBR that looks so many levels ahead as a method."""
+    return f"CDBR{ahead}"
+
+
+def _rows(study: Study) -> Rows:
+    """What everybody gains.
+
+    Raises:
+      ValueError: if a model is no average of CFR.
+    """
+    other = [model for model in study.settings.models if not model.startswith("cfr:")]
+    if other:
+        raise ValueError(f"local has no models {other}; give averages of CFR, such as cfr:34")
+    rows: Rows = []
+    for labels in study.responders(GAMES, [f"cfr:{number}" for number in ITERATIONS]):
+        number = int(labels["model"].removeprefix("cfr:"))
+        told = {**labels, "look_ahead": list(LOOK_AHEAD), **table.ACCURACY}
+        compute = functools.partial(_measure, study, labels)
+        found = study.workspace.part(file_name("local", *labels.values()), told, compute)
+        rows += [{**labels, "iterations": number, **row} for row in found]
+    return rows
+
+
+def _measure(study: Study, labels: Labels) -> Rows:
+    """What everybody gains against a model."""
+    responder = study.responder(**labels)
+    rows: Rows = [{"method": BEST, "gain": responder.best_gain, "gap": 0.0}]
+    for ahead in LOOK_AHEAD:
+        start = time.perf_counter()
+        policy, gap = table.cdbr(responder, ahead)
+        rows.append({"method": cdbr_name(ahead), **_judged(responder, policy, start), "gap": gap})
+    if responder.is_poker:
+        start = time.perf_counter()
+        local = lbr.local_best_response(responder.tree, responder.player, responder.model)
+        rows.append({"method": LBR, **_judged(responder, local, start), "gap": 0.0})
+    return rows
+
+
+def _judged(responder: Responder, policy: ArrayPolicy, start: float) -> dict[str, float]:
+    seconds = time.perf_counter() - start
+    return {**responder.judge(policy), "seconds": seconds}
+
+
+def _report(study: Study, rows: Rows) -> Report:
+    pictures = []
+    for game, player in dict.fromkeys((row["game"], row["player"]) for row in rows):
+        groups: dict[str, Rows] = {}
+        for row in rows:
+            if (row["game"], row["player"]) == (game, player):
+                groups.setdefault(row["method"], []).append(row)
+        title = f"{study.tree(game).game}, player {player}"
+        pictures.append(Picture(file_name("local", game, player), title, [_PANEL], groups))
+    return Report(
+        "",
+        [
+            "Gains are in utility units, exact, above the game's value, against the average of so "
+            "many iterations of CFR. Optimal value function; CDBR n slides with a depth limit of "
+            "n + 1 plies.",
+            study.describe(row["game"] for row in rows),
+        ],
+        {
+            _ROWS: Table(
+                rows,
+                {
+                    "game": "game",
+                    "player": "player",
+                    "iterations": "iterations of CFR",
+                    "method": "responder",
+                    "gain": "gain (utility)",
+                    "percent": "of a best response's, percent",
+                    "gap": "at most so far below CDBR's optimum",
+                    "seconds": "seconds",
+                },
+            )
+        },
+        pictures,
+    )
+
+
+def _judge(tables: Tables) -> Judgement:
+    """In games in which there is LBR."""
+    cases: dict[tuple[Any, ...], dict[str, float]] = {}
+    for row in tables[_ROWS]:
+        key = (row["game"], row["player"], row["iterations"])
+        cases.setdefault(key, {})[row["method"]] = row["gain"]
+    poker = {key: gains for key, gains in cases.items() if LBR in gains}
+    last = max((number for _, _, number in poker), default=0)
+    largest = cdbr_name(max(LOOK_AHEAD))
+    parts = {
+        f"{largest} gains more than LBR": [gains[largest] > gains[LBR] for gains in poker.values()],
+        f"LBR gains nothing at {last} iterations": [
+            gains[LBR] <= _SAME for key, gains in poker.items() if key[2] == last
+        ],
+        "CDBR never loses": [_least(gains) >= -_SAME for gains in cases.values()],
+    }
+    return Judgement(
+        verdict({part: all(held) for part, held in parts.items()}),
+        "; ".join(f"{part} in {sum(held)} of {len(held)}" for part, held in parts.items()),
+    )
+
+
+def _least(gains: Mapping[str, float]) -> float:
+    return min(gains[cdbr_name(ahead)] for ahead in LOOK_AHEAD)
+
+
+LOCAL_RESPONSES = Experiment(
+    "local",
+    "LBR and CDBR against averages of CFR",
+    "gain (utility)",
+    "in Leduc CDBR gains more than LBR as it looks further, and against 34 iterations of CFR LBR "
+    "gains nothing any more, where CDBR cannot lose (Figures 6, 7).",
+    _rows,
+    _report,
+    CHOICES,
+    _judge,
+)

@@ -1,0 +1,148 @@
+"""Who responds to whom: games by name, and how responses are judged."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+
+import pyspiel
+from open_spiel.python import policy as openspiel_policy
+
+from experiments.responses import small_games
+from spiel_dl.algorithms import exploitability
+from spiel_dl.algorithms.best_response import best_response_value
+from spiel_dl.play.registry import load_array_policy
+from spiel_dl.policies.array_policy import ArrayPolicy, read_plan
+from spiel_dl.solvers import best_response as solver
+from spiel_dl.tree.game_tree import GameTree
+
+_GOOFSPIEL = (
+    "turn_based_simultaneous_game(game=goofspiel(imp_info=True,num_cards={},"
+    "points_order=descending,returns_type=point_difference))"
+)
+_GAMES = {
+    "kuhn": "kuhn_poker",
+    "leduc": "leduc_poker",
+    "goofspiel_3": _GOOFSPIEL.format(3),
+    "goofspiel_4": _GOOFSPIEL.format(4),
+    "goofspiel_5": _GOOFSPIEL.format(5),
+    "goofspiel_6": _GOOFSPIEL.format(6),
+    # The rules of goofspiel_5, written in arrays: their public tensors tell networks more.
+    "goofspiel_ii_5": (
+        "python_goofspiel_ii(num_cards=5,points_order=descending,returns_type=point_difference)"
+    ),
+    "liars_dice": "liars_dice(numdice=1,dice_sides=4)",
+    "battleships_2x2": "python_battleships(board_width=2,board_height=2,ship_sizes=[2])",
+}
+_SYMMETRIC = tuple(name for name in _GAMES if name.startswith("goofspiel"))
+"""Both players have the same choices and know the same: the value is 0."""
+
+_EFG = {
+    "biased_rps": small_games.biased_rps_efg(),
+    "lost_by_resolving": small_games.lost_actions_efg(by_chance=False),
+    "lost_by_max_margin": small_games.lost_actions_efg(by_chance=True),
+}
+
+
+_POKER = ("leduc_poker", "python_leduc", "kuhn_poker", "python_kuhn_poker")
+"""Short names of the games that LBR is for."""
+MAX_LP_PAYOFFS = 100_000
+"""Up to this many payoffs of a game, linear programs of responses take seconds."""
+_NOTHING = 1e-9
+"""A gain of this part of the range of utilities is an error of rounding."""
+
+
+def games() -> list[str]:
+    """The names of all games."""
+    return [*_GAMES, *_EFG]
+
+
+def compile_named(name: str) -> GameTree:
+    """Compiles a game of the experiments.
+
+    Raises:
+      ValueError: if there is no game of this name.
+    """
+    if name in _EFG:
+        return GameTree.from_game(pyspiel.load_efg_game(_EFG[name]))
+    if name not in _GAMES:
+        raise ValueError(f"game {name!r} must be one of {', '.join(games())}")
+    return GameTree.from_game(_GAMES[name])
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Responder:
+    """A player who responds to a model of its opponent.
+
+    Attributes:
+      tree: the game.
+      model: the model; its part for `player` is not read.
+      player: who responds.
+      value: the game's value for the player.
+      model_name: the model's, for messages.
+    """
+
+    tree: GameTree
+    model: ArrayPolicy
+    player: int
+    value: float
+    model_name: str = "of no name"
+
+    @property
+    def has_small_programs(self) -> bool:
+        """Whether the game is small enough for linear programs of responses."""
+        return self.tree.sequence_form.payoffs.nnz <= MAX_LP_PAYOFFS
+
+    @property
+    def is_poker(self) -> bool:
+        """Whether there is a local best response."""
+        return self.tree.game.get_type().short_name in _POKER
+
+    @functools.cached_property
+    def best_gain(self) -> float:
+        """What a best response gains, in utility units.
+
+        Raises:
+          ValueError: if that is nothing, so that no gain can be told in percent of it.
+        """
+        gain = best_response_value(self.tree, self.model, self.player) - self.value
+        if gain <= _NOTHING * self.tree.utility_range:
+            raise ValueError(
+                f"player {self.player}'s best response gains nothing against model "
+                f"{self.model_name} in {self.tree.game}; give another --model"
+            )
+        return gain
+
+    def judge(self, policy: openspiel_policy.Policy) -> dict[str, float]:
+        """Gain and exploitability of the player's part of a policy.
+
+        Returns:
+          `gain`, in utility units; `percent`, the same of a best response's gain; and
+          `exploitability`, the player's, in utility units.
+        """
+        opponent = 1 - self.player
+        plan = read_plan(self.tree, policy, self.player)
+        model_plan = read_plan(self.tree, self.model, opponent)
+        plans = (plan, model_plan) if self.player == 0 else (model_plan, plan)
+        earned = solver.expected_value(self.tree.sequence_form, plans)
+        gain = (earned if self.player == 0 else -earned) - self.value
+        worst = solver.best_response(self.tree.sequence_form, opponent, plan).value
+        return {
+            "gain": gain,
+            "percent": 100 * gain / self.best_gain,
+            "exploitability": worst + self.value,
+        }
+
+
+def load_model(name: str, tree: GameTree) -> ArrayPolicy:
+    """The model of a name: "fool" in the games that have one, else `registry.load_array_policy`.
+
+    Raises:
+      ValueError: if there is no policy of this name.
+    """
+    return small_games.fool(tree) if name == "fool" else load_array_policy(name, tree)
+
+
+def game_value(name: str, tree: GameTree, player: int) -> float:
+    """The value of a named game for a player: 0 if it is symmetric, else by linear programming."""
+    return 0.0 if name in _SYMMETRIC else exploitability.game_value(tree, player)

@@ -1,0 +1,145 @@
+"""Gain and exploitability of every way to respond to a model, over its parameter.
+
+| method | its parameter |
+|---|---|
+| `CDRNR, GADGET` (`algorithms.cdrnr`), `RNR` (`algorithms.rnr`) | p |
+| `SES` (`algorithms.ses`) | alpha |
+| `mix` of the best Nash equilibrium and CDBR, of realization plans | the weight of CDBR |
+| `Pareto set` (`best_nash.safe_best_response`) | none; over bounds of exploitability |
+| `best Nash`, `LBR` (in poker games) | none |
+| `CFR average` of some iterations, which knows no model | none; over iterations |
+
+All but LBR and the CFR averages come from linear programs; all are judged exactly.
+"""
+
+from __future__ import annotations
+
+import functools
+import time
+from collections.abc import Callable, Mapping, Sequence
+
+from open_spiel.python import policy as openspiel_policy
+
+from experiments.responses.responders import Responder
+from experiments.responses.study import Settings
+from spiel_dl.algorithms import lbr
+from spiel_dl.algorithms.best_nash import best_nash, safe_best_response
+from spiel_dl.algorithms.best_response import best_response_policy
+from spiel_dl.algorithms.cdbr import CDBRPolicy
+from spiel_dl.algorithms.cdrnr import CDRNRPolicy
+from spiel_dl.algorithms.rnr import RNRPolicy
+from spiel_dl.algorithms.sequence_form_lp import solve_zero_sum_game
+from spiel_dl.algorithms.ses import safe_exploitation_search
+from spiel_dl.policies import opponent_models
+from spiel_dl.policies.array_policy import ArrayPolicy, mix_policies
+
+BEST_NASH, LOCAL, MIX, PARETO, RNR, SES = "best Nash", "LBR", "mix", "Pareto set", "RNR", "SES"
+CFR_AVERAGE = "CFR average"
+
+
+def cdrnr_name(gadget: str) -> str:
+    """The name of CDRNR with a gadget as a method."""
+    return f"CDRNR, {gadget}"
+
+
+Respond = Callable[[float], openspiel_policy.Policy]
+"""From a method's parameter to the response."""
+
+
+def methods(
+    responder: Responder, settings: Settings
+) -> Mapping[str, tuple[Respond, Sequence[float]]]:
+    """All methods by name: how to respond, and the parameters to respond with."""
+    tree, player, model = responder.tree, responder.player, responder.model
+    limit = settings.depth_limit
+
+    @functools.cache
+    def nash() -> ArrayPolicy:
+        return best_nash(tree, player, model)
+
+    @functools.cache
+    def cdbr() -> ArrayPolicy:
+        return CDBRPolicy(tree, player, model, limit, exact=True).to_array_policy()
+
+    @functools.cache
+    def largest_exploitability() -> float:
+        return responder.judge(best_response_policy(tree, model, player))["exploitability"]
+
+    @functools.cache
+    def blueprint() -> ArrayPolicy:
+        return solve_zero_sum_game(tree)[2]
+
+    found: dict[str, tuple[Respond, Sequence[float]]] = {
+        cdrnr_name(gadget): (_cdrnr(responder, settings, gadget), settings.parameters)
+        for gadget in settings.gadgets
+    }
+    found[RNR] = (
+        lambda p: RNRPolicy(tree, player, model, p=p, exact=True).to_array_policy(),
+        settings.parameters,
+    )
+    found[SES] = (
+        lambda alpha: safe_exploitation_search(
+            tree, player, model, limit, alpha=alpha, blueprint=blueprint()
+        ),
+        settings.parameters,
+    )
+    found[MIX] = (
+        lambda weight: mix_policies(tree, [nash(), cdbr()], [1.0 - weight, weight]),
+        settings.parameters,
+    )
+    found[PARETO] = (
+        lambda bound: safe_best_response(
+            tree, player, model, exploitability=bound * largest_exploitability()
+        ),
+        settings.bounds,
+    )
+    found[BEST_NASH] = (lambda _: nash(), (0.0,))
+    found[CFR_AVERAGE] = (
+        lambda number: opponent_models.cfr_average(tree, int(number)),
+        settings.cfr_iterations,
+    )
+    if responder.is_poker:
+        found[LOCAL] = (lambda _: lbr.local_best_response(tree, player, model), (0.0,))
+    return found
+
+
+def _cdrnr(responder: Responder, settings: Settings, gadget: str) -> Respond:
+    tree, player, model = responder.tree, responder.player, responder.model
+    limit, scheme = settings.depth_limit, settings.scheme
+    return lambda p: CDRNRPolicy(
+        tree, player, model, limit, p=p, scheme=scheme, gadget=gadget, exact=True
+    ).to_array_policy()
+
+
+def gain_at(points: Sequence[Mapping[str, float]], exploitability: float) -> float:
+    """The largest gain of mixtures of points, exploitable by so much at most.
+
+    If all points are more exploitable, the gain of the one that is least so.
+    """
+    least = min(points, key=lambda point: point["exploitability"])
+    gains = [least["gain"]]
+    for one in points:
+        left = exploitability - one["exploitability"]
+        if left < 0:
+            continue
+        gains.append(one["gain"])
+        for other in points:
+            apart = other["exploitability"] - one["exploitability"]
+            if apart > left:
+                gains.append(one["gain"] + (other["gain"] - one["gain"]) * left / apart)
+    return max(gains)
+
+
+def measure(responder: Responder, respond: Respond, parameters: Sequence[float]) -> list[dict]:
+    """Judges a method's responses.
+
+    Returns:
+      For each parameter what `Responder.judge` says, `parameter`, and `seconds`, its wall-clock.
+    """
+    rows = []
+    for parameter in parameters:
+        start = time.perf_counter()
+        response = respond(parameter)
+        seconds = time.perf_counter() - start
+        rows.append({"parameter": parameter, **responder.judge(response), "seconds": seconds})
+    return rows

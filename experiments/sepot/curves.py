@@ -1,0 +1,337 @@
+"""Exploitability over training: Figures 3 to 12 of Kubíček et al. (2023).
+
+`curves`: the network against search with each depth limit, by the defaults (Figures 3, 5 and 6).
+`cfvs`: for each depth limit, given cfvs of the critic, as the paper has them, against those of
+previous searches (Figures 4 and 7 to 12) and against the defaults'.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from experiments.sepot.evaluation import CRITIC, SEARCHES, TRANSFORMATIONS, Search
+from experiments.sepot.study import TRAINED, GameStudy, Settings, Study, is_whole_game
+from experiments.study import (
+    CONTRADICTED,
+    NOT_MET,
+    Experiment,
+    Judgement,
+    Tables,
+    is_less,
+    sign_of_difference,
+    verdict,
+)
+from spiel_dl.play.tally import student_half_width
+from spiel_dl.runs.plots import Panel
+from spiel_dl.runs.reports import Picture, Report, Table
+from spiel_dl.runs.workspace import file_name
+
+NETWORK = "network"
+_AT_THE_END = "At the last step"
+_WHOLE = " (to the end of the game, without a network)"
+GAMES = ("leduc", "goofspiel_5_descending", "goofspiel_5_random")
+_METRICS = {
+    "nash_conv": "NashConv (utility)",
+    "exploitability_0": "player 0's exploitability (utility)",
+    "exploitability_1": "player 1's exploitability (utility)",
+}
+_STEPS = "learner steps"
+_PANELS = tuple(
+    # Intervals are of NashConv alone.
+    Panel(
+        "step", name, _STEPS, title, "linear", band=("half_width",) if name == "nash_conv" else ()
+    )
+    for name, title in _METRICS.items()
+)
+_POINT = {
+    "game": "game",
+    "step": _STEPS,
+    "policy": "policy",
+    "nash_conv": _METRICS["nash_conv"],
+    "half_width": "± (95 %, t, over seeds)",
+    "by_seed": "by seed",
+    **_METRICS,
+    "seconds": "seconds of search, mean",
+}
+_FINAL = {
+    "game": "game",
+    "policy": "policy",
+    "step": _STEPS,
+    "nash_conv": "NashConv, mean",
+    "network": "the network's",
+    "by_seed": "by seed",
+    "below": "seeds on which it is below the network's",
+}
+
+
+class Curve(NamedTuple):
+    """One curve of a study.
+
+    Attributes:
+      label: what it is called.
+      search: on top of the network; None: the network alone.
+    """
+
+    label: str
+    search: Search | None
+
+
+class Figure(NamedTuple):
+    """The curves of one picture: points, and of the last step a comparison with the network."""
+
+    study: GameStudy
+    name: str
+    what: str
+    rows: list[dict[str, Any]]
+    final: list[dict[str, Any]]
+
+
+def _curves(study: Study) -> list[Figure]:
+    """Figures 3, 5 and 6: the network, and search with each depth limit."""
+    figures = []
+    for each in study.games(*GAMES):
+        rows = measured(each, [Curve(NETWORK, None), *_searches(each, TRANSFORMATIONS)])
+        name = file_name("curves", each.name)
+        figures.append(Figure(each, name, "search by the defaults", rows, last_points(rows)))
+    return figures
+
+
+def _cfvs(study: Study) -> list[Figure]:
+    """Figures 4 and 7 to 12: given cfvs of the critic, or of previous searches."""
+    figures = []
+    for each in study.games(*GAMES):
+        kinds = (_searches(each, kind) for kind in (CRITIC, SEARCHES, TRANSFORMATIONS))
+        for limit, *searches in zip(each.limits, *kinds, strict=True):
+            rows = measured(each, [Curve(NETWORK, None), *searches])
+            name = file_name("cfvs", each.name, limit)
+            figures.append(Figure(each, name, f"depth limit {limit}", rows, last_points(rows)))
+    return figures
+
+
+def _curves_report(study: Study, figures: list[Figure]) -> Report:
+    notes = [
+        "Given cfvs are those of the transformation that the critic says is best in each infoset, "
+        "our default."
+    ]
+    return _report(study, figures, notes)
+
+
+def _cfvs_report(study: Study, figures: list[Figure]) -> Report:
+    notes = ["Own ranges are those that were played with all kinds of given cfvs."]
+    return _report(study, figures, notes)
+
+
+def _judge_curves(tables: Tables) -> Judgement:
+    claims: dict[str, bool | None] = {}
+    for game, final in _by_game(tables):
+        claims |= curves_claims(game, final)
+    return Judgement(_in_words(claims), _headline(tables))
+
+
+def _judge_cfvs(tables: Tables) -> Judgement:
+    """Both kinds of given cfvs against each other, and the critic's against the network."""
+    claims: dict[str, bool | None] = {}
+    for game, final in _by_game(tables):
+        claims |= curves_claims(game, [row for row in final if row["policy"].endswith(CRITIC)])
+        limits = dict.fromkeys(_limit(row) for row in final)
+        claims |= {
+            f"previous searches better, {limit}": cfvs_claim(
+                [row for row in final if _limit(row) == limit]
+            )
+            for limit in limits
+            # The paper's figures of Leduc are of a limit of 1.
+            if not is_whole_game(game, limit)
+        }
+    return Judgement(_in_words(claims), _headline(tables))
+
+
+def _by_game(tables: Tables) -> Iterator[tuple[str, list[Mapping[str, Any]]]]:
+    rows = tables[_AT_THE_END]
+    for game in dict.fromkeys(row["game"] for row in rows):
+        yield game, [row for row in rows if row["game"] == game]
+
+
+def _limit(row: Mapping[str, Any]) -> str:
+    limit: str = row["policy"].split(", ")[1]
+    return limit
+
+
+def _headline(tables: Tables) -> str:
+    return "; ".join(
+        f"{row['policy']}{_WHOLE if is_whole_game(row['game'], _limit(row)) else ''} "
+        f"{row['nash_conv']:.3g} (network {row['network']:.3g})"
+        for row in tables[_AT_THE_END]
+    )
+
+
+def curves_claims(game: str, final: Sequence[Mapping[str, Any]]) -> dict[str, bool | None]:
+    """What section 5.2 says of a game: of Leduc another thing than of Goofspiel.
+
+    Args:
+      game: its preset's name.
+      final: `last_points` of searches by one kind of given cfvs, the shortest depth limit first.
+
+    Returns:
+      Whether each part holds, by what it says; None where it is open.
+    """
+    first, *others = final
+    if game == "leduc":
+        told = [row for row in final if not is_whole_game(game, _limit(row))]
+        return {
+            f"no better than the network, {_limit(row)}": row["nash_conv"] >= row["network"]
+            for row in told
+        }
+    parts: dict[str, bool | None] = {
+        f"better than the network and {_limit(first)}, {_limit(row)}": row["nash_conv"]
+        < min(row["network"], first["nash_conv"])
+        for row in others
+    }
+    if len(others) > 1:
+        told_of = f"{_limit(others[0])} and {_limit(others[1])} alike"
+        parts[told_of] = sign_of_difference(others[1]["values"], others[0]["values"]) == 0
+    return parts
+
+
+def cfvs_claim(final: Sequence[Mapping[str, Any]]) -> bool | None:
+    """Whether given cfvs of previous searches are better than the critic's; None: it is open.
+
+    Args:
+      final: `last_points` of searches with one depth limit.
+    """
+    values = {row["policy"]: row["values"] for row in final}
+    found = {kind: values[name] for name in values for kind in (CRITIC, SEARCHES) if kind in name}
+    return is_less(found[SEARCHES], found[CRITIC])
+
+
+def _in_words(claims: Mapping[str, bool | None]) -> str:
+    found = verdict(claims)
+    return found.replace(NOT_MET, CONTRADICTED, 1) if found.startswith(NOT_MET) else found
+
+
+def _report(
+    study: Study,
+    figures: Sequence[Figure],
+    notes: Sequence[str],
+) -> Report:
+    rows: dict[tuple[Any, ...], dict[str, Any]] = {}
+    pictures = []
+    for figure in figures:
+        # The network's are in all pictures of a game.
+        rows |= {(row["game"], row["policy"], row["step"]): row for row in figure.rows}
+        title = f"{figure.study.game}; {figure.what}"
+        pictures.append(_picture(figure.name, title, figure.rows))
+    studies = {figure.study.name: figure.study for figure in figures}
+    final = [row for figure in figures for row in figure.final]
+    return Report(
+        "",
+        [*_notes(study.settings, list(studies.values())), *notes],
+        {_AT_THE_END: Table(final, _FINAL), "All points": Table([*rows.values()], _POINT)},
+        pictures,
+    )
+
+
+def measured(study: GameStudy, wanted: Sequence[Curve]) -> list[dict[str, Any]]:
+    """The points of some curves: means over seeds, after every step whose checkpoint is kept."""
+    study.train()
+    settings = study.settings
+    places = [(c, step, seed) for c in wanted for step in settings.steps for seed in settings.seeds]
+    results = study.measure([study.evaluation(seed, step, c.search) for c, step, seed in places])
+    by_point: dict[tuple[str, int], list[Mapping[str, Any]]] = {}
+    for (curve, step, _), result in zip(places, results, strict=True):
+        by_point.setdefault((curve.label, step), []).append(result)
+    rows = []
+    for (label, step), found in by_point.items():
+        means = {name: float(np.mean([r[name] for r in found])) for name in (*_METRICS, "seconds")}
+        values = [result["nash_conv"] for result in found]
+        row = {"game": study.name, "policy": label, "step": step, **means}
+        row |= {"values": values, "by_seed": _joined(values)}
+        row |= {"half_width": student_half_width(values)}
+        rows.append(row)
+    return rows
+
+
+def last_points(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The points of the last step but the network's, each compared with it seed by seed."""
+    last = [dict(row) for row in rows if row["step"] == max(r["step"] for r in rows)]
+    network = next(row for row in last if row["policy"] == NETWORK)
+    for row in last:
+        pairs = list(zip(row["values"], network["values"], strict=True))
+        row["network"] = network["nash_conv"]
+        row["below"] = f"{sum(own < other for own, other in pairs)} of {len(pairs)}"
+    return [row for row in last if row is not network]
+
+
+def _searches(study: GameStudy, source: str) -> list[Curve]:
+    searches = [Search(limit, source, study.settings.iterations) for limit in study.limits]
+    return [Curve(f"search, {each.depth_limit}, cfvs of {source}", each) for each in searches]
+
+
+def _picture(name: str, title: str, rows: Sequence[Mapping[str, Any]]) -> Picture:
+    groups: dict[str, list[Mapping[str, Any]]] = {}
+    for row in rows:
+        groups.setdefault(row["policy"], []).append(row)
+    told = "means over seeds; band of NashConv: 95 %, t"
+    return Picture(name, f"{title}\n{told}", _PANELS, groups)
+
+
+def _notes(settings: Settings, studies: Sequence[GameStudy]) -> list[str]:
+    """What there is to say of all games."""
+    sizes, critic = (
+        "x".join(map(str, c.hidden_sizes)) for c in (settings.learner, settings.critic)
+    )
+    transformations = {study.name: study.transformations for study in studies}
+    return [
+        "NashConv is in utility units; a player's exploitability is what a best response to it "
+        "earns above the game's value, and the two sum to NashConv. Means over seeds. Searches go "
+        "in blocks: each begins where the last one ends.",
+        f"{'; '.join(study.describe() for study in studies)}. Seeds "
+        f"{', '.join(map(str, settings.seeds))}; R-NaD of {settings.num_steps:,} learner steps, "
+        f"batch {settings.learner.batch_size}, policy network {sizes}, critic {critic}, "
+        f"{_describe_critic(settings)}; {settings.iterations:,} iterations of predictive CFR+. "
+        f"Transformations: {', '.join(f'{n} {kind!r}' for n, kind in transformations.items())}.",
+    ]
+
+
+def _describe_critic(settings: Settings) -> str:
+    if not settings.critic_steps:
+        return "trained on the same games"
+    return (
+        f"trained for each kept network by itself, {settings.critic_steps:,} steps on games in "
+        f"which {settings.exploration:.0%} of decisions are random"
+    )
+
+
+def _joined(values: Sequence[float]) -> str:
+    return ", ".join(f"{value:.3g}" for value in values)
+
+
+CURVES = Experiment(
+    "curves",
+    "Exploitability of the network and of search over training",
+    _METRICS["nash_conv"],
+    "in Goofspiel searches of 2 and 3 rounds are less exploitable than the network and than those "
+    "of one, and alike; in Leduc search is not less exploitable than the network (section 5.2, "
+    "Figures 3, 5 and 6); held against the means over seeds at the last step, and alike are those "
+    "whose paired difference is not told from 0. Searches are by our defaults; `cfvs` holds those "
+    "with the critic's given cfvs, as the paper has them, to the same.",
+    _curves,
+    _curves_report,
+    TRAINED,
+    _judge_curves,
+)
+CFVS = Experiment(
+    "cfvs",
+    "Given cfvs of the critic and of previous searches",
+    _METRICS["nash_conv"],
+    "cfvs of previous searches are better than the critic's: in Leduc by much, with limits of 1, "
+    "and in Goofspiel slightly, with all (section 5.3, Figures 4 and 7 to 12); held against the "
+    "paired differences of seeds at the last step, and open where these are not told from 0. How "
+    "much is not judged. Searches with the critic's are held to what `curves` is held to as well.",
+    _cfvs,
+    _cfvs_report,
+    TRAINED,
+    _judge_cfvs,
+)

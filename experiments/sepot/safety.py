@@ -1,0 +1,266 @@
+"""Safety of search: is a player that searches more exploitable than its blueprint?
+
+Kubíček et al. (2023), sections 2, 4.2 and 4.3, and Burch, Johanson, Bowling (2014). Three sources
+of the opponent's given cfvs at the root of a search:
+
+  best response      what it could get at most against the blueprint; then those of the search
+                     before. With searches to the end of the game, this is safe.
+  identity           what it gets by the blueprint itself: the paper's, from the critic's identity
+                     transformation. Nothing keeps a better opponent at that.
+  previous searches  those of the search before; identity where there was none.
+
+Critics are exact, so that no error of learning is to blame; the trained network is judged with its
+own critic as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from experiments.sepot.evaluation import compiled, judge, tabulated
+from experiments.sepot.study import TRAINED, GameStudy, Study
+from experiments.study import Experiment, Judgement, Tables, verdict
+from spiel_dl.algorithms.sepot import SearchConfig, SePoTPolicy
+from spiel_dl.learning import checkpoints
+from spiel_dl.learning.critics import Critic, ExactCritic
+from spiel_dl.learning.transformations import transformations_by_name
+from spiel_dl.play.registry import load_array_policy
+from spiel_dl.policies.array_policy import ArrayPolicy
+from spiel_dl.runs.reports import Report, Table
+from spiel_dl.runs.workspace import file_name
+from spiel_dl.solvers.effort import Effort
+from spiel_dl.tree.depth_limit import DepthLimit, default_depth_limit
+from spiel_dl.tree.game_tree import GameTree
+
+BEST_RESPONSE, IDENTITY, PREVIOUS = "best response", "identity", "previous searches"
+TRAINED_NETWORK = "trained"
+_EXACT, _LEARNED = "exact", "learned"
+_SUFFIX = ".safetensors"
+_TO_THE_END = "to the end"
+_COUNTS = "How often"
+_CONFIGS: dict[str, dict[str, Any]] = {
+    BEST_RESPONSE: {"given_cfvs": "best_response", "continual": True},
+    IDENTITY: {"given_cfvs": "critic", "own_range": "blueprint"},
+    PREVIOUS: {"given_cfvs": "critic", "continual": True},
+}
+# Less is the error of the solution.
+_TOLERANCE = 0.01
+_TITLES = {
+    "game": "game",
+    "blueprint": "blueprint",
+    "critic": "critic",
+    "cfvs": "given cfvs",
+    "limit": "depth limit",
+    "first_level": "searches from level",
+    "player": "player",
+    "change": "change of exploitability by search (utility)",
+    "before": "exploitability of the blueprint (utility)",
+    "after": "of search (utility)",
+}
+
+
+class Case(NamedTuple):
+    """One search, of both players.
+
+    Attributes:
+      study: of the game.
+      blueprint: a policy's name, see `play.registry`.
+      critic: "exact", or "learned" with a checkpoint.
+      cfvs: the source of given cfvs, see above.
+      depth_limit: of each search; None: to the end of the game.
+      first_level: above it the blueprint is played.
+    """
+
+    study: GameStudy
+    blueprint: str
+    critic: str
+    cfvs: str
+    depth_limit: DepthLimit | None
+    first_level: int
+
+    @property
+    def looks(self) -> str:
+        """How far a search looks."""
+        return _TO_THE_END if self.depth_limit is None else str(self.depth_limit)
+
+    @property
+    def is_trained(self) -> bool:
+        """Whether the blueprint is a learner's checkpoint."""
+        return self.blueprint.endswith(_SUFFIX)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Those of a part; of the blueprint, without the place of its file."""
+        path = Path(self.blueprint)
+        return {
+            "game": self.study.game,
+            "blueprint": f"{path.parent.name}-{path.stem}" if self.is_trained else self.blueprint,
+            "critic": self.critic,
+            "transformations": self.study.transformations,
+            "cfvs": self.cfvs,
+            "depth_limit": self.looks,
+            "first_level": self.first_level,
+            "iterations": self.study.settings.iterations,
+        }
+
+    @property
+    def name(self) -> str:
+        """That of a part."""
+        told = self.settings
+        words = ("blueprint", "critic", "cfvs", "depth_limit", "first_level", "iterations")
+        return file_name("safety", *(told[word] for word in words))
+
+
+def _compute(study: Study) -> list[dict[str, Any]]:
+    """Exploitability before and after search, by blueprint and source of given cfvs."""
+    return [row for each in study.games("leduc", "goofspiel_4_descending") for row in _rows(each)]
+
+
+def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
+    return Report(
+        SAFETY.title,
+        [
+            "Exploitability of a player, in utility units, is what a best response to it earns "
+            "above the game's value. An equilibrium is not more exploitable than any blueprint; an "
+            "increase is what an unsafe search costs.",
+            f"{study.settings.iterations:,} iterations of CFR+ in each search. "
+            f"`{TRAINED_NETWORK}` is the study's network of its first seed at its last step. From "
+            "level 0, the first search starts at the root, without gadget; from level 1, the "
+            "blueprint is played down to there.",
+            *(
+                f"{each.describe()}."
+                for each in study.games(*dict.fromkeys(row["game"] for row in rows))
+            ),
+        ],
+        {
+            _COUNTS: Table.of(
+                counts(rows),
+                cfvs="given cfvs",
+                looks="depth limit",
+                worse=f"more exploitable by more than {_TOLERANCE}",
+                cases="of",
+                largest="largest increase (utility)",
+            ),
+            "All searches": Table(rows, _TITLES),
+        },
+    )
+
+
+def _judge(tables: Tables) -> Judgement:
+    """What is proved, searches to the end by best responses' cfvs, and the paper's own cfvs."""
+    told = tables[_COUNTS]
+    parts = {
+        f"{row['cfvs']}, {row['looks']}": not row["worse"]
+        for row in told
+        if (row["cfvs"], row["looks"]) == (BEST_RESPONSE, _TO_THE_END) or row["cfvs"] == IDENTITY
+    }
+    return Judgement(
+        verdict(parts),
+        "more exploitable: "
+        + "; ".join(
+            f"{row['worse']} of {row['cases']} ({row['cfvs']}, {row['looks']})" for row in told
+        ),
+    )
+
+
+SAFETY = Experiment(
+    "safety",
+    "Is a player that searches more exploitable than its blueprint?",
+    "exploitability of a player (utility)",
+    "a search to the end of the game with given cfvs of best responses is safe (Burch et al. 2014, "
+    "on which section 4.2 builds); held of these, and of the cfvs that the paper takes, the "
+    f"identity's: that no player becomes more exploitable by {_TOLERANCE} utility units.",
+    _compute,
+    _report,
+    TRAINED,
+    _judge,
+)
+
+
+def search_case(case: Case) -> list[dict[str, float]]:
+    """Both players' exploitability `before` and `after` a search; for `distributed.map`."""
+    tree = compiled(case.study.game)
+    blueprint, critic = _load(case, tree)
+    effort = Effort(case.study.settings.iterations)
+    told: dict[str, Any] = {"scheme": "sliding", "first_level": case.first_level, "effort": effort}
+    config = SearchConfig(**_CONFIGS[case.cfvs], **told)
+    limit = case.depth_limit or beyond(tree)
+    found = SePoTPolicy(tree, blueprint, critic, limit, config=config).to_array_policy()
+    before, after = judge(tree, blueprint), judge(tree, found)
+    keys = ("exploitability_0", "exploitability_1")
+    return [{"before": before[key], "after": after[key]} for key in keys]
+
+
+def counts(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """How often search made a player more exploitable, by source of cfvs and kind of limit."""
+    groups: dict[tuple[str, str], list[float]] = {}
+    for row in rows:
+        looks = _TO_THE_END if row["limit"] == _TO_THE_END else "limited"
+        groups.setdefault((row["cfvs"], looks), []).append(row["change"])
+    return [
+        {
+            "cfvs": cfvs,
+            "looks": looks,
+            "worse": sum(change > _TOLERANCE for change in changes),
+            "cases": len(changes),
+            "largest": max(changes),
+        }
+        for (cfvs, looks), changes in groups.items()
+    ]
+
+
+def _rows(study: GameStudy) -> list[dict[str, Any]]:
+    cases = _cases(study)
+    named = [(case.name, case.settings) for case in cases]
+    results = study.workspace.parts(named, search_case, cases, f"{study.name}: safety")
+    return [
+        {
+            "game": study.name,
+            "blueprint": TRAINED_NETWORK if case.is_trained else case.blueprint,
+            "critic": case.critic,
+            "cfvs": case.cfvs,
+            "limit": case.looks,
+            "first_level": case.first_level,
+            "player": player,
+            **values,
+            "change": values["after"] - values["before"],
+        }
+        for case, found in zip(cases, results, strict=True)
+        for player, values in enumerate(found)
+    ]
+
+
+def _cases(study: GameStudy) -> list[Case]:
+    study.train()
+    checkpoint = str(study.checkpoint(study.settings.seeds[0]))
+    blueprints = [("uniform", _EXACT), ("random:0", _EXACT)]
+    blueprints += [(checkpoint, _EXACT), (checkpoint, _LEARNED)]
+    return [
+        Case(study, blueprint, critic, cfvs, limit, level)
+        for blueprint, critic in blueprints
+        for cfvs in _CONFIGS
+        for limit in (None, *(each for each in study.limits if not study.looks_to_the_end(each)))
+        for level in (0, 1)
+    ]
+
+
+def _load(case: Case, tree: GameTree) -> tuple[ArrayPolicy, Critic]:
+    learned: Critic | None = None
+    if case.is_trained:
+        trained = checkpoints.load(case.blueprint, tree)
+        blueprint, learned = tabulated(tree, trained.blueprint), trained.critic
+    else:
+        blueprint = load_array_policy(case.blueprint, tree)
+    if case.critic == _LEARNED:
+        if learned is None:
+            raise ValueError(f"{case.blueprint} has no learned critic; take critic={_EXACT!r}")
+        return blueprint, learned
+    transformations = transformations_by_name(case.study.transformations, tree.game)
+    return blueprint, ExactCritic(tree, blueprint.strategies, transformations)
+
+
+def beyond(tree: GameTree) -> DepthLimit:
+    """A limit that no search reaches, in a unit in which it can start at every level."""
+    return default_depth_limit(tree.game).with_value(int(tree.move_number.max()) + 1)

@@ -1,0 +1,239 @@
+"""What search adds in games that are too large to judge: Table 1 of Kubíček et al. (2023).
+
+SePoT on top of every network head to head with the networks of the other seeds; with one seed only,
+with the same network. The paper trains the opponents without critic; here a critic changes nothing
+for the network that it is trained with, or it is trained for the network as it is.
+
+Returns are less the luck that the searching network's critic tells (`play.control_variates`). Each
+match is a part, and so is each 64th pair of its games: what is there is not played again. Networks
+that are not there yet are left out, and named in the report.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from experiments.sepot.networks import Networks
+from experiments.sepot.paper_results import TABLE_1 as TABLE_1_BY_BOUND
+from experiments.sepot.paper_results import paper_result
+from experiments.sepot.study import TRAINED, Study
+from experiments.study import Experiment, verdict
+from spiel_dl.play import registry, zoo
+from spiel_dl.runs import head_to_head
+from spiel_dl.runs.reports import Report, Table
+from spiel_dl.runs.workspace import file_name
+
+GAMES = tuple(TABLE_1_BY_BOUND[100_000])
+Rows = list[dict[str, Any]]
+MATCHES = {
+    "game": "game",
+    "max_histories": "largest search (unique histories)",
+    "network": "SePoT's network",
+    "opponent": "opponent",
+    "games": "games",
+    "without_luck": "SePoT's mean return (utility)",
+    "half_width_without_luck": "± (95 %)",
+    "variance_left": "variance left by control variates",
+    "mean": "mean without control variates",
+    "half_width": "± without control variates",
+}
+"""The columns of rows that are matches of two networks."""
+SUMMARY = {
+    "game": "game",
+    "max_histories": "largest search (unique histories)",
+    "played": "networks, games",
+    "mean": "SePoT's mean return (utility)",
+    "half_width": "± (95 %, over pairs of games)",
+    "paper": "paper",
+    "searched": "moves searched, seconds per move",
+}
+"""The columns of rows that `pooled` makes."""
+
+
+class Found(NamedTuple):
+    """What was played.
+
+    Attributes:
+      summary: mean returns of SePoT against networks, by bound.
+      matches: all of them.
+      names: what `play.registry` calls the networks.
+      missing: the names of those that are not there.
+    """
+
+    summary: Rows
+    matches: Rows
+    names: list[str]
+    missing: list[str]
+
+
+def _table_1(study: Study) -> Found:
+    """Plays all matches.
+
+    Raises:
+      ValueError: if no network is there.
+    """
+    found = Found([], [], [], [])
+    for each in study.games(*GAMES):
+        networks = Networks(each)
+        found.names.extend(map(networks.name, networks.seeds))
+        found.missing.extend(networks.missing)
+        for most in study.settings.bounds if networks.seeds else ():
+            rows = [
+                _match(networks, seed, other, most)
+                for seed in networks.seeds
+                for other in opponents(networks.seeds, seed)
+            ]
+            found.matches.extend(rows)
+            found.summary.append(pooled(rows))
+    if found.missing and not found.matches:
+        raise ValueError(
+            f"no network is there: {', '.join(found.missing)}; train them, or set network= to "
+            "others"
+        )
+    return found
+
+
+def _learned(names: Sequence[str]) -> list[str]:
+    """For how long those of the networks that are in the zoo, and their critics, have learned."""
+    models = zoo.models()
+    return [
+        f"{name} learned for {model.blueprint['num_steps']:,} steps, its critic for "
+        f"{model.num_steps:,}."
+        for name in names
+        if (model := models.get(name)) is not None and model.blueprint is not None
+    ]
+
+
+def _table_1_report(study: Study, found: Found) -> Report:
+    summary, matches, names, missing = found
+    games = study.games(*dict.fromkeys(row["game"] for row in summary)) if summary else []
+    settings = study.settings
+    critics = "of its training" if settings.network is None else "that its file has"
+    if settings.critic_steps:
+        critics = f"of its own, of {settings.critic_steps:,} steps, where it had none"
+    left_out = [f"Left out, because they are not there: {', '.join(missing)}."] if missing else []
+    told = [row for row in summary if row["paper"]]
+    return Report(
+        TABLE_1.title,
+        [
+            "Returns are in utility units, of pairs of games with both seats and the same luck, "
+            "less the luck that the critic tells; the paper's Table 1 shows them times 100. SePoT "
+            "searches with its defaults. Moves searched are those of several actions that a search "
+            "chose, of all such moves.",
+            f"Each network has the critic {critics}.",
+            *_learned(names),
+            *(f"{each.describe()}; searches look {each.limits[0]} ahead." for each in games),
+            *left_out,
+        ],
+        {"Table 1": Table(summary, SUMMARY), "All matches": Table(matches, MATCHES)},
+        verdict=verdict(wins(told)),
+        headline="; ".join(
+            f"{row['mean']:.3f} ± {row['half_width'] or math.nan:.2g} "
+            f"({row['max_histories']:,} histories)"
+            for row in summary
+        ),
+    )
+
+
+def wins(summary: Rows) -> dict[str, bool]:
+    """Of every game and bound, whether the interval of the mean return is above 0."""
+    return {
+        f"{row['game']}, {row['max_histories']:,}": row["mean"] > (row["half_width"] or math.inf)
+        for row in summary
+    }
+
+
+TABLE_1 = Experiment(
+    "table_1",
+    "SePoT head to head with policy networks",
+    "mean return (utility)",
+    "SePoT wins against R-NaD in all games (Table 1); held against the intervals over games, of "
+    "networks that have learned less.",
+    _table_1,
+    _table_1_report,
+    (*TRAINED, "network", "bounds", "num_games"),
+)
+
+
+def match_seed(seed: int, other: int) -> int:
+    """The seed of the match of two networks, of these seeds: another one for every pair.
+
+    Intervals over all matches take them to be independent. (It is Cantor's pairing function.)
+    """
+    return (seed + other) * (seed + other + 1) // 2 + other
+
+
+def opponents(seeds: Sequence[int], seed: int) -> list[int]:
+    """The seeds of the networks that one plays against: the others, or itself if there are none."""
+    others = [other for other in seeds if other != seed]
+    return others or [seed]
+
+
+def _match(networks: Networks, seed: int, other: int, most: int) -> dict[str, Any]:
+    study = networks.study
+    settings = study.settings
+    own, opponent = networks.player(seed), networks.name(other)
+    match = match_seed(seed, other)
+    name = file_name("match", seed, other, settings.num_steps, most, settings.num_games)
+    if settings.network is not None:
+        name = file_name("match", seed, other, most, settings.num_games)
+    told = {
+        "game": study.game,
+        "depth_limit": str(study.limits[0]),
+        "iterations": settings.iterations,
+        "seed": match,
+        "files": [registry.digest(each) for each in (own, opponent)],
+    }
+    measure = functools.partial(
+        head_to_head.measure,
+        study.name,
+        f"sepot:{own}",
+        opponent,
+        num_games=settings.num_games,
+        seed=match,
+        options={
+            "depth_limit": study.limits[0],
+            "max_histories": most,
+            "effort": settings.iterations,
+        },
+        control_variates=own,
+        device=settings.device,
+        workspace=study.workspace.within(name),
+        description=name if study.workspace.show_progress else None,
+    )
+    row = study.workspace.part(name, told, measure)
+    labels = {"game": study.name, "network": f"seed {seed}", "opponent": f"seed {other}"}
+    return {**row, **labels, "max_histories": most}
+
+
+def pooled(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """A row of Table 1, of all matches of a game and bound, with control variates.
+
+    They are taken to be of equal size, and to have luck of their own. The interval is over games,
+    with these networks.
+    """
+    networks = {row["network"] for row in rows}
+    widths = [row["half_width_without_luck"] for row in rows]
+    known = [width for width in widths if width is not None]
+    half_width = None
+    if len(known) == len(rows):
+        half_width = math.sqrt(sum(width**2 for width in known)) / len(rows)
+    games = sum(row["games"] for row in rows)
+    found = {
+        "game": rows[0]["game"],
+        "max_histories": rows[0]["max_histories"],
+        "matches": len(rows),
+        "games": games,
+        "played": f"{len(networks)}, {games:,}",
+        "mean": math.fsum(row["without_luck"] for row in rows) / len(rows),
+        "half_width": half_width,
+    }
+    for name in ("share_searched", "seconds_per_move"):
+        told = [row[name] for row in rows if row.get(name) is not None]
+        found[name] = math.fsum(told) / len(told) if told else None
+    share = "-" if found["share_searched"] is None else f"{found['share_searched']:.1%}"
+    found["searched"] = f"{share}, {found['seconds_per_move']:.3g} s"
+    return {**found, "paper": paper_result(found["game"], found["max_histories"])}

@@ -1,1 +1,0 @@
-"""Our solvers and learners beside OpenSpiel's, in one game and by the same clock."""

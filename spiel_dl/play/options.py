@@ -1,0 +1,155 @@
+"""Options of policies that have names: each is a field of a configuration, and stands there alone.
+
+A kind of policy has one configuration. Its fields are the options, and so are those fields of an
+algorithm's own configuration that it offers:
+
+    @dataclasses.dataclass(frozen=True)
+    class SePoT(Searching):
+        search: SearchConfig = offered(SearchConfig(), "max_histories", "leaf_choice")
+
+Names, texts, types and defaults are those of the fields: for `load_policy`, flags and the page.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+import pyspiel
+
+from spiel_dl.search.sepot_config import DEFAULT_EFFORT
+from spiel_dl.solvers.effort import Effort
+from spiel_dl.solvers.variants import VARIANTS
+from spiel_dl.system.parameters import Parameter, parameters_of
+from spiel_dl.tree.depth_limit import DepthLimit, check_depth_limit, default_depth_limit
+from spiel_dl.tree.histories import check_player
+
+_OFFERED = "offered"
+T = TypeVar("T", bound="Options")
+
+
+@dataclasses.dataclass(frozen=True)
+class Options:
+    """Those of a kind of policy that has none."""
+
+    def __post_init__(self) -> None:
+        for name, check in _CHECKS.items():
+            if getattr(self, name, None) is not None:
+                check(getattr(self, name))
+
+
+@dataclasses.dataclass(frozen=True)
+class LookingAhead(Options):
+    """Those of who looks ahead.
+
+    Attributes:
+      depth_limit: how deep each search looks. Default: one round, or two moves in games without
+        rounds.
+    """
+
+    depth_limit: DepthLimit | None = None
+
+    def depth_limit_in(self, game: pyspiel.Game | None) -> DepthLimit:
+        """The depth limit in a turn-based game; None: in one with rounds."""
+        if self.depth_limit is not None:
+            return self.depth_limit
+        return DepthLimit(rounds=1) if game is None else default_depth_limit(game)
+
+
+@dataclasses.dataclass(frozen=True)
+class Solving(Options):
+    """Those of who solves.
+
+    Attributes:
+      effort: iterations of CFR at most, in each search; from Python, also an Effort. Default: 1500,
+        and all else as the kind of policy has it.
+    """
+
+    effort: Effort | int | None = None
+
+    def effort_or(self, default: Effort) -> Effort:
+        """How to solve, where a kind of policy has a default of its own."""
+        if isinstance(self.effort, int):
+            return dataclasses.replace(default, iterations=self.effort)
+        return self.effort or default
+
+
+@dataclasses.dataclass(frozen=True)
+class Responding(Solving):
+    """Those of who responds to a model.
+
+    Attributes:
+      player: who responds, 0 or 1, while the other one plays the model. Default: each player
+        responds to the other one's part of the model.
+    """
+
+    player: int | None = None
+
+
+def _check_effort(effort: object) -> None:
+    if not isinstance(effort, Effort | int):
+        raise ValueError(f"effort={effort!r} must be an Effort, a whole number, or None")
+
+
+_CHECKS = {"depth_limit": check_depth_limit, "effort": _check_effort, "player": check_player}
+
+
+def offered(default: Any, *names: str) -> Any:
+    """A field that holds an algorithm's configuration, of which some fields are options."""
+    return dataclasses.field(default=default, metadata={_OFFERED: names})
+
+
+def options_of(config: type[Options]) -> dict[str, Parameter]:
+    """The options of a kind's configuration, by name."""
+    found: dict[str, Parameter] = {}
+    for field in dataclasses.fields(config):
+        names, default = field.metadata.get(_OFFERED), field.default
+        if names is None:
+            [found[field.name]] = parameters_of(config, only=[field.name])
+            continue
+        for each in parameters_of(type(default), only=names):
+            found[each.name] = dataclasses.replace(each, default=getattr(default, each.name))
+    return found
+
+
+def configure(config: type[T], given: Mapping[str, Any]) -> T:
+    """A kind's configuration, with those options that are given, all of which it has."""
+    values = {}
+    for field in dataclasses.fields(config):
+        names = field.metadata.get(_OFFERED)
+        if names is not None:
+            default: Any = field.default
+            changes = {name: given[name] for name in names if name in given}
+            values[field.name] = dataclasses.replace(default, **changes)
+        elif field.name in given:
+            values[field.name] = given[field.name]
+    return config(**values)
+
+
+def as_reported(game: pyspiel.Game, options: Any) -> dict[str, Any]:
+    """Options as reports say them and JSON can hold them; without those that are None."""
+    found: dict[str, Any] = {}
+    for field in dataclasses.fields(options):
+        value = getattr(options, field.name)
+        if field.name == "effort":
+            found |= _effort(value)
+        elif field.name == "depth_limit":
+            found["depth_limit"] = str(options.depth_limit_in(game))
+        elif _OFFERED in field.metadata:
+            found |= {name: getattr(value, name) for name in field.metadata[_OFFERED]}
+        else:
+            found[field.name] = value
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _effort(effort: Effort | int | None) -> dict[str, Any]:
+    """What an effort says, without what is the default of all efforts."""
+    if not isinstance(effort, Effort):
+        return {"iterations": effort or DEFAULT_EFFORT.iterations}
+    names = [name for name, variant in VARIANTS.items() if variant == effort.variant]
+    variant = names[0] if names else str(effort.variant)
+    told = {"tolerance": effort.tolerance, "seconds": effort.seconds, "variant": variant}
+    default = Effort()
+    beyond = {n: each for n, each in told.items() if getattr(effort, n) != getattr(default, n)}
+    return {"iterations": effort.iterations, **beyond}

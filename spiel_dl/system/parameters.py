@@ -1,0 +1,166 @@
+"""What a configuration or a function takes: names, types, defaults and texts of its parameters.
+
+Flags of scripts, options of policies and the page's form are made of these, so that each is written
+where it is used, and there alone.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import math
+import re
+import types
+import typing
+from collections.abc import Callable, Collection, Sequence
+from typing import Annotated, Any
+
+
+class Bounds(typing.NamedTuple):
+    """Bounds of a number that nothing else checks, as in `Annotated[int, Bounds(1)]`."""
+
+    low: float
+    high: float = math.inf
+
+
+Positive = Annotated[int, Bounds(1)]
+_CALLED = {int: "an integer", float: "a number"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Parameter:
+    """A parameter whose value can be typed.
+
+    Attributes:
+      name: its name.
+      element: bool, int, float, str, or a class with a `parse`; of a list, that of its elements.
+      is_list: whether it has several values.
+      is_tuple: whether these are to be a tuple.
+      choices: what a str may be; empty: anything.
+      bounds: of a number.
+      default: what it is if it is not given; None if there is no default.
+      is_required: whether there is none.
+      text: its description, as one line.
+    """
+
+    name: str
+    element: Any
+    is_list: bool
+    is_tuple: bool
+    choices: tuple[str, ...]
+    bounds: Bounds
+    default: Any
+    is_required: bool
+    text: str
+
+    def read(self, text: str) -> Any:
+        """The value of what a person typed; of a list, one of its values.
+
+        Raises:
+          ValueError: that says what it must be.
+        """
+        text, (low, high) = text.strip(), self.bounds
+        if self.choices and text not in self.choices:
+            raise ValueError(f"value should be one of <{'|'.join(self.choices)}>")
+        if hasattr(self.element, "parse"):
+            return self.element.parse(text)
+        try:
+            value = self.element(text)
+        except ValueError:
+            raise ValueError(f"{text!r} is not {_CALLED[self.element]}") from None
+        if value != value:
+            raise ValueError("must be a number")
+        if self.element is not str and not low <= value <= high:
+            limits = f"at least {low}" if high == math.inf else f"between {low} and {high}"
+            raise ValueError(f"must be {limits}")
+        return value
+
+
+def parameters_of(
+    target: Callable[..., Any], leave_out: Collection[str] = (), only: Collection[str] = ()
+) -> list[Parameter]:
+    """The parameters of a dataclass, NamedTuple, class or function.
+
+    Types are bool, int, float, str, a Literal of str, a class with a `parse`, a tuple or sequence
+    of one of them, and any of these or None. Descriptions come from the `Attributes:` or `Args:` of
+    the docstring, those of inherited fields from the docstrings of the bases.
+
+    Args:
+      target: what takes them.
+      leave_out: names of those that are not wanted; nor are those given by position only.
+      only: names of those that are wanted; empty: all the others.
+
+    Raises:
+      TypeError: if one is of another type, or is not described.
+    """
+    return [
+        _parameter(target, parameter)
+        for parameter in inspect.signature(target).parameters.values()
+        if parameter.kind not in (parameter.POSITIONAL_ONLY, parameter.VAR_KEYWORD)
+        and (not only or parameter.name in only)
+        and parameter.name not in leave_out
+    ]
+
+
+def _parameter(target: Callable[..., Any], parameter: inspect.Parameter) -> Parameter:
+    name, default = parameter.name, parameter.default
+    field = getattr(target, "__dataclass_fields__", {}).get(name)
+    if field and field.default_factory is not dataclasses.MISSING:
+        default = field.default_factory()
+    hints = typing.get_type_hints(_annotated(target), include_extras=True)
+    how = _type_of(hints[name], name)
+    text = _texts(target).get(name)
+    if text is None:
+        raise TypeError(f"{target} does not describe {name}; add it to the docstring")
+    is_required = default is inspect.Parameter.empty
+    return Parameter(name, *how, None if is_required else default, is_required, text)
+
+
+def _annotated(target: Callable[..., Any]) -> Any:
+    """What has the annotations of the parameters: a function, or a class with fields."""
+    is_plain_class = isinstance(target, type) and not _has_fields(target)
+    return getattr(target, "__init__") if is_plain_class else target  # noqa: B009
+
+
+def _has_fields(target: type) -> bool:
+    return dataclasses.is_dataclass(target) or hasattr(target, "_fields")
+
+
+def _type_of(hint: Any, name: str) -> tuple[Any, bool, bool, tuple[str, ...], Bounds]:
+    """Type of an element, whether it is a list, and a tuple, choices and bounds."""
+    bounds = Bounds(-math.inf)
+    is_union = typing.get_origin(hint) in (typing.Union, types.UnionType)
+    members = []
+    for member in typing.get_args(hint) if is_union else (hint,):
+        bounds = next(iter(getattr(member, "__metadata__", ())), bounds)
+        if member is not types.NoneType:
+            members.append(member.__origin__ if hasattr(member, "__metadata__") else member)
+    # A path, or a device of torch, may also be a str, and an effort a whole number.
+    hint = next((member for member in members if member in (str, int)), members[0])
+    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if origin is typing.Literal:
+        return str, False, False, arguments, bounds
+    if origin is not None and issubclass(origin, Sequence) and arguments:
+        return arguments[0], True, origin is tuple, (), bounds
+    if hint in (bool, int, float, str) or hasattr(hint, "parse"):
+        return hint, False, False, (), bounds
+    raise TypeError(f"{name} is of the type {hint}, which nobody can type; leave it out")
+
+
+def _texts(target: Callable[..., Any]) -> dict[str, str]:
+    """Descriptions of parameters, from docstrings; those of a subclass come before its bases'."""
+    if not isinstance(target, type) or not _has_fields(target):
+        return _section(_annotated(target), "Args")
+    found: dict[str, str] = {}
+    for each in reversed(target.__mro__):
+        found |= _section(each, "Attributes")
+    return found
+
+
+def _section(documented: Any, title: str) -> dict[str, str]:
+    """The entries of a section of a docstring, each as one line."""
+    text = inspect.cleandoc(documented.__doc__ or "")
+    section = re.search(rf"^{title}:\n((?:  .*\n|\n)*)", text + "\n", re.MULTILINE)
+    entries = re.split(r"^  (?=\w+: )", section[1], flags=re.MULTILINE) if section else []
+    pairs = (entry.partition(": ") for entry in entries if entry.strip())
+    return {name: " ".join(body.replace("`", "").split()) for name, _, body in pairs}

@@ -1,0 +1,325 @@
+"""The paper's experiments on a tiny game: right numbers, each made once, written down."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from open_spiel.python.algorithms import exploitability as openspiel_exploitability
+
+from experiments.dl_cfr import study as dl_cfr_study
+from experiments.dl_cfr.experiments import EXPERIMENTS
+from experiments.dl_cfr.ranges import asked_ranges
+from experiments.dl_cfr.study import DOMAINS, Settings, Study
+from experiments.study import run
+from spiel_dl.algorithms.continual_resolving import ContinualResolvingPolicy
+from spiel_dl.algorithms.dl_cfr import DLCFRSolver
+from spiel_dl.algorithms.trunk_exploitability import trunk_losses, trunk_nash_conv
+from spiel_dl.runs import reports
+from spiel_dl.runs.dl_cfr_run import METRIC
+from spiel_dl.runs.on_policy import OnPolicyConfig
+from spiel_dl.runs.workspace import Workspace
+from spiel_dl.solvers import gadgets
+from spiel_dl.solvers.effort import Effort
+from spiel_dl.tree import DepthLimit, GameTree, cut
+from spiel_dl.value_functions import ExactValue
+from spiel_dl.value_functions.dataset import DatasetConfig
+from spiel_dl.value_functions.positional import PositionalNetwork
+from spiel_dl.value_functions.training import TrainingConfig
+from spiel_dl.value_functions.validation import UNNORMALISED
+
+LIMIT = DepthLimit(rounds=1)
+SETTINGS = Settings(
+    DatasetConfig(
+        "python_goofspiel_ii(num_cards=3,points_order=descending)",
+        LIMIT,
+        shard_size=40,
+        tolerance=1e-3,
+    ),
+    num_shards=2,
+    training=TrainingConfig(num_epochs=3, batch_size=32),
+    num_layers=2,
+    num_units=16,
+    num_iterations=20,
+    seeds=(0, 1),
+    every_state=2,
+    amounts=(10, 20),
+    layers=(1, 2),
+    units=(8, 16),
+    paper_left_out_linf=2.6,
+    on_policy=OnPolicyConfig(num_rounds=1, max_ranges=10).with_epochs([1, 1, 1]),
+)
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory in which all experiments have been made."""
+    path = tmp_path_factory.mktemp("study")
+    paths = run(EXPERIMENTS, study(path), path / "results")
+    assert [written.name for written in paths] == [
+        f"{name}.md"
+        for name in (
+            "checkpoints",
+            "left_out",
+            "ranges",
+            "losses",
+            "amount",
+            "size",
+            "on_policy",
+            "resolving",
+            "exact",
+        )
+    ]
+    return path
+
+
+def study(path: Path) -> Study:
+    return of(path / "work")
+
+
+def of(path: Path, **changes: object) -> Study:
+    return Study(dataclasses.replace(SETTINGS, **changes), Workspace(path))
+
+
+def read(path: Path, name: str) -> dict:
+    return with_tables(path / "results" / f"{name}.json")
+
+
+def with_tables(path: Path) -> dict:
+    """A report, its two tables as `summary` and `rows`."""
+    content = json.loads(path.read_text())
+    tables = content["tables"]
+    return {**content, "summary": tables["Summary"], "rows": tables["All numbers"]}
+
+
+@pytest.mark.parametrize(
+    ("name", "histories", "infosets", "states"),
+    # Histories and infosets per player: Table 2, recovered by counting (the paper rounds them).
+    [
+        ("goofspiel", 55_731, 4_974, 27),
+        ("oshi_zumo", 19_305, 1_580, 79),
+        ("leduc", 61_336, 3_960, 87),
+    ],
+)
+def test_domains_have_the_papers_sizes(
+    name: str, histories: int, infosets: int, states: int
+) -> None:
+    tree = GameTree.from_game(DOMAINS[name].data.game)
+    assert tree.num_histories == histories
+    assert [tree.num_infosets(player) for player in (0, 1)] == [infosets, infosets]
+    assert cut(tree, DOMAINS[name].data.depth_limit).leaves.num_public_states == states
+
+
+def test_every_report_is_complete(finished: Path) -> None:
+    for name in EXPERIMENTS:
+        content = read(finished, name)
+        assert content["settings"]["num_iterations"] == 20
+        assert len(content["commits_of_parts"]) == 1
+        assert content["wall_clock_seconds"] > 0
+        assert content["environment"]["command"]
+        text = (finished / "results" / f"{name}.md").read_text()
+        game = str(study(finished).trunk.tree.game)
+        for words in (game, "depth limit 1 rounds", "commit", "Wall-clock", "the paper"):
+            assert words.lower() in text.lower(), (name, words)
+        assert (finished / "results" / f"{name}.png").stat().st_size > 10_000
+        assert len(content["rows"]) == text.count("\n| ") - len(content["summary"]) - 4
+
+
+def test_reports_say_what_their_numbers_depend_on(finished: Path) -> None:
+    settings = {name: read(finished, name)["settings"] for name in EXPERIMENTS}
+    assert settings["left_out"]["every_state"] == 2
+    assert settings["amount"]["amounts"] == [10, 20]
+    assert settings["size"]["sizes"][:2] == [["depth varied", 1, 16], ["depth varied", 2, 16]]
+    assert settings["exact"]["exact_tolerance"] == 0.01
+    for name in ("on_policy", "resolving"):
+        told = settings[name]["on_policy"]
+        assert (told["num_rounds"], told["max_ranges"]) == (1, 10)
+        # The study's, not those of `OnPolicyConfig`.
+        assert told["num_iterations"] == SETTINGS.num_iterations
+        assert "training" not in settings[name], "rounds have trainings of their own"
+    for name in ("checkpoints", "left_out", "ranges", "losses", "amount", "size"):
+        assert settings[name]["training"]["num_epochs"] == 3
+        assert settings[name]["seeds"] == [0, 1]
+
+
+def test_checkpoints_are_those_of_training_and_judged_by_dl_cfr(finished: Path) -> None:
+    rows = read(finished, "checkpoints")["rows"]
+    assert [row["step"] for row in rows if row["network"] == "seed 0"] == [1, 2, 3, 6, 10, 18, 21]
+    folder = finished / "work" / "networks" / "layers-2-units-16-seed-1"
+    network = PositionalNetwork.load(folder / "network-step-00000006.safetensors")
+    solver = DLCFRSolver(SETTINGS.data.game, network, LIMIT)
+    solver.run(20)
+    nash_conv = trunk_losses(solver.trunk, solver.average_policy()).nash_conv
+    [row] = [row for row in rows if (row["network"], row["step"]) == ("seed 1", 6)]
+    assert row[METRIC] == pytest.approx(nash_conv / 2, abs=1e-9)  # The largest utility is 1.
+    lines = [json.loads(line) for line in (folder / "metrics.jsonl").open()]
+    [line] = [line for line in lines if line["step"] == 6]
+    assert {name: row[name] for name in ("huber", "linf_mean")} == {
+        name: line[name] for name in ("huber", "linf_mean")
+    }
+
+
+def test_left_out_states_and_the_papers_number(finished: Path) -> None:
+    content = read(finished, "left_out")
+    labels = [(row["network"], row["state"]) for row in content["rows"]]
+    assert labels == [("seed 0", 0), ("seed 0", 2), ("seed 1", 0), ("seed 1", 2)]
+    folder = finished / "work" / "networks" / "layers-2-units-16-seed-1-left_out_states-2"
+    last = json.loads((folder / "metrics.jsonl").read_text().splitlines()[-1])
+    assert content["rows"][3]["linf"] == last["left_out_linf"] != last["linf"]
+    largest = max(row[UNNORMALISED + "linf"] for row in content["rows"])
+    [line] = [line for line in content["summary"] if line["largest"] == largest]
+    assert line["paper"] == 2.6
+    assert not list(folder.glob("network-step-*")), "early networks would fill the disk"
+
+
+def test_amounts_take_as_many_steps(finished: Path) -> None:
+    rows = read(finished, "amount")["rows"]
+    assert [row["samples"] for row in rows] == [60, 30, 60, 30]
+    # 71 strategies of 3 states are 7 batches of 32 an epoch; 60 samples are 2, 30 are 1.
+    assert [row["step"] for row in rows[:2]] == [3 * 4 * 2, 3 * 7 * 1]
+
+
+def test_losses_differ_in_nothing_else(finished: Path) -> None:
+    content = read(finished, "losses")
+    found = {(row["network"], row["loss"]): row for row in content["rows"]}
+    assert {loss for _, loss in found} == {"huber", "l1", "l2", "linf"}
+    assert len({row["step"] for row in found.values()}) == 1
+    # The Huber network is that of the other experiments.
+    [last] = [row for row in read(finished, "checkpoints")["rows"] if row["network"] == "seed 0"][
+        -1:
+    ]
+    assert found["seed 0", "huber"]["l1"] == last["l1"]
+    assert found["seed 0", "linf"]["l1"] != last["l1"]
+
+
+def test_sizes_vary_one_at_a_time(finished: Path) -> None:
+    rows = read(finished, "size")["rows"][:4]
+    assert [(row["layers"], row["units"]) for row in rows] == [(1, 16), (2, 16), (2, 8), (2, 16)]
+    header = PositionalNetwork.load(
+        finished / "work" / "networks" / "layers-2-units-16-seed-0" / "network.safetensors"
+    ).header()
+    inputs, outputs = (header["domain"][f"number of {what}"] for what in ("inputs", "outputs"))
+    # Weights and biases of three linear layers, scales and shifts of two normalisations.
+    by_hand = inputs * 16 + 16 + 16 * 16 + 16 + 16 * outputs + outputs + 4 * 16
+    assert rows[1]["parameters"] == rows[3]["parameters"] == by_hand
+
+
+def test_the_optimal_value_function_is_judged_at_every_limit(finished: Path) -> None:
+    rows = read(finished, "exact")["rows"]
+    limits = {row["limit"] for row in rows}
+    assert limits == {str(LIMIT)}
+    last = [row for row in rows if row["iteration"] == SETTINGS.num_iterations]
+    variants = [row["variant"] for row in rows]
+    assert len(last) == len(set(variants)) == 5
+    solver = DLCFRSolver(SETTINGS.data.game, ExactValue(0.01, stretch=20), LIMIT)
+    solver.run(SETTINGS.num_iterations)
+    ours = trunk_nash_conv(SETTINGS.data.game, solver.average_policy(), LIMIT)
+    row = next(row for row in last if row["variant"] == "subgames from scratch")
+    assert row["trunk_nash_conv"] == pytest.approx(ours, abs=1e-9)
+
+
+def test_resolving_is_judged_as_openspiel_does(finished: Path) -> None:
+    rows = read(finished, "resolving")["rows"]
+    sources = ["optimal", "network of seed 0", "network of seed 1"]
+    assert [(row["source"], row["gadget"]) for row in rows] == list(
+        itertools.product(sources, gadgets.GADGETS)
+    )
+    path = finished / "work" / "on_policy" / "seed-1" / "network.safetensors"
+    policy = ContinualResolvingPolicy(
+        SETTINGS.data.game,
+        PositionalNetwork.load(path),
+        SETTINGS.data.depth_limit,
+        gadget="max_margin",
+        effort=Effort(SETTINGS.num_iterations),
+    )
+    judged = openspiel_exploitability.exploitability(
+        policy.tree.game, policy.to_array_policy().to_tabular()
+    )
+    assert rows[9]["exploitability"] == pytest.approx(judged, abs=1e-9)
+
+
+def test_what_is_finished_is_not_done_again(
+    finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_args: object, **_keywords: object) -> None:
+        raise AssertionError("done again")
+
+    monkeypatch.setattr(dl_cfr_study.training, "train", refuse)
+    monkeypatch.setattr(dl_cfr_study.DLCFRSolver, "run", refuse)
+    monkeypatch.setattr(reports.plots, "plot_panels", lambda *_, **__: None)
+    run(EXPERIMENTS, study(finished), tmp_path)
+    for name in EXPERIMENTS:
+        content = with_tables(tmp_path / f"{name}.json")
+        assert content["rows"] == read(finished, name)["rows"]
+        assert content["reused"]
+    rounds = [f"on_policy-seed-{seed}-round-{number:02d}" for seed in (0, 1) for number in (0, 1)]
+    reused = json.loads((tmp_path / "on_policy.json").read_text())["reused"]
+    assert set(rounds) <= set(reused)
+
+
+def test_other_settings_are_refused(finished: Path, tmp_path: Path) -> None:
+    shutil.copytree(finished / "work", tmp_path / "work")
+    for changes, message in (
+        ({"num_iterations": 30}, "its num_iterations is 20, not 30"),
+        ({"num_shards": 3}, "its num_strategies is 80, not 120"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            run(
+                EXPERIMENTS, of(tmp_path / "work", **changes), tmp_path / "results", ["checkpoints"]
+            )
+    assert not (tmp_path / "results").exists()
+
+
+def test_wrong_settings(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"seeds=\(\)"):
+        dataclasses.replace(SETTINGS, seeds=())
+    with pytest.raises(ValueError, match="every_state=0 must be at least 1"):
+        dataclasses.replace(SETTINGS, every_state=0)
+    with pytest.raises(ValueError, match="experiment 'figure' must be one of checkpoints"):
+        run(EXPERIMENTS, of(tmp_path), tmp_path, ["checkpoints", "figure"])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_cannot_be_done_is_told_before_it_is_begun(finished: Path) -> None:
+    networks = sorted((finished / "work" / "networks").iterdir())
+    none_kept = dataclasses.replace(SETTINGS.training, networks_per_decade=0)
+    for name, changes, message in (
+        ("checkpoints", {"training": none_kept}, "networks_per_decade=0 keeps no networks"),
+        ("amount", {"amounts": (10, 1000)}, r"amounts=\(10, 1000\), but there are 71 trunk"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            EXPERIMENTS[name].compute(of(finished / "work", **changes))
+    assert sorted((finished / "work" / "networks").iterdir()) == networks
+
+
+def test_rank_correlation_by_hand(finished: Path) -> None:
+    """Spearman's, from the ranks' differences: 1 - 6 * sum(d^2) / (n * (n^2 - 1)), without ties."""
+    content = read(finished, "checkpoints")
+    rows = content["rows"]
+    ranks = [np.argsort(np.argsort([row[name] for row in rows])) for name in ("l1", METRIC)]
+    assert len({row[METRIC] for row in rows}) == len(rows)
+    n = len(rows)
+    expected = 1 - 6 * ((ranks[0] - ranks[1]) ** 2).sum() / (n * (n * n - 1))
+    [line] = [line for line in content["summary"] if line["what"] == "L1 (mean), normalised"]
+    assert line["correlation"] == pytest.approx(expected)
+    assert line["seed 1"] == rows[-1]["l1"]
+
+
+def test_cfr_d_asks_for_what_dl_cfr_with_optimal_values_does(finished: Path) -> None:
+    content = read(finished, "ranges")
+    iterations = [row["iteration"] for row in content["rows"] if row["source"] == "CFR-D"]
+    assert iterations == [1, 2, 3, 4, 6, 7, 10, 13, 18, 20]
+    solver = DLCFRSolver(SETTINGS.data.game, ExactValue(1e-3, 1000), LIMIT)
+    asked = asked_ranges(solver, iterations)
+    leaves = solver.trunk.leaves
+    masses = [leaves.sum_by_public_state(player, asked[player]) for player in (0, 1)]
+    reached = ((masses[0] > 0) & (masses[1] > 0)).mean(axis=1)
+    found = [row for row in content["rows"] if row["source"] == "CFR-D"]
+    assert [row["reached"] for row in found] == pytest.approx(reached.tolist())
+    assert found[0]["entropy"] == pytest.approx(1), "the first iteration plays uniformly"
+    assert max(row["largest"] for row in found) > 0.5

@@ -1,0 +1,89 @@
+"""The experiment with opponents who err late: mixtures of points, a tiny game from end to end."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from experiments.responses import late_mistakes, sweeps
+from experiments.responses.experiments import EXPERIMENTS
+from experiments.responses.study import Settings, Study
+from experiments.study import MET, NOT_MET, OPEN, PARTLY, run
+from spiel_dl.algorithms import exploitability
+from spiel_dl.algorithms.rnr import RNRPolicy
+from spiel_dl.runs.workspace import Workspace
+from spiel_dl.tree import DepthLimit
+
+
+def points(*pairs: tuple[float, float]) -> list[dict[str, float]]:
+    return [{"p": 0.5, "exploitability": first, "gain": second} for first, second in pairs]
+
+
+@pytest.mark.parametrize(
+    ("bound", "expected"),
+    [(0.0, 1.0), (0.1, 1.0), (0.2, 1.5), (0.3, 2.0), (0.5, 2.5), (0.7, 3.0), (9.0, 3.0)],
+)
+def test_between_two_points_lie_their_mixtures(bound: float, expected: float) -> None:
+    """The point in the middle, (0.3, 1.2), lies below the line of its neighbours."""
+    found = points((0.1, 1.0), (0.3, 1.2), (0.3, 2.0), (0.7, 3.0))
+    assert sweeps.gain_at(found, bound) == pytest.approx(expected)
+
+
+def test_a_verdict_asks_for_two_games_and_both_kinds() -> None:
+    def summary(*times: float, most: float = 9.0) -> list[dict[str, object]]:
+        kinds = ("late, uniform", "late, random", "random")
+        return [
+            {
+                "game": f"game {number // 3}",
+                "opponents": kinds[number % 3],
+                "times": each,
+                "rnr_times": most,
+            }
+            for number, each in enumerate(times)
+        ]
+
+    told = late_mistakes.find_verdict
+    assert told(summary(2.1, 2.0, 1.0, 2.5, 2.2, 1.0)) == MET
+    assert told(summary(2.1, 2.0, 9.0, 2.5, 1.9, 9.0)) == PARTLY
+    assert told(summary(1.9, 1.9, 9.0, 1.5, 1.9, 9.0)) == NOT_MET
+    assert told(summary(1.9, 1.9, 9.0)[2:]) == "", "random alone, so nothing was tested"
+    assert told(summary(1.9, 1.9, 9.0, 1.5, 1.9, 9.0, most=1.95)) == OPEN, "nobody can gain more"
+
+
+def test_a_model_that_is_of_no_kind_is_refused(tmp_path: Path) -> None:
+    study = Study(Settings(models=("late:uniform", "uniform")), Workspace(tmp_path))
+    with pytest.raises(ValueError, match=r"no models \['uniform'\]; choose from late:uniform, "):
+        run(EXPERIMENTS, study, tmp_path, ["late_mistakes"])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_kuhn_from_end_to_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    limit = DepthLimit(moves=1)
+    monkeypatch.setattr(late_mistakes, "LIMITS", {"kuhn": limit})
+    settings = Settings(models=("late:uniform", "random:1"), players=(1,))
+    study = Study(settings, Workspace(tmp_path / "work"))
+    [path] = run(EXPERIMENTS, study, tmp_path / "results", ["late_mistakes"])
+    found = json.loads(path.with_suffix(".json").read_text())["found"]
+    assert [row["model"] for row in found] == ["late:uniform", "random:1"]
+    tree = study.tree("kuhn")
+    model = late_mistakes.model_of("late:uniform", tree, limit)
+    for row in found[0]["points"][late_mistakes.RNR]:
+        expected = RNRPolicy(tree, 1, model, p=row["p"], exact=True).to_array_policy()
+        gain = exploitability.gain(tree, expected, model, 1)
+        lost = exploitability.player_exploitability(tree, expected, 1)
+        goal = row["p"] * row["gain"] - (1 - row["p"]) * row["exploitability"]
+        assert goal == pytest.approx(row["p"] * gain - (1 - row["p"]) * lost, abs=2e-3)
+    for each in found:
+        assert list(each["points"]) == list(late_mistakes.METHODS)
+        for method, rows in each["points"].items():
+            assert len(rows) == (5 if method in late_mistakes.SWEPT else 1)
+    as_player_0 = [{**row, "player": 0} for row in found]
+    tables = late_mistakes.LATE_MISTAKES.render(study, [*found, *as_player_0]).tables
+    both, first, second = list(tables.values())[:3]
+    assert list(tables)[1:3] == [f"Gain at equal exploitability, p = 0.5, player {p}" for p in "01"]
+    assert both.rows == first.rows == second.rows
+    study = Study(Settings(games=("leduc",)), Workspace(tmp_path / "other"))
+    with pytest.raises(ValueError, match="no depth limit for 'leduc'"):
+        run(EXPERIMENTS, study, tmp_path / "results", ["late_mistakes"])

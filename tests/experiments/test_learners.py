@@ -1,0 +1,85 @@
+"""The learners' strength: means, goals and a peer, from runs that are done once."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import spiel_dl as dl
+from experiments.learners.experiments import EXPERIMENTS
+from experiments.learners.study import Run, Settings, Study, make_learner
+from spiel_dl.runs.workspace import Workspace
+
+SETTINGS = {
+    "presets": ("leduc",),
+    "algorithms": ("rnad", "mmd"),
+    "seeds": (4, 5),
+    "num_steps": 3,
+    "steps_per_evaluation": 2,
+}
+
+
+def test_numbers_are_those_of_the_learners_last_policies(tmp_path: Path) -> None:
+    peer = tmp_path / "peer.json"
+    line = {"game": "leduc_poker()", "learner": "rlg mmd", "steps": 3, "nash_conv": 0.5}
+    made = "turn_based_simultaneous_game(game=leduc_poker())"
+    others = [{**line, "steps": 5}, {**line, "learner": "rlg rnad", "game": "kuhn_poker()"}]
+    peer.write_text(
+        json.dumps({"lines": [line, {**line, "game": made, "nash_conv": 0.7}, *others]})
+    )
+    study = Study(Settings(**SETTINGS, peer=str(peer)), Workspace(tmp_path / "runs"))
+    report = EXPERIMENTS["strength"].report(study)
+    means, rows = (list(table.rows) for table in report.tables.values())
+    assert [(row["learner"], row["seed"]) for row in rows] == [
+        ("rnad", 4), ("rnad", 5), ("mmd", 4), ("mmd", 5),
+    ]  # fmt: skip
+    learner = make_learner(Run("leduc", "mmd", 5))
+    learner.run(3)
+    assert rows[-1]["nash_conv"] == dl.nash_conv(learner.game, learner.policy())
+    assert means[1]["mean"] == pytest.approx((rows[2]["nash_conv"] + rows[3]["nash_conv"]) / 2)
+    assert [row["peer"] for row in means] == [None, "0.6 (2)"]
+    assert [point["step"] for point in report.more["curves"]["leduc-mmd-5"]] == [2, 3]
+    assert report.verdict.startswith("not met. "), "after three steps"
+    again = EXPERIMENTS["strength"].report(study)
+    assert list(again.tables.values())[1].rows == rows, "also the seconds"
+
+
+def test_a_peer_that_is_none_is_refused_before_anything_is_learned(tmp_path: Path) -> None:
+    (tmp_path / "other.json").write_text("{}")
+    settings = Settings(**SETTINGS, peer=str(tmp_path / "other.json"))
+    study = Study(settings, Workspace(tmp_path / "runs"))
+    with pytest.raises(ValueError, match=r"other.json is no result of rlg_strength.py"):
+        study.curves()
+    assert not (tmp_path / "runs").exists()
+
+
+def test_goals_are_met_by_the_mean() -> None:
+    found = [("rnad", 0.31, 0.30), ("mmd", 0.34, 0.35), ("ppo", 0.9, None)]
+    means = [
+        {"game": "leduc", "learner": name, "mean": mean, "goal": goal} for name, mean, goal in found
+    ]
+    rows: list[dict[str, Any]] = [
+        {"game": "leduc", "learner": name, "nash_conv": mean} for name, mean, _ in found
+    ]
+    judge = EXPERIMENTS["strength"].judge
+    assert judge is not None
+    judged = judge({"Means": means, "After the last step": rows})
+    assert judged.verdict == "partly met: 1 of 2 parts hold; not: rnad in leduc"
+    assert judged.headline.startswith("rnad in leduc 0.31 (one seed); mmd in leduc 0.34")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"seeds": (1, 1)}, r"seeds=\(1, 1\) must be different"),
+        ({"presets": ("go",)}, r"presets=\('go',\) must be some of leduc"),
+        ({"algorithms": ()}, r"algorithms=\(\) must be some of rnad, mmd, ppo"),
+        ({"num_steps": 0}, "num_steps=0 must be at least 1"),
+    ],
+)
+def test_settings_are_checked(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Settings(**{**SETTINGS, **changes})

@@ -1,0 +1,196 @@
+"""Figures 3 and 4 of the particle paper on small games: right numbers, each made once."""
+
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+
+from experiments.particle import fractions as particle_fractions
+from experiments.particle.experiments import EXPERIMENTS
+from experiments.particle.linear_targets import train_on_linear_targets
+from experiments.particle.played_game import PlayedGame
+from experiments.particle.study import DOMAINS, Settings, Study
+from experiments.study import run
+from spiel_dl.algorithms.cfr import CFRPlusSolver
+from spiel_dl.algorithms.dl_cfr import DLCFRSolver
+from spiel_dl.algorithms.trunk_exploitability import trunk_losses
+from spiel_dl.runs.on_policy import OnPolicyConfig
+from spiel_dl.runs.workspace import Workspace
+from spiel_dl.tree import DepthLimit, GameTree
+from spiel_dl.value_functions.network_files import load_network
+from spiel_dl.value_functions.particle_module import ParticleSizes
+from spiel_dl.value_functions.training import TrainingConfig, split_strategies
+
+GOOFSPIEL_4 = "python_goofspiel_ii(num_cards=4,points_order=descending)"
+SETTINGS = Settings(
+    GOOFSPIEL_4,
+    DepthLimit(rounds=2),
+    500,
+    TrainingConfig(num_epochs=2, batch_size=64, networks_per_decade=1),
+    (0, 1),
+    20,
+    num_layers=1,
+    width=1.0,
+    particle=ParticleSizes(4, 1, 1.0, 2, 1.0),
+    on_policy=OnPolicyConfig(num_rounds=1, max_ranges=5).with_epochs([1, 1, 1]),
+    played=1,
+    fractions=(0.0, 0.5, 1.0),
+    num_draws=2,
+    equilibrium_iterations=200,
+)
+
+
+def study(path, **changes):
+    return Study(dataclasses.replace(SETTINGS, **changes), Workspace(path))
+
+
+def tables(report):
+    """The rows of the summary, and of all numbers."""
+    return [list(table.rows) for table in report.tables.values()]
+
+
+@pytest.mark.parametrize(("name", "states"), [("leduc", 37), ("goofspiel", 9)])
+def test_training_sets_have_the_papers_sizes(name, states):
+    domain = DOMAINS[name]
+    config = Study(domain, Workspace("nowhere")).trunk_study().settings
+    training = config.training
+    assert domain.num_samples <= training.max_strategies * states < domain.num_samples + states
+    assert training.loss == "l2"
+    left, _ = split_strategies(
+        config.num_shards * config.data.shard_size, training.validation_share, training.split_seed
+    )
+    assert len(left) >= training.max_strategies
+
+
+def test_architectures(tmp_path):
+    summary, rows = tables(EXPERIMENTS["architectures"].report(study(tmp_path / "work")))
+    kinds = {
+        kind: [row for row in rows if row["kind"] == kind] for kind in ("positional", "particle")
+    }
+    # 56 strategies of 9 states are 504 samples: 8 steps an epoch.
+    assert [[row["step"] for row in found] for found in kinds.values()] == [[1, 10, 16]] * 2
+    assert [line["kind"] for line in summary] == ["positional", "particle"]
+    for kind, found in kinds.items():
+        folders = sorted((tmp_path / "work" / "networks").glob(f"{kind}-*"))
+        assert len(folders) == 2
+        values, errors = [], []
+        for folder in folders:
+            solver = DLCFRSolver(
+                GOOFSPIEL_4,
+                load_network(folder / "network-step-00000010.safetensors"),
+                DepthLimit(rounds=2),
+            )
+            solver.run(20)
+            values.append(trunk_losses(solver.trunk, solver.average_policy()).nash_conv)
+            lines = [json.loads(line) for line in (folder / "metrics.jsonl").open()]
+            errors += [line["training_loss"] for line in lines if line["step"] == 10]
+        assert found[1]["trunk_nash_conv"] == pytest.approx(np.mean(values), abs=1e-9)
+        assert found[1]["by network"] == pytest.approx(values, abs=1e-9)
+        assert found[1]["mse"] == pytest.approx(np.mean(errors))
+
+
+def test_the_support_leaves_out_what_is_hardly_reached():
+    # The last two come to less than a thousandth of 1 together, the last three to more.
+    reach = np.array([0.0004, 0.6, 0.0005, 0.0002, 0.0, 0.3989])
+    assert particle_fractions.support(reach).tolist() == [1, 5, 2]
+    assert particle_fractions.support(np.array([0.0, 1.0])).tolist() == [1]
+
+
+def test_fractions_and_what_is_finished_is_not_done_again(tmp_path, monkeypatch):
+    whole = study(tmp_path / "work")
+    [path] = run(EXPERIMENTS, whole, tmp_path / "results", ["fractions"])
+    content = json.loads(path.with_suffix(".json").read_text())
+    points = content["tables"]["All numbers"]
+    rows = {(row["choice"], row["histories"]): row for row in points}
+    # Each player has 4 cards to bid in the first round, and an equilibrium bids two of them.
+    assert sorted(rows) == [(kind, n) for kind in ("most reached", "random") for n in (1, 2, 4)]
+    # All that can be drawn is drawn, each time; of more draws the deviation is another one.
+    exploitability = particle_fractions.EXPLOITABILITY
+    assert rows["random", 4][exploitability] == pytest.approx(
+        rows["most reached", 4][exploitability], abs=1e-9
+    )
+    assert rows["random", 4]["mass"] > 0.999
+    [row] = [row for row in points if row["fraction"] == 0.5 and row["choice"] != "random"]
+    assert row["exploitability"] == pytest.approx(half_kept_by_hand(whole), abs=1e-9)
+    # The paper's numbers are of 5 cards, and stand in the claim only.
+    assert path.read_text().count("0.42") == 1
+    settings = content["settings"]
+    assert settings["num_draws"] == 2
+    assert settings["particle"]["base"] == 4
+    assert settings["loss"] == "l2"
+    assert path.with_suffix(".png").stat().st_size > 10_000
+
+    def refuse(*_args):
+        raise AssertionError("done again")
+
+    monkeypatch.setattr(particle_fractions.PlayedGame, "search", refuse)
+    again = EXPERIMENTS["fractions"].report(study(tmp_path / "work"))
+    assert tables(again)[1] == points
+
+
+def test_the_paper_s_numbers_stand_beside_its_own_game():
+    def kept(*values):
+        return [
+            {"choice": "most reached", "histories": number, "exploitability": value}
+            for number, value in enumerate(values, 1)
+        ]
+
+    ours = particle_fractions.summary(kept(0.1, 0.05), 0.4, is_the_papers=False)
+    assert "0.42" not in ours.to_markdown()
+    text = particle_fractions.summary(kept(0.1, 0.05), 0.4, is_the_papers=True).to_markdown()
+    assert "| uniform | 0.4 | 0.42 |" in text
+    assert "| uniform divided by that | 4 | about 3.5 |" in text
+    perfect = particle_fractions.summary(kept(0.0, 0.0), 0.4, is_the_papers=True)
+    assert "| uniform divided by that |  | about 3.5 |" in perfect.to_markdown()
+
+
+@pytest.mark.parametrize(
+    ("cards", "played", "expected"), [(5, 2, True), (5, 1, False), (4, 2, False)]
+)
+def test_which_game_is_the_papers(cards, played, expected):
+    tree = GameTree.from_game(f"python_goofspiel_ii(num_cards={cards},points_order=descending)")
+    limit = DepthLimit(rounds=played)
+    assert particle_fractions.is_the_papers(tree, limit) == expected
+
+
+def half_kept_by_hand(whole):
+    """Mean exploitability over the networks, of search below the 2 most reached histories."""
+    tree = GameTree.from_game(GOOFSPIEL_4)
+    solver = CFRPlusSolver(tree)
+    solver.run(200)
+    limit = DepthLimit(rounds=1)
+    strategies = solver.average_policy().strategies
+    game = PlayedGame.of_strategies(tree, strategies, limit, limit)
+    kept = np.argsort(-game.reach, kind="stable")[:2]
+    values = []
+    for folder in sorted((whole.workspace.directory / "networks").glob("particle-*")):
+        network = load_network(folder / "network.safetensors")
+        values.append(game.nash_conv(game.search(np.sort(kept), network, 20)) / 2)
+    return np.mean(values)
+
+
+def test_errors(tmp_path):
+    for wrong, message in (
+        ({"width": 0}, "width=0 must be positive"),
+        ({"fractions": (1.5,)}, r"fractions=\(1.5,\) must be"),
+        ({"played": 0}, "played=0"),
+        ({"num_cards": 0}, "num_cards=0"),
+        ({"seeds": ()}, r"seeds=\(\)"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            Settings(**wrong)
+    for name, value in (("learning_rate", 0.0), ("num_steps", 0), ("dimension", 0)):
+        with pytest.raises(ValueError, match=f"{name}={value}"):
+            train_on_linear_targets("linear", **{name: value})
+    none_kept = dataclasses.replace(SETTINGS.training, networks_per_decade=0)
+    for experiment, changes, message in (
+        ("architectures", {"depth_limit": DepthLimit(rounds=9)}, "0 public states at 9 rounds"),
+        ("architectures", {"num_samples": 0}, "num_samples=0"),
+        ("architectures", {"game": None}, "no game was given"),
+        ("architectures", {"training": none_kept}, "networks_per_decade=0"),
+        ("fractions", {"played": 2}, "played=2 leaves no look-ahead"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            EXPERIMENTS[experiment].compute(study(tmp_path / "work", **changes))
+    assert not (tmp_path / "work" / "networks").exists()

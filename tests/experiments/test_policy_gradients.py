@@ -1,0 +1,98 @@
+"""Learners with a budget of environment steps, judged exactly, at a tiny size."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+import spiel_dl as dl
+from experiments.policy_gradients.experiments import EXPERIMENTS
+from experiments.policy_gradients.study import Settings, Study, _learn
+from experiments.policy_gradients.training import make_learner, train
+from spiel_dl.factored.families import factored_game
+from spiel_dl.runs import large_games
+from spiel_dl.runs.workspace import Workspace
+from spiel_dl.system.run_directory import RunDirectory
+
+GAME = "dark_hex(gameversion=adh,board_size=2)"
+SETTINGS = Settings(
+    games=(GAME,),
+    algorithms=("mmd", "rnad", "ppo"),
+    seeds=(3,),
+    environment_steps=900,
+    evaluations=(300, 5000),
+    steps_per_checkpoint=400,
+    batch_size=16,
+    hidden_sizes=(8, 8),
+)
+
+
+def test_exploitability_along_the_way(tmp_path: Path) -> None:
+    study = Study(SETTINGS, Workspace(tmp_path))
+    experiment = EXPERIMENTS["large_games"]
+    report = experiment.report(study)
+    [table] = report.tables.values()
+    assert [row["algorithm"] for row in table.rows] == ["mmd", "rnad", "ppo"]
+    assert table.columns == ["game", "algorithm", "seed", "300", "900"]
+    curves = report.more["curves"]
+    # The last line is of the policy in the last checkpoint; the tree's numbers are OpenSpiel's.
+    learner = make_learner("mmd", GAME, seed=3, batch_size=16, hidden_sizes=(8, 8))
+    learner.load(next(tmp_path.glob("mmd*/checkpoint.safetensors")))
+    tree = dl.GameTree.from_game(GAME)
+    expected = dl.exploitability(tree, dl.ArrayPolicy.from_policy(tree, learner.policy()))
+    points = curves[f"{GAME}, mmd, seed 3"]
+    assert points[-1]["exploitability"] == pytest.approx(expected, abs=1e-6)
+    assert points[-1]["environment_steps"] == 900
+    assert report.verdict.startswith("open. The paper: "), "there is one seed"
+
+
+def test_a_run_that_went_further_is_read_as_far_as_the_budget(tmp_path: Path) -> None:
+    study = Study(SETTINGS, Workspace(tmp_path))
+    run = study.runs[0]
+    whole = _learn(SETTINGS, study.workspace, run)
+    shorter = dataclasses.replace(SETTINGS, environment_steps=300)
+    assert _learn(shorter, study.workspace, run) == whole[:1]
+
+
+class KilledError(Exception):
+    """At the second evaluation."""
+
+
+def test_a_run_that_was_killed_goes_on_to_the_same_numbers(tmp_path: Path) -> None:
+    study = Study(SETTINGS, Workspace(tmp_path / "whole"))
+    run, game = study.runs[0], factored_game(GAME)
+    whole = _learn(SETTINGS, study.workspace, run)
+
+    def learn(judge_until: int) -> list[dict[str, float]]:
+        def judge(learner: object) -> dict[str, float]:
+            if learner.num_steps > judge_until:
+                raise KilledError
+            found = large_games.judge(game, learner.policy())
+            return {"exploitability": found["exploitability"]}
+
+        learner = make_learner("mmd", GAME, seed=3, batch_size=16, hidden_sizes=(8, 8))
+        directory = RunDirectory(tmp_path / "killed", {}, resume=True)
+        return train(learner, directory, 900, SETTINGS.points, 400, judge)
+
+    with pytest.raises(KilledError):
+        learn(whole[0]["learner_steps"])
+    again = learn(10**6)
+    seconds = [line["seconds"] for line in again]
+    assert seconds == sorted(seconds)
+    for name in ("evaluation", "moves", "learner_steps", "exploitability"):
+        assert [line[name] for line in again] == [line[name] for line in whole]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"algorithms": ("dqn",)}, "algorithms="),
+        ({"seeds": (1, 1)}, "seeds="),
+        ({"environment_steps": 0}, "environment_steps=0 must be at least 1"),
+    ],
+)
+def test_wrong_settings_are_refused(change: dict[str, object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Settings(**change)

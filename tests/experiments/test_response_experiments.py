@@ -1,0 +1,225 @@
+"""The experiments with responses at tiny sizes: right numbers, made once, written down."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pyspiel
+import pytest
+from open_spiel.python.algorithms import expected_game_score
+from open_spiel.python.algorithms import exploitability as openspiel_exploitability
+
+from experiments.responses import frontiers as response_frontiers
+from experiments.responses import responders as response_responders
+from experiments.responses import small_games
+from experiments.responses import study as response_study
+from experiments.responses import sweeps as response_sweeps
+from experiments.responses import table as response_table
+from experiments.responses.experiments import EXPERIMENTS
+from experiments.responses.responders import compile_named, game_value, games
+from experiments.responses.study import Settings
+from experiments.study import run
+from spiel_dl.algorithms.best_response import best_response_policy
+from spiel_dl.algorithms.sequence_form_lp import solve_zero_sum_game
+from spiel_dl.policies.array_policy import ArrayPolicy
+from spiel_dl.tree import DepthLimit, GameTree
+from tests.tiny_responses import SETTINGS, responder, study
+
+
+@pytest.mark.parametrize("player", [0, 1])
+def test_a_responder_is_judged_as_openspiel_does(player: int) -> None:
+    """Kuhn's value is -1/18."""
+    found = responder("kuhn", player=player)
+    game = pyspiel.load_game("kuhn_poker")
+    uniform = ArrayPolicy.uniform(found.tree)
+    judged = found.judge(uniform)
+    value = (-1 / 18, 1 / 18)[player]
+    returns = expected_game_score.policy_value(game.new_initial_state(), [uniform, uniform])
+    assert judged["gain"] == pytest.approx(returns[player] - value)
+    parts = openspiel_exploitability.nash_conv(game, uniform, return_only_nash_conv=False)
+    worst = parts.player_improvements[1 - player] + returns[1 - player]
+    assert judged["exploitability"] == pytest.approx(worst + value)
+    best = found.judge(best_response_policy(found.tree, found.model, player))
+    assert best["percent"] == pytest.approx(100.0)
+    assert best["gain"] == pytest.approx(found.best_gain)
+
+
+@pytest.mark.parametrize("player", [0, 1])
+def test_a_model_that_nothing_is_gained_against_is_refused(player: int, tmp_path: Path) -> None:
+    changes = {"models": ("equilibrium",), "players": (player,)}
+    message = f"player {player}'s best response gains nothing against model equilibrium in kuhn"
+    for name in ("table_1", "frontier"):
+        with pytest.raises(ValueError, match=f"{message}.*give another --model"):
+            run(EXPERIMENTS, study(tmp_path, **changes), tmp_path, [name])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_goofspiel_is_symmetric() -> None:
+    for name in ("goofspiel_3", "goofspiel_4"):
+        tree = compile_named(name)
+        assert solve_zero_sum_game(tree)[0] == pytest.approx(0.0, abs=1e-9)
+        assert game_value(name, tree, 1) == 0.0
+
+
+def test_all_games_compile() -> None:
+    for name in games():
+        if name not in ("goofspiel_5", "goofspiel_6"):
+            assert compile_named(name).num_histories > 10
+
+
+def test_biased_rps_is_two_games_in_a_row() -> None:
+    """Its value is twice that of a round; a round's equilibrium is solved by hand below.
+
+    Player 1's mixture y makes player 0 indifferent: -y_p + 2 y_s = y_r - y_s = -y_r + y_p = v gives
+    y = (1/3, 5/12, 1/4) and v = 1/12.
+    """
+    mixture = np.array([4, 5, 3]) / 12
+    payoffs = np.array(small_games.BIASED_RPS) @ mixture
+    np.testing.assert_allclose(payoffs, 1 / 12)
+    tree = compile_named("biased_rps")
+    assert game_value("biased_rps", tree, 0) == pytest.approx(2 / 12)
+    assert tree.num_terminals == 81
+    assert [tree.num_infosets(player) for player in (0, 1)] == [10, 10]
+
+
+def test_table_1_of_goofspiel_4_by_both_solvers(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = responder("goofspiel_4")
+    exact = response_table.gains(found)
+    monkeypatch.setattr(response_responders, "MAX_LP_PAYOFFS", 0)
+    nearly = response_table.gains(found)
+    for row in (exact, nearly):
+        assert row["cdbr_1"] == pytest.approx(98.5, abs=0.06 + row["gap"])
+        assert row["cdbr_3"] == row["cdbr_5"] == pytest.approx(100.0, abs=0.1)
+    assert exact["gap"] == 0.0 < nearly["gap"] < 0.1
+    assert exact["best_nash"] == pytest.approx(77.1, abs=0.06)
+
+
+def test_sweeps_end_where_theory_says() -> None:
+    """In Kuhn poker against the uniform policy: p = 0 is an equilibrium, p = 1 a best response."""
+    found = responder("kuhn")
+    points = {
+        name: response_sweeps.measure(found, respond, parameters)
+        for name, (respond, parameters) in response_sweeps.methods(found, SETTINGS).items()
+    }
+    nash = points["best Nash"][0]["gain"]
+    for name in ("RNR", "CDRNR, joint", "mix"):
+        assert points[name][0]["exploitability"] == pytest.approx(0.0, abs=1e-8)
+        assert points[name][0]["gain"] <= nash + 1e-8
+    assert points["mix"][0]["gain"] == pytest.approx(nash)
+    assert points["RNR"][2]["percent"] == pytest.approx(100.0)
+    assert points["Pareto set"][0]["gain"] == pytest.approx(nash)
+    assert points["Pareto set"][1]["percent"] == pytest.approx(100.0)
+    assert points["LBR"][0]["percent"] <= 100.0 + 1e-9
+    assert len(points["CFR average"]) == 1
+    assert "LBR" not in response_sweeps.methods(responder("goofspiel_3"), SETTINGS)
+
+
+def test_claims_by_hand() -> None:
+    def points(*triples: tuple[float, float, float]) -> list[dict[str, float]]:
+        names = ("parameter", "gain", "exploitability")
+        return [dict(zip(names, triple, strict=True)) for triple in triples]
+
+    claims = response_frontiers.check_claims(
+        {
+            "best Nash": points((0, 1.0, 0.0)),
+            # The first point is safe but too little, the last one too exploitable.
+            "CDRNR, joint": points((0.3, 1.9, 0.1), (0.5, 3.0, 1.0)),
+            "RNR": points((0.3, 2.1, 0.2), (0.4, 2.2, 1.5)),
+            "SES": points((0.0, 0.5, 0.0), (1.0, 1.2, 2.0)),
+        }
+    )
+    assert [(claim["ours"], claim["holds"]) for claim in claims] == [
+        (1.9, "no"),
+        (2.1, "yes"),
+        (1.2, "no"),
+        (pytest.approx(0.3 * 1.9 - 0.7 * 0.1), "yes"),
+        (pytest.approx(0.4 * 2.2 - 0.6 * 1.5), "no"),
+    ]
+
+
+def test_every_report_is_complete_and_made_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = ["table_1", "frontier", "biased_rps"]
+    first = run(EXPERIMENTS, study(tmp_path / "work"), tmp_path / "first", names)
+    assert [path.name for path in first] == [f"{name}.md" for name in names]
+    for path in first:
+        content = json.loads(path.with_suffix(".json").read_text())
+        text = path.read_text()
+        assert content["environment"]["command"] in text
+        assert "Wall-clock" in text
+        assert all(heading in text for heading in content["tables"])
+        assert all(content["tables"].values())
+        assert content["reused"] == []
+        [commit] = content["commits_of_parts"]
+        assert f"made by commit {commit}" in text
+    parts = sorted(path.name for path in (tmp_path / "work" / "parts").glob("*-best-Nash.json"))
+    assert [name.partition("-")[0] for name in parts] == ["biased_rps"] * 2 + ["frontier"] * 2
+    assert (tmp_path / "first" / "frontier-kuhn-random-0-0.png").stat().st_size > 10_000
+
+    def refuse(*_args: object, **_keywords: object) -> None:
+        raise AssertionError("done again")
+
+    monkeypatch.setattr(response_sweeps, "measure", refuse)
+    monkeypatch.setattr(response_table, "gains", refuse)
+    monkeypatch.setattr(response_study.Responder, "judge", refuse)
+    again = run(EXPERIMENTS, study(tmp_path / "work"), tmp_path / "again", names)
+    for old, new in zip(first, again, strict=True):
+        before, after = (json.loads(path.with_suffix(".json").read_text()) for path in (old, new))
+        assert after["tables"] == before["tables"]
+        assert after["reused"]
+
+
+def test_a_game_may_be_that_of_two_experiments(tmp_path: Path) -> None:
+    """Each with a depth limit of its own, and with parts of its own."""
+    changed = study(
+        tmp_path,
+        games=("biased_rps",),
+        models=("random:0",),
+        parameters=(0.5,),
+        gadgets=("joint",),
+        depth_limit=DepthLimit(plies=1),
+    )
+    run(EXPERIMENTS, changed, tmp_path / "results", ["frontier", "biased_rps"])
+    limits = {}
+    for name in ("frontier", "biased_rps"):
+        content = json.loads((tmp_path / "results" / f"{name}.json").read_text())
+        [point] = [r for r in content["tables"]["All points"] if r["method"] == "CDRNR, joint"]
+        assert (point["game"], point["parameter"]) == ("biased_rps", 0.5)
+        assert content["reused"] == []
+        part = tmp_path / "parts" / f"{name}-biased_rps-random-0-0-CDRNR-joint.json"
+        found = json.loads(part.read_text())
+        limits[name] = found["settings"]["depth_limit"]
+        assert content["settings"]["depth_limit"] == limits[name], "not that of the settings"
+        assert content["settings"]["players"] == [0]
+        assert found["result"][0]["gain"] == point["gain"]
+    assert limits == {"frontier": "1 plies", "biased_rps": "2 moves"}
+
+
+def test_other_settings_are_refused(tmp_path: Path) -> None:
+    run(EXPERIMENTS, study(tmp_path), tmp_path, ["frontier"])
+    with pytest.raises(ValueError, match="use the same settings"):
+        run(EXPERIMENTS, study(tmp_path, parameters=(0.25,)), tmp_path, ["frontier"])
+
+
+def test_wrong_settings(tmp_path: Path) -> None:
+    for wrong, message in (
+        ({"parameters": (1.5,)}, r"parameters=\(1\.5,\)"),
+        ({"gadgets": ("open",)}, "must be some of"),
+        ({"players": (2,)}, r"players=\(2,\)"),
+        ({"abr_episodes": -1}, "abr_episodes=-1"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            Settings(**wrong)
+    with pytest.raises(ValueError, match="experiment 'figure' must be one of table_1"):
+        run(EXPERIMENTS, study(tmp_path), tmp_path, ["table_1", "figure"])
+    with pytest.raises(ValueError, match="game 'chess' must be one of"):
+        compile_named("chess")
+    with pytest.raises(ValueError, match="no policy 'nobody'"):
+        run(EXPERIMENTS, study(tmp_path, models=("nobody",)), tmp_path, ["table_1"])
+    assert set(EXPERIMENTS) >= {"table_1", "frontier", "gadgets", "biased_rps"}
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(ValueError, match="fool"):
+        small_games.fool(GameTree.from_game("kuhn_poker"))

@@ -1,0 +1,175 @@
+"""The Battleships position of section 2, by enumeration and by search."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from experiments.sepot import position as sepot_position
+from experiments.sepot.position import RATIONAL_TILES, position, tile
+from spiel_dl.algorithms.rnad import RNaDConfig, RNaDSolver
+from spiel_dl.learning import checkpoints, history_tensors
+from spiel_dl.learning.critic_network import CriticNetwork, NetworkCritic
+from spiel_dl.learning.critic_training import CriticConfig
+from spiel_dl.learning.transformations import transformations_by_name
+from spiel_dl.play.presets import game_string
+from spiel_dl.policies.network_policy import NetworkPolicy
+from spiel_dl.policies.policy_network import PolicyNetwork
+from spiel_dl.tree.depth_limit import DepthLimit
+from spiel_dl.tree.from_openspiel import load_turn_based
+from spiel_dl.tree.public_states import consistent_histories
+from tests.tiny_sepot import report
+
+ALL_TILES = range(25)
+
+
+def untrained(seed, scale=1.0):
+    """Networks of the game before training; a scale above 1 makes them opinionated."""
+    game = load_turn_based(game_string("battleships_5x5"))
+    transformations = transformations_by_name("paper", game)
+    sizes = (64,)
+    network = PolicyNetwork(
+        game.information_state_tensor_size(), game.num_distinct_actions(), sizes
+    )
+    valued = CriticNetwork(history_tensors.state_tensor_size(game), len(transformations), sizes)
+    parameters = [scale * each.initial_parameters(seed) for each in (network, valued)]
+    critic = NetworkCritic(game, valued, parameters[1], transformations.names)
+    return NetworkPolicy(game, network, parameters[0]), critic
+
+
+def possible_states():
+    """OpenSpiel's states of all histories of the public state."""
+    state = position()
+    game = state.get_game()
+    found = consistent_histories(game.rules.public_tensor(state.batch)[0], 25_000, game)
+    assert found.complete
+    states = []
+    for actions in found.actions.tolist():
+        other = game.new_initial_state()
+        for action in actions:
+            other.apply_action(action)
+        states.append(other)
+    return states
+
+
+def ships_left(state, player):
+    """The open tiles of a player's board that hold a ship, of what is printed for people."""
+    lines = str(state).splitlines()[2:7]
+    columns = slice(2, 11) if player == 0 else slice(17, 26)
+    rows = [line.ljust(26)[columns].split() for line in lines]
+    return frozenset(
+        5 * row + column
+        for row, marks in enumerate(rows)
+        for column, mark in enumerate(marks)
+        if mark.islower()
+    )
+
+
+def tiles(*names):
+    return frozenset(map(tile, names))
+
+
+def test_there_are_the_papers_four_positions():
+    states = possible_states()
+    pairs = {(ships_left(state, 0), ships_left(state, 1)) for state in states}
+    own = {tiles("A1", "A2"), tiles("A2", "B2")}
+    theirs = {tiles("A1", "A2", "A3"), tiles("A3", "B3", "C3")}
+    assert pairs == set(itertools.product(own, theirs))
+    # Each player's two ships of two tiles may have been placed in either order.
+    assert len(states) == 4 * 2 * 2
+    assert all(state.current_player() == 0 for state in states)
+    assert ships_left(position(), 0) == tiles("A1", "A2")
+
+
+def test_only_the_rational_tiles_can_win():
+    """By the game's own rules: three shots of player 0, and the opponent's two in between.
+
+    The opponent wins with its third shot at the latest, wherever the ship is, by shooting at A2, A1
+    and B2. So player 0 must have won with its third, which only these five tiles allow.
+    """
+    states, winners = possible_states(), set()
+    answers = [tile("A2"), tile("A1"), tile("B2")]
+    by_position = {(ships_left(state, 0), ships_left(state, 1)): state for state in states}
+    assert len(by_position) == 4
+    for own, _ in by_position:
+        assert own <= set(answers)
+    legal = position().legal_actions()
+    for shots in itertools.permutations(legal, 3):
+        for state in by_position.values():
+            if wins(state.clone(), shots, answers):
+                winners.add(shots[0])
+    assert winners == tiles(*RATIONAL_TILES)
+    assert len(legal) - len(winners) == 3
+
+
+def wins(state, shots, answers):
+    """Whether player 0 sinks the fleet by its shots before the opponent does by its answers."""
+    for shot, answer in zip(shots, answers, strict=True):
+        state.apply_action(shot)
+        if state.is_terminal():
+            return state.returns()[0] > 0
+        state.apply_action(answer)
+        if state.is_terminal():
+            return state.returns()[0] > 0
+    return False
+
+
+def test_the_rest_of_the_game_is_too_large_to_search():
+    """More than 10^9 terminal histories, as in the paper, counted by who wins when."""
+    num_open = len(position().legal_actions())
+
+    def orders(length, ship, is_sunk_last):
+        """Sequences of shots, the last of which sinks the ship; or that do not sink it."""
+        if is_sunk_last:
+            others = math.perm(num_open - ship, length - ship) if length >= ship else 0
+            return ship * math.perm(length - 1, ship - 1) * others
+        sunk = math.perm(length, ship) * math.perm(num_open - ship, max(length - ship, 0))
+        return math.perm(num_open, length) - (sunk if length >= ship else 0)
+
+    first = sum(orders(n, 3, True) * orders(n - 1, 2, False) for n in range(1, num_open + 1))
+    second = sum(orders(n, 3, False) * orders(n, 2, True) for n in range(1, num_open + 1))
+    assert 4 * (first + second) > 10**9
+
+
+def test_an_untrained_network_alone_shoots_anywhere():
+    blueprint, _ = untrained(seed=0)
+    probabilities = blueprint.action_probabilities(position())
+    # Five of eight tiles, at which it shoots almost alike.
+    assert sepot_position.rational_probability(probabilities) == pytest.approx(5 / 8, abs=0.1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("seed", "scale"), [(0, 1.0), (1, 1.0), (2, 3.0)])
+def test_search_shoots_where_ships_can_be(seed, scale):
+    """Section 2: whatever the network says. The paper's R-NaD: 0.40 after three days."""
+    answer = sepot_position.measure(*untrained(seed, scale=scale))
+    assert answer.search > 0.95
+    assert answer.network < 0.95
+    assert np.isfinite(answer.seconds)
+
+
+def test_the_report_asks_at_every_limit(tmp_path):
+    game = load_turn_based(game_string("battleships_5x5"))
+    learner = RNaDSolver(
+        game,
+        RNaDConfig(hidden_sizes=(4,), batch_size=2),
+        transformations=transformations_by_name("paper", game),
+        critic=CriticConfig(hidden_sizes=(4,)),
+    )
+    checkpoint = tmp_path / "network.safetensors"
+    learner.save(checkpoint)
+    limits = tuple(DepthLimit(moves=number) for number in (1, 2))
+    found = report(
+        "position", tmp_path, games=(), seeds=(0,), network=str(checkpoint), limits=limits
+    )
+    rows = found.tables["By seed and step"].rows
+    assert [row["limit"] for row in rows] == ["1 moves", "2 moves"]
+    blueprint, critic = checkpoints.load(checkpoint)
+    for row, limit in zip(rows, limits, strict=True):
+        answer = sepot_position.measure(blueprint, critic, limit)
+        assert (row["network"], row["search"]) == (answer.network, answer.search)
+    assert rows[0]["search"] != rows[1]["search"]
+    held = [row["search"] > row["network"] for row in rows]
+    verdict = "met" if all(held) else "partly met" if any(held) else "not met"
+    assert found.verdict.startswith(verdict)

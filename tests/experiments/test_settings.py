@@ -1,0 +1,69 @@
+"""Settings: read from words, shown as JSON, and told what is wrong."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from experiments.settings import as_json, changed
+from spiel_dl.tree import DepthLimit
+from spiel_dl.value_functions.training import TrainingConfig
+
+
+@dataclasses.dataclass(frozen=True)
+class Example:
+    training: TrainingConfig = dataclasses.field(default_factory=TrainingConfig)
+    limits: tuple[DepthLimit, ...] = ()
+    seeds: tuple[int, ...] = (0,)
+    network: str | None = "file"
+    share: float | None = None
+    is_exact: bool = True
+    count: int = 1
+
+
+def test_every_kind_of_entry_can_be_changed() -> None:
+    found = Example()
+    for change in (
+        "training.num_epochs=5",
+        "training.max_strategies=7",
+        "limits=1 rounds, 2 moves",
+        "seeds=3,1",
+        "network=None",
+        "share=0.5",
+        "is_exact=false",
+        "count=2",
+    ):
+        found = changed(found, change)
+    training = dataclasses.replace(TrainingConfig(), num_epochs=5, max_strategies=7)
+    limits = (DepthLimit(rounds=1), DepthLimit(moves=2))
+    assert found == Example(training, limits, (3, 1), None, 0.5, False, 2)
+    assert changed(found, "seeds=").seeds == ()
+    assert changed(found, "network=a=b").network == "a=b"
+
+
+def test_they_are_shown_as_json() -> None:
+    told = as_json(Example(limits=(DepthLimit(rounds=1),)))
+    assert told["limits"] == ["1 rounds"]
+    assert told["seeds"] == [0]
+    assert told["training"] == TrainingConfig().to_json()
+    assert told["share"] is None
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("count", "'count' must be name=value"),
+        ("counts=1", "no setting 'counts'; there are training, limits"),
+        ("count.a=1", "no setting 'count.a'; count has no entries"),
+        ("training.epochs=1", "no setting 'training.epochs'; there are num_epochs"),
+        ("count=one", "count='one' must be of the kind int"),
+        ("is_exact=maybe", "is_exact='maybe' must be of the kind bool"),
+        ("limits=2", "limits='2' must be of the kind a depth limit such as '2 rounds'"),
+        ("limits=2 hours", "limits='2 hours' must be of the kind a depth limit"),
+        ("training.num_epochs=0", "num_epochs=0 must be positive"),
+    ],
+)
+def test_what_is_wrong_is_told(change: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        changed(Example(), change)

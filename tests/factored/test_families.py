@@ -1,0 +1,84 @@
+"""What every factored game must hold, beside its list of histories and OpenSpiel's states."""
+
+import numpy as np
+import pytest
+
+from spiel_dl.factored.families import factored_game
+from spiel_dl.tree.game_tree import GameTree
+from tests.factored_checks import check_gradients, check_playouts, tree_of_tensors
+
+PHANTOM = ["dark_hex(board_size=2)", "dark_hex(num_rows=2,num_cols=3)"]
+# Players who wait have infosets in the list of histories, but not here.
+WAITING = ["python_dark_hex(num_rows=2,num_cols=2)", "python_dark_hex(num_rows=2,num_cols=3)"]
+BIDDING = [
+    "oshi_zumo(coins=5,min_bid=1)",
+    "oshi_zumo(coins=6,min_bid=1,size=1)",
+    "oshi_zumo(coins=6,min_bid=2,alesia=true)",
+    "oshi_zumo(coins=5,min_bid=1,horizon=3)",
+    "oshi_zumo(coins=7,min_bid=3)",
+]
+SMALL = [
+    *PHANTOM,
+    "dark_hex(gameversion=adh,board_size=2)",
+    "dark_hex(gameversion=adh,num_rows=2,num_cols=3)",
+    "python_abrupt_dark_hex(num_rows=2,num_cols=2)",
+    "liars_dice(numdice=1,dice_sides=4)",
+    "liars_dice(numdice=1,dice_sides=3,bidding_rule=reset-quantity)",
+    "liars_dice(numdice=2,dice_sides=2)",
+    "python_liars_dice(numdice=1,dice_sides=3)",
+    "python_liars_dice(numdice=2,dice_sides=2,bidding_rule=reset-quantity)",
+    "goofspiel(num_cards=4,imp_info=true)",
+    "goofspiel(num_cards=3,imp_info=true,returns_type=point_difference)",
+    "goofspiel(num_cards=4,imp_info=true,points_order=descending)",
+    "goofspiel(num_cards=3,imp_info=true,points_order=ascending)",
+    "goofspiel(num_cards=2,imp_info=true)",
+    *BIDDING,
+]
+LARGER = [
+    "dark_hex(num_rows=4,num_cols=2)",
+    "dark_hex(gameversion=adh,num_rows=4,num_cols=2)",
+    "python_abrupt_dark_hex(num_rows=4,num_cols=2)",
+    "goofspiel(num_cards=5,imp_info=true)",
+]
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_gradients_are_those_of_the_list_of_histories(name: str) -> None:
+    game = factored_game(name, num_threads=2)
+    # Strings of classical dark hex tell more than its tensors.
+    check_gradients(
+        game, tree_of_tensors(game.game) if name in PHANTOM else GameTree.from_game(name)
+    )
+
+
+@pytest.mark.parametrize("name", [*SMALL[: -len(BIDDING)], *WAITING, *LARGER])
+def test_what_is_said_of_infosets_is_what_states_say(name: str) -> None:
+    check_playouts(factored_game(name), 20)
+
+
+@pytest.mark.parametrize("name", [*SMALL, WAITING[0]])
+def test_every_infoset_has_a_state_of_its_own(name: str) -> None:
+    game = factored_game(name)
+    for player in (0, 1):
+        for infoset in range(game.num_infosets(player)):
+            state = game.state(player, infoset)
+            assert game.find_infoset(state, player) == infoset
+            assert game.legal_actions(player, infoset).tolist() == state.legal_actions()
+        if name not in BIDDING:  # They have no tensors.
+            tensors = game.observations(player, 0, game.num_infosets(player)).tensors
+            assert len(np.unique(tensors, axis=0)) == len(tensors)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "kuhn_poker",
+        "phantom_ttt(obstype=reveal-numturns)",
+        "dark_hex(board_size=4)",
+        "goofspiel(num_cards=3,imp_info=false)",
+        "goofspiel(num_cards=3,imp_info=true,returns_type=total_points)",
+    ],
+)
+def test_other_games_are_refused(name: str) -> None:
+    with pytest.raises(ValueError, match=r"has no factored form|general-sum|zero-sum|constant"):
+        factored_game(name)
