@@ -28,7 +28,6 @@ from __future__ import annotations
 import collections
 import dataclasses
 import json
-import math
 from collections.abc import Mapping
 from typing import Any
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 
@@ -44,7 +44,7 @@ class ActingNetwork:
 
     @functools.cached_property
     def _layers(self) -> Layers:
-        return self.network.split_layers(self.parameters)
+        return self.network.split_layers(self.parameters.detach())
 
     def __call__(self, observation: Inputs, legal: torch.Tensor) -> torch.Tensor:
         """Action probabilities, float32 [N, A]; see `ActingPolicy`."""

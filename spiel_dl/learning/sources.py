@@ -442,13 +442,14 @@ class CompiledSource(_CompiledSource):
     def start(self) -> None:
         """As `Source.start`."""
         self.environment.restart()
-        self._chance = self.environment.random_numbers(self.num_steps)
         self._lists.restart()
         self._history_lists.known.fill(0)
         self._num_rows = 0
 
     def look(self, t: int) -> Shown:
         """As `Source.look`."""
+        if not t:
+            self._chance = self.environment.random_numbers(self.num_steps)
         games, begin = self.environment.games, self._num_rows
         if self._history_size:
             rules = self.environment.rules
@@ -523,11 +524,12 @@ class TreeSource(_CompiledSource):
         """As `Source.start`."""
         self.environment.restart()
         self._history[0] = self.environment.history
-        torch.rand(self._uniform.shape, generator=self.generator, out=self._uniform)
         self._num_rows = 0
 
     def look(self, t: int) -> Shown:
         """As `Source.look`."""
+        if not t:
+            torch.rand(self._uniform.shape, generator=self.generator, out=self._uniform)
         environment, self._num_rows_before = self.environment, self._num_rows
         self._num_rows = play_kernels.meet_infosets(
             t, self._history.numpy(), self._tables, self._listed, self._num_rows, self._arrays

@@ -91,8 +91,8 @@ class StepGraph:
             free, total = (size / 2**30 for size in torch.cuda.mem_get_info())
             reason = cause or error
             raise RuntimeError(
-                f"a step could not be captured as a CUDA graph ({type(reason).__name__}: {reason}); "
-                f"{free:.1f} of {total:.1f} GiB are free. A graph holds all that a step needs at "
-                "once: use a smaller batch_size, or cuda_graph=False"
+                f"a step could not be captured as a CUDA graph: {type(reason).__name__}: {reason}. "
+                f"{free:.1f} of {total:.1f} GiB are free, and a graph holds all that a step needs "
+                "at once: use a smaller batch_size, or cuda_graph=False"
             ) from reason
         return graph, result

@@ -40,6 +40,8 @@ class PolicyNetwork(Perceptron):
     hidden_sizes: tuple[int, ...]
 
     def __post_init__(self) -> None:
+        if not self.hidden_sizes:
+            raise ValueError("hidden_sizes=() has no layer, and there must be one; pass (16,), say")
         if min(self.sizes) < 1:
             raise ValueError(
                 f"a network of {self.num_inputs} inputs, hidden_sizes={self.hidden_sizes} and "
