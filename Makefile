@@ -8,8 +8,6 @@ DEMO_ROUNDS ?= 6
 DEMO_GAME := python_goofspiel_ii(num_cards=4,points_order=descending)
 # Each test module by one process, because its tests share what takes long to make.
 PYTEST_FLAGS ?= -m "not slow" --numprocesses=auto --dist=loadfile
-# Of an environment that has OpenSpiel's R-NaD, see experiments/benchmarks/openspiel_rnad.py; none: no such peer.
-PEER_PYTHON ?=
 # A clone of rlg, and an environment for it, see experiments/benchmarks/rlg_peer.py; none: no such peer.
 RLG ?=
 RLG_PYTHON ?=
@@ -84,15 +82,11 @@ lint: $(VENV)/installed
 bench: $(VENV)/installed-benchmark
 	$(BIN)/python experiments/benchmarks/solvers.py --output=results/benchmarks
 	$(BIN)/python experiments/benchmarks/dl_cfr.py --output=results/benchmarks
-	$(BIN)/python experiments/benchmarks/distributed.py --output=results/benchmarks
 	$(BIN)/python experiments/benchmarks/sepot.py --output=results/benchmarks
-	$(BIN)/python experiments/benchmarks/rnad.py --output=results/benchmarks --peer_python=$(PEER_PYTHON)
 	taskset -c 0 $(BIN)/python experiments/benchmarks/learners.py --output=results/benchmarks \
 	    --peer=$(RLG) --peer_python=$(RLG_PYTHON)
-	taskset -c 0 $(BIN)/python experiments/benchmarks/critics.py --output=results/benchmarks
 	$(BIN)/python experiments/benchmarks/particle.py --output=results/benchmarks
 	$(BIN)/python experiments/benchmarks/environments.py --output=results/benchmarks
-	$(BIN)/python experiments/benchmarks/rollouts.py --output=results/benchmarks
 	$(BIN)/python experiments/benchmarks/to_equilibrium.py --output=results/benchmarks
 	$(BIN)/python experiments/benchmarks/games.py --output=results/benchmarks
 	$(BIN)/python experiments/benchmarks/serve.py --output=results/benchmarks

@@ -26,6 +26,32 @@ def as_json(value: Any) -> Any:
     return [as_json(each) for each in value] if isinstance(value, list | tuple) else value
 
 
+def declared(settings: Any) -> Any:
+    """What settings say, as JSON can hold it, for `Row.inputs`.
+
+    Of the experiments' own dataclasses it is all entries; of the library's configurations those
+    that differ from their defaults, so that an option which the library gains or loses makes no
+    report old. Who changes a default that matters raises the experiments' versions.
+    """
+    if isinstance(settings, list | tuple):
+        return [declared(each) for each in settings]
+    if not dataclasses.is_dataclass(settings) or isinstance(settings, DepthLimit):
+        return as_json(settings)
+    is_own = type(settings).__module__.startswith(__package__)
+    entries = {
+        field.name: getattr(settings, field.name)
+        for field in dataclasses.fields(settings)
+        if is_own or getattr(settings, field.name) != _default(field)
+    }
+    return {name: declared(value) for name, value in entries.items()}
+
+
+def _default(field: dataclasses.Field[Any]) -> Any:
+    if field.default_factory is not dataclasses.MISSING:
+        return field.default_factory()
+    return field.default
+
+
 def check_least(settings: Any, **bounds: float) -> None:
     """Raises a ValueError if an entry, or one of the numbers in it, is below its bound."""
     for name, bound in bounds.items():

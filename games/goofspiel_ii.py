@@ -356,43 +356,35 @@ class GoofspielIIRules(rules.Rules[GoofspielIIState]):
 
     def _tables(self, device: torch.device) -> _Tables:
         if device not in self._tables_by_device:
-            self._tables_by_device[device] = self._make_tables(device)
+            arrays = self._make_tables()
+            self._tables_by_device[device] = _Tables(
+                **{name: torch.from_numpy(array).to(device) for name, array in arrays.items()}
+            )
         return self._tables_by_device[device]
 
-    def _make_tables(self, device: torch.device) -> _Tables:
-        """Walks through the steps of a game once."""
-        rows, cards, turns = self._num_rows, self.num_cards, self.num_turns
-        last = self._last_step
-        order = [_DECK, 0, 1] if self._random else [0, 1]
-        player = np.full(last + 1, rules.TERMINAL_PLAYER, dtype=np.int8)
-        round_index = np.full(last + 1, turns, dtype=np.int16)
+    def _make_tables(self) -> dict[str, np.ndarray]:
+        rows, cards, turns, last = self._num_rows, self.num_cards, self.num_turns, self._last_step
+        step = np.arange(last)
+        row = np.array([_DECK, 0, 1] if self._random else [0, 1])[step % rows]
+        player = np.where(row == _DECK, rules.CHANCE_PLAYER, row)
+        round_index = np.append(step // rows, turns)
         writes = np.zeros((last + 1, rows, turns), dtype=bool)
+        writes[step, row, round_index[:-1]] = True
         acts = np.zeros((last + 1, rows, cards), dtype=bool)
-        public_cards = np.zeros((last + 1, turns), dtype=np.int8)
-        point_cards = np.arange(1, cards + 1)
+        acts[step, row] = True
+        points = np.arange(1, cards + 1)
         if self.points_order == "descending":
-            point_cards = point_cards[::-1]
-        for step in range(last):
-            this_round, position = divmod(step, rows)
-            row = order[position]
-            player[step] = rules.CHANCE_PLAYER if row == _DECK else row
-            round_index[step] = this_round
-            writes[step, row, this_round] = True
-            acts[step, row] = True
-            if not self._random:
-                public_cards[step, : this_round + 1] = point_cards[: this_round + 1]
-        if not self._random:
-            public_cards[last] = point_cards[:turns]
-        arrays = {
-            "player": player,
+            points = points[::-1]
+        is_seen = (np.arange(turns) <= round_index[:, None]) & (not self._random)
+        return {
+            "player": np.append(player, rules.TERMINAL_PLAYER).astype(np.int8),
             "next_step": np.minimum(np.arange(last + 1) + 1, last).astype(np.int32),
-            "round_index": round_index,
+            "round_index": round_index.astype(np.int16),
             "writes": writes.reshape(last + 1, -1),
             "acts": acts.reshape(last + 1, -1),
-            "public_cards": public_cards,
+            "public_cards": np.where(is_seen, points[:turns], 0).astype(np.int8),
             "card": np.arange(1, cards + 1, dtype=np.int8),
             "card_bits": np.eye(cards + 1, dtype=np.float32)[:, 1:],
             "winner_bits": np.eye(4, dtype=np.float32)[:, 1:],
             "action": np.tile(np.arange(cards), rows),
         }
-        return _Tables(**{key: torch.from_numpy(x).to(device) for key, x in arrays.items()})

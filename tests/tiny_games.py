@@ -39,6 +39,44 @@ t "" 6 "" { 0, 0 }
 """
 )
 
+# Chance deals a or b to player 1, which enters or not; player 0 does not see the deal. With b it is
+# better off outside, so by any solution it enters with a alone, where l is better by 0.01. Had it
+# entered with b, l would cost player 0 two more than r.
+RARELY_ENTERED = (
+    ROOT
+    + """c "" 1 "" { "a" 0.5 "b" 0.5 } 0
+p "" 2 1 "a" { "in" "out" } 0
+p "" 1 1 "entered" { "l" "r" } 0
+t "" 1 "" { 0, 0 }
+t "" 2 "" { -0.01, 0.01 }
+t "" 3 "" { 1, -1 }
+p "" 2 2 "b" { "in" "out" } 0
+p "" 1 1 "entered" { "l" "r" } 0
+t "" 4 "" { -1, 1 }
+t "" 5 "" { 1, -1 }
+t "" 6 "" { -2, 2 }
+"""
+)
+
+# The same, but a difference of 0.5 with a, and with b player 1 goes on after l, and may go wrong.
+RARELY_ENTERED_AND_WRONG = (
+    ROOT
+    + """c "" 1 "" { "a" 0.5 "b" 0.5 } 0
+p "" 2 1 "a" { "in" "out" } 0
+p "" 1 1 "entered" { "l" "r" } 0
+t "" 1 "" { 0, 0 }
+t "" 2 "" { -0.5, 0.5 }
+t "" 3 "" { 1, -1 }
+p "" 2 2 "b" { "in" "out" } 0
+p "" 1 1 "entered" { "l" "r" } 0
+p "" 2 3 "went on" { "right" "wrong" } 0
+t "" 4 "" { -1, 1 }
+t "" 5 "" { 1, -1 }
+t "" 6 "" { 1, -1 }
+t "" 7 "" { -2, 2 }
+"""
+)
+
 
 def _game_type(
     name: str,

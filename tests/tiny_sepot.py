@@ -4,57 +4,46 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
+from typing import Any
 
-import pyspiel
-
-from experiments.sepot.experiments import EXPERIMENTS
-from experiments.sepot.study import GameStudy, Settings, Study
-from spiel_dl.algorithms.rnad import RNaDConfig, RNaDSolver
+from experiments.experiment import Experiment
+from experiments.sepot import curves, distilled, position, safety, table_1
+from experiments.sepot.study import Trained, TrainedGame
+from spiel_dl.algorithms.rnad import RNaDConfig
 from spiel_dl.learning.critic_training import CriticConfig
-from spiel_dl.learning.transformations import action_values, paper_transformations
 from spiel_dl.runs.reports import Report
 from spiel_dl.runs.workspace import Workspace
 from spiel_dl.value_functions.training import TrainingConfig
 
-TINY = Settings(
-    ("kuhn_poker",),
-    seeds=(0, 1),
-    num_steps=4,
-    steps_per_evaluation=3,
-    learner=RNaDConfig(batch_size=4, hidden_sizes=(4,)),
-    critic=CriticConfig(hidden_sizes=(4,), learning_rate=3e-4, final_learning_rate=None),
-    iterations=20,
-    num_games=8,
-    num_strategies=30,
-    num_layers=1,
-    num_units=8,
-    training=TrainingConfig(num_epochs=2, networks_per_decade=0),
-)
+CRITIC = CriticConfig(hidden_sizes=(4,), learning_rate=3e-4, final_learning_rate=None)
+_KUHN = {"games": ("kuhn_poker",), "seeds": (0, 1), "iterations": 20}
+_NETWORKS = {
+    "num_steps": 4,
+    "steps_per_evaluation": 3,
+    "learner": RNaDConfig(batch_size=4, hidden_sizes=(4,)),
+    "critic": CRITIC,
+}
+TINY = Trained(**_KUHN, **_NETWORKS)
+VALUES = distilled.Values(30, 1, 8, TrainingConfig(num_epochs=2, networks_per_decade=0))
+SETTINGS = {
+    curves.CURVES: TINY,
+    curves.CFVS: TINY,
+    safety.SAFETY: TINY,
+    distilled.DISTILLED_VALUES: distilled.Settings(**_KUHN, **_NETWORKS, values=VALUES),
+    table_1.TABLE_1: table_1.Settings(**_KUHN, num_games=8),
+    position.POSITION: position.Settings(seeds=(0,)),
+}
 
 
-def study(directory: Path, **changes) -> Study:
-    return Study(dataclasses.replace(TINY, **changes), Workspace(directory))
+def study(experiment: Experiment[Any], directory: Path, **changes: object) -> Any:
+    settings = dataclasses.replace(SETTINGS[experiment], **changes)
+    return experiment.study(settings, Workspace(directory))
 
 
-def game_study(directory: Path, **changes) -> GameStudy:
-    [found] = study(directory, **changes).games()
+def trained_game(directory: Path, **changes: object) -> TrainedGame[Trained]:
+    [found] = study(curves.CURVES, directory, **changes).games()
     return found
 
 
-def report(name: str, directory: Path, **changes) -> Report:
-    return EXPERIMENTS[name].report(study(directory, **changes))
-
-
-def networks(game: pyspiel.Game, directory: Path, number: int) -> Path:
-    """Networks with critics of so many seeds, and the file of the last one."""
-    transformations = paper_transformations(action_values(game))
-    for seed in range(number):
-        learner = RNaDSolver(
-            game,
-            RNaDConfig(hidden_sizes=(8,), batch_size=4, seed=seed, max_tree_histories=1),
-            transformations=transformations,
-            critic=CriticConfig(hidden_sizes=(4,)),
-        )
-        learner.step()
-        learner.save(directory / f"{seed}.safetensors")
-    return directory / f"{number - 1}.safetensors"
+def report(experiment: Experiment[Any], directory: Path, **changes: object) -> Report:
+    return experiment.report(study(experiment, directory, **changes))

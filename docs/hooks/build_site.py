@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import shutil
 import sys
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 import sphinx.cmd.build
 from api_pages import room_page, rooms, summary
-from pages import ROOT, expand, notebook_page, reports, title_of
+from pages import ROOT, expand, notebook_page
 
 _NOTEBOOK = "notebooks/from_game_to_search"
 _KINDS = (".md", ".png", ".svg", ".json")
@@ -65,13 +65,6 @@ def lay_out(folder: Path) -> None:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, folder / name)
     _write(folder / f"{_NOTEBOOK}.md", notebook_page(docs / f"{_NOTEBOOK}.ipynb"))
-    groups = sorted({report.parts[1] for report in reports()})
-    for group in groups:
-        _write(folder / "results" / group / "index.md", _group(group))
-    _append(
-        folder / "results.md",
-        _contents([f"{group} <results/{group}/index>" for group in groups], ":hidden:"),
-    )
     for name, module in rooms().items():
         _write(folder / "api" / f"{name}.md", room_page(module))
         _append(folder / "api.md", f"- [{module.path}](api/{name}.md): {summary(module)}\n")
@@ -81,17 +74,6 @@ def lay_out(folder: Path) -> None:
     )
     for caption, entries in NAVIGATION.items():
         _append(folder / "index.md", _contents(entries, ":hidden:", f":caption: {caption}"))
-
-
-def _group(group: str) -> str:
-    """The page of the reports below one folder of results/."""
-    entries = []
-    for report in reports():
-        if report.parts[1] == group:
-            place = PurePosixPath(*report.parts[2:]).with_suffix("")
-            named = f"{place.parent}: " if place.parent.parts else ""
-            entries.append(f"{named}{title_of(report)} <{place}>")
-    return f"# {group}\n" + _contents(entries)
 
 
 def _contents(entries: list[str], *options: str) -> str:

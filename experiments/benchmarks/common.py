@@ -48,7 +48,7 @@ def run(
         torch.set_num_threads(threads)
         environment, start = describe_environment(), time.perf_counter()
         path = reports.write(
-            benchmark.call(),
+            benchmark.build(),
             Path(output) / Path(sys.argv[0]).stem,
             environment,
             seconds=time.perf_counter() - start,

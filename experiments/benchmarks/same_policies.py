@@ -1,56 +1,84 @@
-"""Whether all searches still play the same, bit for bit, as in another checkout of this project.
+"""Whether all searches still play the same, to 1e-12, as in another checkout of this project.
 
   python experiments/benchmarks/same_policies.py --other=OTHER/.venv/bin/python
 
-Solves leduc_poker and Goofspiel with 4 cards by each search, here and with the other checkout's
-Python, and compares the policies' arrays.
+Solves leduc_poker and Goofspiel with 4 cards by each search, compiled and along played games, here
+and with the other checkout's Python, and compares the policies' arrays.
 """
 
+import functools
 import itertools
+import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import common
 import numpy as np
 import pyspiel
+import torch
 
 import spiel_dl.games  # noqa: F401 - registers the games
+from spiel_dl.algorithms.abd import ABDPolicy
+from spiel_dl.algorithms.abd_play import ABDPlayPolicy, PortfolioConfig
 from spiel_dl.algorithms.cdbr import CDBRPolicy
 from spiel_dl.algorithms.cdrnr import CDRNRPolicy
 from spiel_dl.algorithms.continual_resolving import ContinualResolvingPolicy
+from spiel_dl.algorithms.knowledge_limited import KnowledgeLimitedPolicy
+from spiel_dl.algorithms.mirror_descent_search import MirrorDescentConfig, MirrorDescentPolicy
 from spiel_dl.algorithms.particle_search import ParticlePolicy
+from spiel_dl.algorithms.particle_sepot import ParticleConfig, ParticleSePoTPolicy
+from spiel_dl.algorithms.rnr import RNRPolicy
 from spiel_dl.algorithms.sepot import SearchConfig, SePoTPlayPolicy, SePoTPolicy
-from spiel_dl.commands import script
+from spiel_dl.algorithms.ses import safe_exploitation_search
 from spiel_dl.learning.critics import Critic, ExactCritic
 from spiel_dl.learning.transformations import transformations_by_name
+from spiel_dl.policies.late_policy import LatePolicy
 from spiel_dl.policies.opponent_models import cfr_average, random_policy
+from spiel_dl.policies.small_policies import UniformPolicy
+from spiel_dl.solvers import effort
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree import DepthLimit, GameTree
-from spiel_dl.value_functions import ExactValue, ZeroValue
+from spiel_dl.value_functions import ExactValue, ValueFunction, ZeroValue
 
-GAMES = {"leduc_poker": "leduc_poker", "goofspiel_4": common.GOOFSPIEL.format(4)}
-PLAYED = {"python_leduc": "python_leduc", "goofspiel_4": common.GOOFSPIEL.format(4)}
-PLIES, MOVES = DepthLimit(plies=2), DepthLimit(moves=2)
+TOLERANCE = 1e-12
+_GOOFSPIEL = "python_goofspiel_ii(num_cards=4,points_order=descending)"
+GAMES = {"leduc_poker": "leduc_poker", "goofspiel_4": _GOOFSPIEL}
+PLAYED = {"python_leduc": "python_leduc", "goofspiel_4": _GOOFSPIEL}
+PLIES, MOVES, ROUNDS = DepthLimit(plies=2), DepthLimit(moves=2), DepthLimit(rounds=1)
 Case = tuple[str, Callable[[], Any]]
 """A name, and what makes a policy."""
 
 
 def _effort(iterations: int) -> Effort:
-    return Effort(iterations, tolerance=1e-6)
+    # The gap is looked at, and nothing stops early by it.
+    return Effort(iterations, tolerance=0.0)
+
+
+def _exact(tree: GameTree) -> ExactValue:
+    """The optimal value function to a thousandth of the largest utility.
+
+    Older checkouts have tolerances in utility units.
+    """
+    is_share = hasattr(effort, "share_of_largest")
+    return ExactValue(1e-3 * (1.0 if is_share else tree.utility_range / 2))
+
+
+def _values_of(tree: GameTree, kind: type[ValueFunction] | None) -> ValueFunction | None:
+    return _exact(tree) if kind is ExactValue else kind and kind()
 
 
 def _resolving(tree: GameTree) -> Iterator[Case]:
-    gadgets = ("resolving", "max_margin", "reach_max_margin", "unsafe")
-    for gadget, (values, iterations) in itertools.product(
+    gadgets = [(each, None) for each in ("resolving", "max_margin", "reach_max_margin", "unsafe")]
+    gadgets += [("resolving", "prior"), ("max_margin", "ones"), ("reach_max_margin", "mixed")]
+    for (gadget, refinement), (values, iterations) in itertools.product(
         gadgets, ((ZeroValue, 40), (ExactValue, 10))
     ):
         yield (
-            f"resolving {gadget} {values.__name__}",
-            lambda values=values, gadget=gadget, iterations=iterations: ContinualResolvingPolicy(
-                tree, values(), MOVES, gadget=gadget, effort=Effort(iterations)
+            f"resolving {gadget} {refinement} {values.__name__}",
+            lambda v=values, g=gadget, r=refinement, n=iterations: ContinualResolvingPolicy(
+                tree, _values_of(tree, v), MOVES, gadget=g, refinement=r, effort=Effort(n)
             ),
         )
 
@@ -58,6 +86,33 @@ def _resolving(tree: GameTree) -> Iterator[Case]:
 def _responses(tree: GameTree) -> Iterator[Case]:
     model = random_policy(tree, 0)
     for player in (0, 1):
+        yield (
+            f"rnr {player}",
+            lambda player=player: RNRPolicy(tree, player, model, p=0.5, effort=_effort(100)),
+        )
+        for alpha in (0.0, 0.5):
+            yield (
+                f"ses {player} {alpha}",
+                lambda player=player, alpha=alpha: safe_exploitation_search(
+                    tree, player, model, PLIES, alpha=alpha
+                ),
+            )
+        for scheme, portfolios in itertools.product(
+            ("sliding", "block"), ("cfr", "transformations")
+        ):
+            yield (
+                f"abd {player} {scheme} {portfolios}",
+                lambda player=player, s=scheme, portfolios=portfolios: ABDPolicy(
+                    tree,
+                    player,
+                    model,
+                    MOVES,
+                    p=0.5,
+                    scheme=s,
+                    portfolios=portfolios,
+                    effort=_effort(50),
+                ),
+            )
         for scheme, values in itertools.product(
             ("sliding", "block"), (None, ZeroValue, ExactValue)
         ):
@@ -70,7 +125,7 @@ def _responses(tree: GameTree) -> Iterator[Case]:
                     model,
                     PLIES if deep else MOVES,
                     scheme=scheme,
-                    value_function=values and values(),
+                    value_function=_values_of(tree, values),
                     effort=_effort(20 if values is ExactValue else 200),
                 ),
             )
@@ -91,27 +146,35 @@ def _responses(tree: GameTree) -> Iterator[Case]:
                         p=0.5,
                         scheme=s,
                         gadget=g,
-                        value_function=v and v(),
+                        value_function=_values_of(tree, v),
                         effort=_effort(n),
                     )
                 ),
             )
 
 
+def _sepot_configs(**settings: Any) -> dict[str, SearchConfig]:
+    """What of SePoT's search is varied, one thing or two at a time."""
+    choices, schemes = ("regret_matching", "best_response"), ("sliding", "block")
+    settings = {"effort": Effort(40), **settings}
+    found = {
+        f"{make.__name__} {choice} {scheme}": make(leaf_choice=choice, scheme=scheme, **settings)
+        for make in (SearchConfig.as_printed, SearchConfig)
+        for choice, scheme in itertools.product(choices, schemes)
+    }
+    found |= {each: SearchConfig(gadget=each, **settings) for each in ("max_margin", "unsafe")}
+    found["refined"] = SearchConfig(refinement="ones", **settings)
+    found["tolerance"] = SearchConfig(**{**settings, "effort": Effort(60, tolerance=0.0)})
+    found["first_level"] = SearchConfig(first_level=1, **settings)
+    return found
+
+
 def _sepot(tree: GameTree) -> Iterator[Case]:
     blueprint = cfr_average(tree, 5)
     transformations = transformations_by_name("paper", tree.game)
     critic = ExactCritic(tree, blueprint.strategies, transformations)
-    choices, schemes = ("regret_matching", "best_response"), ("sliding", "block")
-    configs = {
-        f"{make.__name__} {choice} {scheme}": make(
-            effort=Effort(40), leaf_choice=choice, scheme=scheme
-        )
-        for make in (SearchConfig.as_printed, SearchConfig)
-        for choice, scheme in itertools.product(choices, schemes)
-    }
-    configs["best_response"] = SearchConfig(effort=Effort(40), given_cfvs="best_response")
-    configs["first_level"] = SearchConfig(effort=Effort(40), first_level=1, max_root_histories=30)
+    configs = _sepot_configs()
+    configs["bound"] = SearchConfig(effort=Effort(40), max_histories=300)
     for name, config in configs.items():
         yield (
             f"sepot {name}",
@@ -127,23 +190,63 @@ class _Counting(Critic):
         numbers = np.asarray(histories, np.float64)[:, None] + np.arange(4)
         return np.sin(numbers) * (1 if player == 0 else -1)
 
-    def pair_values(self, tree: Any, histories: np.ndarray, player: int) -> np.ndarray:
-        """Not known: raises ValueError."""
-        raise ValueError("these values are of no pairs; search with two_sided=False")
+
+def _act(observation: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
+    """A policy of both players that is different in all infosets."""
+    weights = torch.sin(torch.arange(observation.shape[-1] * legal.shape[-1]).double())
+    logits = observation.double() @ weights.view(observation.shape[-1], -1)
+    return torch.softmax(torch.where(legal > 0, logits, -torch.inf), dim=-1)
 
 
 def _played(game: pyspiel.Game) -> Iterator[Case]:
-    def uniform(observation: Any, legal: Any) -> Any:
-        return legal / legal.sum(dim=-1, keepdim=True)
-
-    config = SearchConfig(max_histories=25_000, effort=Effort(40))
+    critic, few = _Counting(), Effort(40)
+    for name, config in _sepot_configs(max_histories=25_000).items():
+        yield (
+            f"played sepot {name}",
+            lambda config=config: SePoTPlayPolicy(game, _act, critic, MOVES, config=config),
+        )
+    for gadget in ("unsafe", "resolving", "max_margin"):
+        yield (
+            f"played particle {gadget}",
+            lambda gadget=gadget: ParticlePolicy(
+                game, ZeroValue(), MOVES, budget=40, gadget=gadget, effort=Effort(30)
+            ),
+        )
+    kinds = {"particle sepot": ParticleSePoTPolicy, "knowledge limited": KnowledgeLimitedPolicy}
+    samples = {
+        "all": ParticleConfig(budget=500),
+        "some": ParticleConfig(budget=20),
+        "drawn": ParticleConfig(budget=20, max_listed=0),
+    }
+    for (kind, policy), (name, particles) in itertools.product(kinds.items(), samples.items()):
+        for gadget in ("resolving", "unsafe"):
+            config = SearchConfig(effort=few, gadget=gadget)
+            yield (
+                f"played {kind} {name} {gadget}",
+                functools.partial(
+                    policy, game, _act, critic, ROUNDS, config=config, particles=particles
+                ),
+            )
+    second = ParticleConfig(budget=40, order=2)
     yield (
-        "played sepot",
-        lambda: SePoTPlayPolicy(game, uniform, _Counting(), MOVES, config=config),
+        "played knowledge limited order 2",
+        lambda: KnowledgeLimitedPolicy(
+            game, _act, critic, ROUNDS, config=SearchConfig(effort=few), particles=second
+        ),
     )
+    uniform = UniformPolicy(game, [0, 1])
+    late = LatePolicy(uniform, uniform, 1)
+    for first_round in (0, 1):
+        config = PortfolioConfig(num_rollouts=200, first_round=first_round, effort=few)
+        yield (
+            f"played abd {first_round}",
+            lambda config=config: ABDPlayPolicy(
+                game, late, [uniform], MOVES, others=[uniform, uniform], config=config
+            ),
+        )
     yield (
-        "played particle",
-        lambda: ParticlePolicy(game, ZeroValue(), MOVES, budget=40, effort=Effort(30)),
+        "played mirror descent",
+        lambda: MirrorDescentPolicy(game, _act, MirrorDescentConfig(magnet=0.1, num_rollouts=100)),
     )
 
 
@@ -164,14 +267,15 @@ def _along(policy: Any, game: pyspiel.Game) -> np.ndarray:
     return np.concatenate(rows)
 
 
-def write(path: str, only: str) -> None:
+def write(path: str, only: str = "") -> None:
     """Writes the arrays of all cases whose names contain `only`."""
     arrays: dict[str, np.ndarray] = {}
     for short, string in GAMES.items():
         tree = GameTree.from_game(string)
         for name, make in (*_resolving(tree), *_responses(tree), *_sepot(tree)):
             if only in f"{short} {name}":
-                strategies = make().to_array_policy().strategies
+                policy = make()
+                strategies = getattr(policy, "to_array_policy", lambda p=policy: p)().strategies
                 arrays |= {f"{short} {name} {player}": strategies[player] for player in (0, 1)}
     for short, string in PLAYED.items():
         game = pyspiel.load_game(string)
@@ -179,6 +283,19 @@ def write(path: str, only: str) -> None:
             if only in f"{short} {name}":
                 arrays[f"{short} {name}"] = _along(make(), game)
     np.savez(path, **arrays)
+
+
+def compare(first: str, second: str) -> float:
+    """The largest distance of the arrays in two files; says where it is above the tolerance."""
+    here, there = np.load(first), np.load(second)
+    largest = 0.0
+    for name in here.files:
+        distance = float(np.abs(here[name] - there[name]).max())
+        largest = max(largest, distance)
+        if distance > TOLERANCE:
+            print(f"differs by at most {distance:.1e}: {name}")
+    print(f"{len(here.files)} arrays differ by at most {largest:.1e}")
+    return largest
 
 
 def main(*, other: str, only: str = "") -> None:
@@ -191,17 +308,13 @@ def main(*, other: str, only: str = "") -> None:
     with tempfile.TemporaryDirectory() as folder:
         files = [str(Path(folder) / name) for name in ("here.npz", "there.npz")]
         for python, file in zip((sys.executable, other), files, strict=True):
-            common.by_python(python, f"import same_policies as s; s.write({file!r}, {only!r})")
-        here, there = (np.load(file) for file in files)
-        different = 0
-        for name in there.files:
-            if not np.array_equal(here[name], there[name]):
-                different += 1
-                distance = np.abs(here[name] - there[name]).max()
-                print(f"differs by at most {distance:.1e}: {name}")
-        print(f"{len(there.files) - different} of {len(there.files)} arrays are the same bits")
-    sys.exit(1 if different else 0)
+            program = f"import same_policies as s; s.write({file!r}, {only!r})"
+            command = [str(Path(python).absolute()), "-c", program]
+            subprocess.run(command, check=True, cwd=Path(__file__).parent)
+        sys.exit(compare(*files) > TOLERANCE)
 
 
 if __name__ == "__main__":
+    from spiel_dl.commands import script
+
     script.run(main)

@@ -29,9 +29,9 @@ from spiel_dl.learning.transformations import action_values, paper_transformatio
 from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.policies.policy_network import PolicyNetwork
 from spiel_dl.runs.reports import Report, Table
+from spiel_dl.search import search as one_search
 from spiel_dl.search.sepot_config import DEFAULT_EFFORT
-from spiel_dl.search.sepot_search import Root
-from spiel_dl.search.sepot_search import Searcher as SubgameSearcher
+from spiel_dl.search.spec import Root, Solution, Spec
 from spiel_dl.solvers import gadgets
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.solvers.regret_minimization import RegretMinimizer
@@ -116,7 +116,7 @@ def make_problem(searcher: Searcher, state: pyspiel.State) -> Problem:
     trunk = sparse_trunk(particles, DEPTH_LIMIT)
     own_range = root_ranges(trunk, particles)[0] / particles.num_particles
     roots = np.arange(1, particles.num_particles + 1)
-    root_of = trunk.extent.root_of_history[:, roots]
+    root_of = [trunk.extent.roots_at(player, roots) for player in (0, 1)]
     values = searcher.critic.values(trunk.tree, roots, 0)[:, 0] * own_range[root_of[0]]
     given = -np.bincount(root_of[1], values)
     utilities = searcher.critic.values(trunk.tree, trunk.leaves.histories, 0)
@@ -159,13 +159,12 @@ def solve(problem: Problem, iterations: int) -> np.ndarray:
 def search(problem: Problem, effort: Effort) -> tuple[np.ndarray, float]:
     """Player 0's average plan by our search, float64 [S_0], and its gap if there is a tolerance."""
     trunk = problem.trunk
-    roots = np.flatnonzero(trunk.tree.parent == 0)
-    reach = problem.player_range[trunk.extent.root_of_history[0, roots]]
     leaf_values = MultiValuedLeaves(trunk.leaves, 0, problem.utilities[:, None, :])
-    searcher = SubgameSearcher(None, SearchConfig(effort=effort))
-    root = Root(trunk, roots, reach, is_first=False)
-    plan = searcher.solve(0, root, problem.opponent_cfvs, leaf_values)
-    return plan, searcher.gap
+    others = np.ones(len(problem.opponent_cfvs))
+    root = Root(trunk, 0, (problem.player_range, others), given_cfvs=problem.opponent_cfvs)
+    spec = Spec(lambda _: leaf_values, "resolving", averages=False)
+    solution = one_search.search(root, spec, effort)
+    return solution.plans[0], solution.gap
 
 
 def to_the_same_gap(problem: Problem, iterations: int, rounds: int) -> list[dict[str, Any]]:
@@ -212,11 +211,13 @@ def search_seconds(
     for _ in range(rounds):
         # Another one each time: a policy remembers its searches.
         policy = searcher.policy(effort)
+        solutions: list[Solution] = []
+        policy.watch = solutions.append
         _, took = common.timed(functools.partial(policy.action_probabilities, state))
-        if policy.seconds is None:
+        if not solutions:
             raise RuntimeError("there was no search; give another state")
         whole = {"all": took["seconds"], "all, processor seconds": took["processor"]}
-        found.append({**policy.seconds._asdict(), **whole})
+        found.append({**solutions[0].seconds, **whole})
     return common.medians(found)
 
 

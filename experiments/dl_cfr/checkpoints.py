@@ -14,15 +14,22 @@ from experiments.dl_cfr.errors import (
 from experiments.dl_cfr.study import (
     ALL_NUMBERS,
     BOUNDS,
-    NETWORKS,
-    Study,
+    FEWER_EPOCHS,
+    FORTY_EPOCHS,
+    GOOFSPIEL,
+    LEDUC,
+    OSHI_ZUMO,
+    Trained,
+    TrainedStudy,
 )
-from experiments.study import Experiment, Judgement, Tables, told, verdict
+from experiments.experiment import Experiment, Row
+from experiments.verdicts import Judgement, Tables, told, verdict
 from spiel_dl.runs.dl_cfr_run import METRIC, METRIC_TITLE
 from spiel_dl.runs.plots import Panel
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.value_functions.validation import ALL_ERROR_TITLES
 
+Study = TrainedStudy[Trained]
 _STRONG = 0.8
 """Spearman's rank correlation: what "strongly correlated" is taken to be."""
 _LATER = " once exploitability has halved"
@@ -115,16 +122,33 @@ def _checkpoints_summary(rows: Rows) -> Table:
 
 
 CHECKPOINTS = Experiment(
-    "checkpoints",
-    "Loss against trunk exploitability",
-    METRIC_TITLE,
-    "normalised exploitability below 0.01, Huber loss below 0.001, L1 below 0.01, L∞ below 0.1 "
-    "(Main Experiments); and in all domains these errors are strongly correlated with it (Figure 2 "
-    f"is of Goofspiel), held as rank correlations of at least {_STRONG} of all checkpoints, and of "
-    "those that are at most half as exploitable as the worst. That trunks are similar to CFR+'s is "
-    "told and not judged.",
-    _checkpoint_rows,
-    _checkpoints_report,
-    NETWORKS,
-    _judge_checkpoints,
+    name="checkpoints",
+    title="Loss against trunk exploitability",
+    metric=METRIC_TITLE,
+    claim=(
+        "normalised exploitability below 0.01, Huber loss below 0.001, L1 below 0.01, L∞ below "
+        "0.1 (Main Experiments); and in all domains these errors are strongly correlated with "
+        f"it (Figure 2 is of Goofspiel), held as rank correlations of at least {_STRONG} of all "
+        "checkpoints, and of those that are at most half as exploitable as the worst. That "
+        "trunks are similar to CFR+'s is told and not judged."
+    ),
+    study=Study,
+    compute=_checkpoint_rows,
+    render=_checkpoints_report,
+    judge=_judge_checkpoints,
+)
+ROWS = tuple(
+    Row(
+        CHECKPOINTS,
+        f"dl_cfr/{domain}",
+        Trained(data, seeds=(0, 1, 2), training=FORTY_EPOCHS),
+        place,
+        minutes,
+        FEWER_EPOCHS,
+    )
+    for domain, data, place, minutes in (
+        ("goofspiel", GOOFSPIEL, "Figure 2", 24),
+        ("oshi_zumo", OSHI_ZUMO, "Main Experiments", 36),
+        ("leduc", LEDUC, "Main Experiments", 48),
+    )
 )

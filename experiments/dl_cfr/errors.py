@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from experiments.dl_cfr.study import Study, TrainedNetwork
+from experiments.dl_cfr.study import TrainedNetwork, TrainedStudy
 from spiel_dl.runs.dl_cfr_run import METRIC, METRIC_TITLE
 from spiel_dl.runs.plots import Panel
 from spiel_dl.value_functions.validation import ALL_ERROR_TITLES, UNNORMALISED
@@ -29,7 +29,7 @@ def errors_of(line: Mapping[str, Any], prefix: str = "") -> dict[str, float]:
     return {name: line[prefix + name] for name in ALL_ERROR_TITLES}
 
 
-def outcome(study: Study, trained: TrainedNetwork) -> dict[str, float]:
+def outcome(study: TrainedStudy[Any], trained: TrainedNetwork) -> dict[str, float]:
     """What there is to say about a trained network, by the names of `OUTCOME`."""
     last = trained.metrics[-1]
     found = {name: last[name] for name in OUTCOME if name in last}

@@ -6,18 +6,28 @@ domains might need ("Main Experiments").
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
-from experiments.dl_cfr.study import ALL_NUMBERS, BOUNDS, NETWORKS, Study
-from experiments.study import Experiment, Judgement, Tables, told
+from experiments.dl_cfr import study as dl_cfr_study
+from experiments.dl_cfr.study import (
+    ALL_NUMBERS,
+    BOUNDS,
+    GOOFSPIEL,
+    LEDUC,
+    OSHI_ZUMO,
+    TrainedNetwork,
+)
+from experiments.experiment import Experiment, Row
+from experiments.verdicts import Judgement, Tables, told
 from spiel_dl.runs import on_policy
 from spiel_dl.runs.dl_cfr_run import METRIC, METRIC_TITLE
+from spiel_dl.runs.on_policy import OnPolicyConfig
 from spiel_dl.runs.plots import Panel
 from spiel_dl.runs.reports import Report, Table
+from spiel_dl.value_functions.positional import PositionalNetwork
 from spiel_dl.value_functions.validation import ALL_ERROR_TITLES
 
-# Rounds have trainings of their own.
-USES = (*(name for name in NETWORKS if name != "training"), "on_policy")
 _TITLES = {
     METRIC: METRIC_TITLE,
     **{
@@ -29,6 +39,36 @@ _TITLES = {
         for name, title in ALL_ERROR_TITLES.items()
     },
 }
+
+
+@dataclasses.dataclass(frozen=True)
+class Settings(dl_cfr_study.Settings):
+    """Data, networks and rounds.
+
+    Attributes:
+      on_policy: rounds and their trainings; iterations and seeds take the place of its own.
+    """
+
+    on_policy: OnPolicyConfig = dataclasses.field(default_factory=OnPolicyConfig)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.on_policy.num_iterations != self.num_iterations:
+            own = dataclasses.replace(self.on_policy, num_iterations=self.num_iterations)
+            object.__setattr__(self, "on_policy", own)
+
+
+class Study(dl_cfr_study.Study[Settings]):
+    """A study of networks that are trained on policy."""
+
+    def train_on_policy(self, seed: int) -> TrainedNetwork:
+        """The positional network of a seed, trained on policy."""
+        settings = self.settings
+        network = PositionalNetwork(
+            settings.num_layers, settings.num_units, seed=seed, device=settings.device
+        )
+        config = settings.on_policy.with_trainings(seed=seed)
+        return self.train_in_rounds(f"seed-{seed}", network, config)
 
 
 def _rows(study: Study) -> list[dict[str, Any]]:
@@ -91,12 +131,21 @@ def _summary(last: list[dict[str, Any]]) -> Table:
 
 
 ON_POLICY = Experiment(
-    "on_policy",
-    "Training on the ranges that DL-CFR+ asks for",
-    METRIC_TITLE,
-    "",
-    _rows,
-    _report,
-    USES,
-    _judge,
+    name="on_policy",
+    title="Training on the ranges that DL-CFR+ asks for",
+    metric=METRIC_TITLE,
+    claim="",
+    study=Study,
+    compute=_rows,
+    render=_report,
+    judge=_judge,
+)
+# How networks learn on policy was chosen with networks of earlier seeds.
+ROWS = tuple(
+    Row(ON_POLICY, f"dl_cfr/{domain}", Settings(data, seeds=seeds), minutes=minutes)
+    for domain, data, seeds, minutes in (
+        ("goofspiel", GOOFSPIEL, (6, 7, 8), 90),
+        ("oshi_zumo", OSHI_ZUMO, (3, 4, 5), 135),
+        ("leduc", LEDUC, (0, 1, 2), 180),
+    )
 )

@@ -14,8 +14,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from experiments.dl_cfr.study import ALL_NUMBERS, BOUNDS, NETWORKS, SUMMARY, Study
-from experiments.study import Experiment, Judgement, Tables, verdict
+from experiments.dl_cfr.study import (
+    ALL_NUMBERS,
+    BOUNDS,
+    FEWER_EPOCHS,
+    FORTY_EPOCHS,
+    GOOFSPIEL,
+    LEDUC,
+    OSHI_ZUMO,
+    SUMMARY,
+    Trained,
+    TrainedStudy,
+)
+from experiments.experiment import Experiment, Row
+from experiments.verdicts import Judgement, Tables, verdict
 from spiel_dl.algorithms.dl_cfr import DLCFRSolver, evaluated_ranges
 from spiel_dl.runs.plots import Panel
 from spiel_dl.runs.reports import Report, Table
@@ -32,6 +44,7 @@ from spiel_dl.value_functions.validation import (
     validation_errors,
 )
 
+Study = TrainedStudy[Trained]
 STATISTICS = {
     "reached": "share of public states reached",
     "entropy": "entropy / that of the uniform range",
@@ -168,21 +181,40 @@ def parts_held(means: Means, first: Means, at_cfr_d: Iterable[float]) -> dict[st
 
 
 RANGES = Experiment(
-    "ranges",
-    "Ranges asked for against random training ranges",
-    "total variation, entropy and largest entry of ranges",
-    "by eye, the ranges asked for by DL-CFR+ with a network are much like those asked for by "
-    "CFR-D, which are more uniform in the first iterations; random training ranges are unlike "
-    "both. Errors on CFR-D's ranges are satisfactory (Main Experiments). Held as numbers, in means "
-    f"over iterations: entropies, largest entries and distances within {_ALIKE:.0%} of CFR-D's; "
-    f"CFR-D's entropy the larger one up to iteration {_FIRST}; both at least {_UNLIKE:g} times as "
-    "far from training ranges as random strategies set apart; and mean L1 errors at CFR-D's ranges "
-    f"below {BOUNDS[_L1]}.",
-    _compute,
-    _report,
-    NETWORKS,
-    _judge,
+    name="ranges",
+    title="Ranges asked for against random training ranges",
+    metric="total variation, entropy and largest entry of ranges",
+    claim=(
+        "by eye, the ranges asked for by DL-CFR+ with a network are much like those asked for "
+        "by CFR-D, which are more uniform in the first iterations; random training ranges are "
+        "unlike both. Errors on CFR-D's ranges are satisfactory (Main Experiments). Held as "
+        "numbers, in means over iterations: entropies, largest entries and distances within "
+        f"{_ALIKE:.0%} of CFR-D's; CFR-D's entropy the larger one up to iteration {_FIRST}; "
+        f"both at least {_UNLIKE:g} times as far from training ranges as random strategies set "
+        f"apart; and mean L1 errors at CFR-D's ranges below {BOUNDS[_L1]}."
+    ),
+    study=Study,
+    compute=_compute,
+    render=_report,
+    judge=_judge,
 )
+ROWS = tuple(
+    Row(
+        RANGES,
+        f"dl_cfr/{domain}",
+        Trained(data, seeds=(0, 1, 2), training=FORTY_EPOCHS),
+        "Main Experiments",
+        15,
+        FEWER_EPOCHS,
+    )
+    for domain, data in (("goofspiel", GOOFSPIEL), ("oshi_zumo", OSHI_ZUMO), ("leduc", LEDUC))
+)
+
+
+def asked_ranges(solver: DLCFRSolver, iterations: Sequence[int]) -> Values:
+    """The ranges with which a fresh solver begins some of its iterations: float64 [n, L_p] each."""
+    range_0, range_1 = evaluated_ranges(solver, iterations)
+    return range_0[::2], range_1[::2]  # The others are those after player 0's updates.
 
 
 def range_statistics(
@@ -265,12 +297,6 @@ def _statistics(
         ask = functools.partial(_ask_network, study, trained.path, iterations)
         by_source[f"DL-CFR+, network of seed {seed}"] = part(trained.directory.name, ask)
     return by_source, means
-
-
-def asked_ranges(solver: DLCFRSolver, iterations: Sequence[int]) -> Values:
-    """The ranges with which a fresh solver begins some of its iterations: float64 [n, L_p] each."""
-    range_0, range_1 = evaluated_ranges(solver, iterations)
-    return range_0[::2], range_1[::2]  # The others are those after player 0's updates.
 
 
 def _ask_network(study: Study, path: Path, iterations: Sequence[int]) -> Values:

@@ -15,11 +15,10 @@ import functools
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from experiments import study as papers_study
-from experiments.dl_cfr.domains import DOMAINS as DOMAINS
-from experiments.dl_cfr.domains import Settings as Settings
+from experiments import experiment
+from experiments.settings import check_least
 from spiel_dl.algorithms.cfr import CFRPlusSolver
 from spiel_dl.algorithms.dl_cfr import DLCFRSolver
 from spiel_dl.runs.dl_cfr_run import METRIC, measure_trunk
@@ -28,11 +27,12 @@ from spiel_dl.runs.plots import Panel
 from spiel_dl.runs.reports import Picture, Report, Table
 from spiel_dl.runs.workspace import Workspace
 from spiel_dl.system.run_directory import RunDirectory
+from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.from_openspiel import load_turn_based
 from spiel_dl.tree.trunk import Trunk
 from spiel_dl.value_functions import training
 from spiel_dl.value_functions.base import ValueFunction
-from spiel_dl.value_functions.dataset import Dataset
+from spiel_dl.value_functions.dataset import Dataset, DatasetConfig
 from spiel_dl.value_functions.generation import generate, shard_name
 from spiel_dl.value_functions.network_files import load_network
 from spiel_dl.value_functions.positional import PositionalNetwork
@@ -50,10 +50,67 @@ BOUNDS = {
 """What the paper's networks stay below ("Main Experiments"), by the names of metrics."""
 SUMMARY, ALL_NUMBERS = "Summary", "All numbers"
 """The headings of both tables of every report."""
-DATA = ("data", "num_shards", "num_iterations")
-"""Settings that every number depends on."""
-NETWORKS = (*DATA, "training", "num_layers", "num_units", "seeds", "device")
-"""Settings that the numbers of trained networks depend on."""
+# Table 2. In Leduc, the network values the second betting round ("2nd").
+GOOFSPIEL = DatasetConfig(
+    "python_goofspiel_ii(num_cards=5,points_order=descending,forced_last_round=true)",
+    DepthLimit(rounds=3),
+)
+OSHI_ZUMO = DatasetConfig(
+    "python_oshi_zumo_ii(coins=8,min_bid=1,start_location=3,optimal_endgame=true)",
+    DepthLimit(rounds=4),
+)
+LEDUC = DatasetConfig(
+    "python_leduc(deal_ranks=true,bet_sizes=[2;4],raise_sizes=[2;4],max_raises=2)",
+    DepthLimit(rounds=1),
+)
+FORTY_EPOCHS = TrainingConfig(networks_per_decade=8, num_epochs=40)
+"""On random data; our default are 100."""
+FEWER_EPOCHS = "40 epochs on random data, of our default of 100"
+ONE_OF_ALL = f"one seed and one domain of three: a network for every size; {FEWER_EPOCHS}"
+
+
+@dataclasses.dataclass(frozen=True)
+class Settings:
+    """Data and networks.
+
+    Attributes:
+      data: what the dataset holds.
+      num_shards: how many shards of it.
+      num_layers: hidden layers of a network, where an experiment does not vary them.
+      num_units: units in each of them, likewise.
+      num_iterations: iterations of DL-CFR+ and of CFR+.
+      seeds: of the networks.
+      device: where networks are trained and evaluated.
+    """
+
+    data: DatasetConfig
+    num_shards: int = 40
+    num_layers: int = 5
+    num_units: int = 400
+    num_iterations: int = 1000
+    seeds: tuple[int, ...] = (0, 1)
+    device: str = "cpu"
+
+    def __post_init__(self) -> None:
+        if not self.seeds:
+            raise ValueError(f"seeds={self.seeds} must not be empty")
+        check_least(self, num_iterations=1, num_shards=1)
+
+
+@dataclasses.dataclass(frozen=True)
+class Trained(Settings):
+    """Networks that are trained on random ranges.
+
+    Attributes:
+      training: how; the seeds take the place of its seed.
+    """
+
+    training: TrainingConfig = dataclasses.field(
+        default_factory=lambda: TrainingConfig(networks_per_decade=8)
+    )
+
+
+AnySettings = TypeVar("AnySettings", bound=Settings)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -74,10 +131,10 @@ class TrainedNetwork:
         return self.directory / training.NETWORK_FILE
 
 
-class Study(papers_study.Study[Settings]):
+class Study(experiment.Study[AnySettings]):
     """Makes what experiments ask for, once."""
 
-    def __init__(self, settings: Settings, workspace: Workspace):
+    def __init__(self, settings: AnySettings, workspace: Workspace):
         """Describes a study, by the complete game string; nothing is made before it is asked for.
 
         Raises:
@@ -120,36 +177,6 @@ class Study(papers_study.Study[Settings]):
     def num_strategies(self) -> int:
         """Trunk strategies in the data."""
         return self.settings.num_shards * self.settings.data.shard_size
-
-    def train(
-        self,
-        seed: int,
-        *,
-        num_layers: int | None = None,
-        num_units: int | None = None,
-        **changes: Any,
-    ) -> TrainedNetwork:
-        """Trains a positional network, or finds the one that was trained already.
-
-        Args:
-          seed: of parameters and batches.
-          num_layers: hidden layers; None: the study's.
-          num_units: units in each of them; None: the study's.
-          **changes: to the study's `TrainingConfig`. With any change, no early networks are kept.
-
-        Raises:
-          ValueError: as `training.train` does, and if the workspace holds networks that were
-            trained with other settings.
-        """
-        settings = self.settings
-        layers, units = num_layers or settings.num_layers, num_units or settings.num_units
-        name = f"layers-{layers}-units-{units}-seed-{seed}"
-        name += "".join(f"-{key}-{_slug(value)}" for key, value in sorted(changes.items()))
-        if changes or (layers, units) != (settings.num_layers, settings.num_units):
-            changes["networks_per_decade"] = 0
-        config = dataclasses.replace(settings.training, seed=seed, **changes)
-        network = PositionalNetwork(layers, units, seed=seed, device=settings.device)
-        return self.train_network(name, network, config)
 
     def train_network(
         self, name: str, network: ValueNetwork, config: TrainingConfig
@@ -194,15 +221,6 @@ class Study(papers_study.Study[Settings]):
         shown = self.workspace.show_progress
         lines = train_on_policy(network, self._data.path, directory, config, show_progress=shown)
         return TrainedNetwork(directory.path, lines)
-
-    def train_on_policy(self, seed: int) -> TrainedNetwork:
-        """The positional network of a seed, trained on policy."""
-        settings = self.settings
-        network = PositionalNetwork(
-            settings.num_layers, settings.num_units, seed=seed, device=settings.device
-        )
-        config = settings.on_policy.with_trainings(seed=seed)
-        return self.train_in_rounds(f"seed-{seed}", network, config)
 
     def _identity(self, network: ValueNetwork) -> dict[str, Any]:
         """What a network's run directory is of, apart from how it is trained."""
@@ -309,6 +327,43 @@ class Study(papers_study.Study[Settings]):
             {"settings": dict(settings or {})},
             headline,
         )
+
+
+AnyTrained = TypeVar("AnyTrained", bound=Trained)
+
+
+class TrainedStudy(Study[AnyTrained]):
+    """A study of networks that are trained on random ranges."""
+
+    def train(
+        self,
+        seed: int,
+        *,
+        num_layers: int | None = None,
+        num_units: int | None = None,
+        **changes: Any,
+    ) -> TrainedNetwork:
+        """Trains a positional network, or finds the one that was trained already.
+
+        Args:
+          seed: of parameters and batches.
+          num_layers: hidden layers; None: the study's.
+          num_units: units in each of them; None: the study's.
+          **changes: to the study's `TrainingConfig`. With any change, no early networks are kept.
+
+        Raises:
+          ValueError: as `training.train` does, and if the workspace holds networks that were
+            trained with other settings.
+        """
+        settings = self.settings
+        layers, units = num_layers or settings.num_layers, num_units or settings.num_units
+        name = f"layers-{layers}-units-{units}-seed-{seed}"
+        name += "".join(f"-{key}-{_slug(value)}" for key, value in sorted(changes.items()))
+        if changes or (layers, units) != (settings.num_layers, settings.num_units):
+            changes["networks_per_decade"] = 0
+        config = dataclasses.replace(settings.training, seed=seed, **changes)
+        network = PositionalNetwork(layers, units, seed=seed, device=settings.device)
+        return self.train_network(name, network, config)
 
 
 def _slug(value: Any) -> str:

@@ -6,16 +6,27 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from experiments.dl_cfr import study as dl_cfr_study
-from experiments.dl_cfr.study import ALL_NUMBERS, SUMMARY
+from experiments.dl_cfr.study import ALL_NUMBERS, SUMMARY, Trained, TrainedStudy
+from experiments.experiment import Experiment, Row
+from experiments.particle import study as particle_study
 from experiments.particle.played_game import PlayedGame
-from experiments.particle.study import DOMAINS, PARTICLE, TRAINED, Settings, Study, data_settings
-from experiments.study import Experiment, Judgement, Tables, deviation, verdict
+from experiments.particle.study import (
+    FEWER,
+    GOOFSPIEL,
+    LEDUC,
+    PARTICLE,
+    Sizes,
+    data_settings,
+    training_of,
+)
+from experiments.settings import check_least
+from experiments.verdicts import Judgement, Tables, deviation, verdict
 from spiel_dl.algorithms.cfr import CFRPlusSolver
 from spiel_dl.runs.plots import Panel
 from spiel_dl.runs.reports import Report, Table
@@ -33,6 +44,33 @@ _PRACTICALLY = 1.1
 """How much worse still counts as "practically the same"."""
 _TITLE = "NashConv / 2 of the look-ahead, in utility units"
 _IN_PICTURES = "NashConv / 2 (utility), mean ± standard deviation"
+
+
+@dataclasses.dataclass(frozen=True)
+class Settings(particle_study.Settings):
+    """Networks, and which histories are kept.
+
+    Attributes:
+      played: how deep the equilibrium is played, in the unit of the depth limit; search looks from
+        there down to that limit.
+      fractions: of the histories that the equilibrium reaches there; at least one.
+      num_draws: random choices of histories for each network.
+      equilibrium_iterations: of CFR+ of the whole game.
+    """
+
+    played: int = 2
+    fractions: tuple[float, ...] = (0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0)
+    num_draws: int = 1
+    equilibrium_iterations: int = 10_000
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.fractions or not all(0 <= fraction <= 1 for fraction in self.fractions):
+            raise ValueError(f"fractions={self.fractions} must be numbers from 0 to 1")
+        check_least(self, played=1, num_draws=1, equilibrium_iterations=1)
+
+
+Study = particle_study.Study[Settings]
 
 
 class _Choice(NamedTuple):
@@ -59,24 +97,20 @@ class Found(NamedTuple):
     uniform: float
 
 
-def _trunk(study: Study) -> dl_cfr_study.Study:
-    return study.trunk_study(study.settings.play.iterations)
-
-
 def _compute(study: Study) -> Found:
     """Exploitability against the fraction of histories below which to search.
 
     Raises:
       ValueError: as `Study.train` does, if nothing is left to search, or if the game has no rules.
     """
-    trunk = _trunk(study)
+    trunk = study.trunk_study()
     game = _played_game(trunk, study.settings)
     uniform = game.nash_conv(game.uniform_strategies()) / 2
     return Found(game, _rows(study, trunk, game), uniform)
 
 
 def _report(study: Study, found: Found) -> Report:
-    trunk, settings, played = _trunk(study), study.settings, found.game.played.depth_limit
+    trunk, settings, played = study.trunk_study(), study.settings, found.game.played.depth_limit
     is_papers = is_the_papers(trunk.trunk.tree, played)
     return trunk.report(
         [
@@ -134,21 +168,43 @@ def _judge(tables: Tables) -> Judgement:
 
 
 FRACTIONS = Experiment(
-    "fractions",
-    "Search below a fraction of the histories",
-    _TITLE,
-    "in Goofspiel with 5 cards 0.42 for uniform play, about 3.5 times less below the most reached "
-    "history, and with the 30 % of the histories that are most reached practically the same as "
-    "with all (section 6, Figure 4; of Leduc a curve without numbers). Held of any game is that "
-    f"30 % come to at most {_PRACTICALLY} times what all come to.",
-    _compute,
-    _report,
-    (*TRAINED, "play", "played", "fractions", "num_draws", "equilibrium_iterations"),
-    _judge,
+    name="fractions",
+    title="Search below a fraction of the histories",
+    metric=_TITLE,
+    claim=(
+        "in Goofspiel with 5 cards 0.42 for uniform play, about 3.5 times less below the most "
+        "reached history, and with the 30 % of the histories that are most reached practically "
+        "the same as with all (section 6, Figure 4; of Leduc a curve without numbers). Held of "
+        f"any game is that 30 % come to at most {_PRACTICALLY} times what all come to."
+    ),
+    study=Study,
+    compute=_compute,
+    render=_report,
+    judge=_judge,
+)
+# The look-ahead begins after two rounds in Goofspiel, where the networks of Figure 3 value.
+ROWS = tuple(
+    Row(
+        FRACTIONS,
+        f"particle/{name}_fractions{ending}",
+        dataclasses.replace(settings, sizes=Sizes(conditional=bool(ending))),
+        "Figure 4",
+        40,
+        short_of,
+    )
+    for name, settings, short_of in (
+        ("leduc", Settings(*LEDUC, training_of(62), (0, 1, 2), played=1), FEWER),
+        (
+            "goofspiel_5",
+            Settings(GOOFSPIEL[0], DepthLimit(rounds=3), 27_000, training_of(40), (0, 1, 2, 3, 4)),
+            "five seeds of ten; 40 epochs",
+        ),
+    )
+    for ending in ("", "_conditional")
 )
 
 
-def _rows(study: Study, trunk: dl_cfr_study.Study, game: PlayedGame) -> list[dict[str, Any]]:
+def _rows(study: Study, trunk: TrainedStudy[Trained], game: PlayedGame) -> list[dict[str, Any]]:
     """Means over networks and draws, for every kind and number of histories."""
     settings, reached = study.settings, support(game.reach)
     measured: dict[tuple[str, int], list[float]] = {}
@@ -176,7 +232,7 @@ def _rows(study: Study, trunk: dl_cfr_study.Study, game: PlayedGame) -> list[dic
 
 
 def _measure(
-    trunk: dl_cfr_study.Study,
+    trunk: TrainedStudy[Trained],
     game: PlayedGame,
     network: ValueNetwork,
     choice: _Choice,
@@ -192,7 +248,7 @@ def _measure(
     return float(trunk.part(f"below-{kind}-{choice.number}-{choice.draw}-{name}", measure))
 
 
-def _played_game(trunk: dl_cfr_study.Study, settings: Settings) -> PlayedGame:
+def _played_game(trunk: TrainedStudy[Trained], settings: Settings) -> PlayedGame:
     """The study's game after an equilibrium was played."""
     limit = trunk.settings.data.depth_limit
     if settings.played >= limit.value:
@@ -239,7 +295,7 @@ def _choices(reached: np.ndarray, settings: Settings, seed: int) -> Iterator[_Ch
 
 def is_the_papers(tree: GameTree, played: DepthLimit) -> bool:
     """Whether the paper's numbers in Goofspiel are of this: 5 cards, two rounds played."""
-    return str(tree.game) == str(load_turn_based(DOMAINS["goofspiel"].game)) and played.rounds == 2
+    return str(tree.game) == str(load_turn_based(GOOFSPIEL[0])) and played.rounds == 2
 
 
 def summary(rows: Sequence[Mapping[str, Any]], uniform: float, *, is_the_papers: bool) -> Table:

@@ -9,13 +9,16 @@ hidden layer of ReLUs (appendix C, Figure 5), but that is hard to find.
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from typing import Any
 
 import torch
 
-from experiments.particle.study import Study
-from experiments.study import Experiment, Judgement, Tables, verdict
+from experiments import experiment
+from experiments.experiment import Experiment, Row
+from experiments.settings import check_seeds
+from experiments.verdicts import Judgement, Tables, verdict
 from spiel_dl.networks.feed_forward import feed_forward
 from spiel_dl.networks.optimization import Descent, LearningRate
 from spiel_dl.runs.plots import Panel
@@ -32,6 +35,29 @@ _LEARNED, _HARDLY_LEARNED = 1e-9, 1e-4
 
 Found = dict[tuple[str, int], dict[str, Any]]
 """From architecture and seed to `curve` and `seconds`."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Settings:
+    """What is learned, and how long.
+
+    Attributes:
+      dimension: n.
+      linear_steps: steps of Adam.
+      linear_learning_rate: Adam's at the first step.
+      seeds: of parameters and targets.
+    """
+
+    dimension: int = 10
+    linear_steps: int = 20_000
+    linear_learning_rate: float = 1e-2
+    seeds: tuple[int, ...] = (0, 1, 2)
+
+    def __post_init__(self) -> None:
+        check_seeds(self.seeds)
+
+
+Study = experiment.Study[Settings]
 
 
 def _compute(study: Study) -> Found:
@@ -96,17 +122,20 @@ def _judge(tables: Tables) -> Judgement:
 
 
 LINEAR_TARGETS = Experiment(
-    "linear_targets",
-    "Can architectures learn a linear function of beliefs?",
-    "mean squared error",
-    "the linear model and the product learn linear targets, the product to a loss of 1e-13, while "
-    "concatenations stop at 1e-3 (Figure 2, appendix D); held against the final losses of all "
-    f"seeds, at most {_LEARNED} and at least {_HARDLY_LEARNED}.",
-    _compute,
-    _report,
-    ("seeds", "dimension", "linear_steps", "linear_learning_rate"),
-    _judge,
+    name="linear_targets",
+    title="Can architectures learn a linear function of beliefs?",
+    metric="mean squared error",
+    claim=(
+        "the linear model and the product learn linear targets, the product to a loss of "
+        "1e-13, while concatenations stop at 1e-3 (Figure 2, appendix D); held against the "
+        f"final losses of all seeds, at most {_LEARNED} and at least {_HARDLY_LEARNED}."
+    ),
+    study=Study,
+    compute=_compute,
+    render=_report,
+    judge=_judge,
 )
+ROWS = (Row(LINEAR_TARGETS, "particle/linear_targets", Settings(), "Figure 2", 16),)
 
 
 def train_on_linear_targets(

@@ -13,7 +13,7 @@ import functools
 
 import numpy as np
 
-from spiel_dl.search import sparse_solution as particle_search
+from spiel_dl.search.particles import action_probabilities, solve_below
 from spiel_dl.solvers import linear_program
 from spiel_dl.solvers.best_response import FixedStrategy
 from spiel_dl.solvers.effort import Effort
@@ -69,21 +69,19 @@ class PlayedGame:
           For each player, float64 [S_p], a strategy of the whole game, uniform where no search was.
 
         Raises:
-          ValueError: as `particle_search.solve` does.
+          ValueError: as `solve_below` does.
         """
         leaves, tree = self.played.leaves, self.played.tree
         found = self.uniform_strategies()
         state = np.searchsorted(leaves.history_offsets, kept, side="right") - 1
         for position in np.unique(state):
             particles = self._particles(kept[state == position])
-            solution = particle_search.solve(
-                particles, value_function, self.lookahead, Effort(iterations)
-            )
+            solution = solve_below(particles, value_function, self.lookahead, Effort(iterations))
             for player in (0, 1):
                 infosets = solution.trunk.infosets[player]
-                firsts = solution.tree.first_history[player][infosets]
-                for key in solution.tree.infoset_key[player, firsts].tolist():
-                    answer = solution.action_probabilities(player, key)
+                firsts = solution.trunk.tree.first_history[player][infosets]
+                for key in solution.trunk.tree.infoset_key[player, firsts].tolist():
+                    answer = action_probabilities(solution, player, key)
                     assert answer is not None
                     own = tree.treeplexes[player].sequences(self._infoset_of_key[player][key])
                     found[player][own] = list(answer.values())

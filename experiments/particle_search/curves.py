@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from experiments.experiment import Experiment, Row
 from experiments.particle_search.study import (
     KLSS,
     METHODS,
-    VARIANTS,
     Settings,
     Study,
     blueprint_of,
@@ -25,7 +25,7 @@ from experiments.particle_search.study import (
     part_settings,
     searched,
 )
-from experiments.study import MET, NOT_MET, Experiment, Judgement, Tables
+from experiments.verdicts import MET, NOT_MET, Judgement, Tables
 from spiel_dl.algorithms import exploitability
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.runs.plots import Panel
@@ -138,7 +138,6 @@ def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
             "the largest one, and are held whole by smaller budgets.",
             f"Mirror-descent search makes one step of size {settings.stepsize} (in utility "
             f"ranges) by at least {settings.num_rollouts} rollouts.",
-            *(f"{METHODS[name]}: {_told(name)}." for name in settings.methods if name in VARIANTS),
         ],
         {_MEANS: Table(means, _TITLES), "All": Table.of(rows)},
         pictures,
@@ -163,11 +162,6 @@ def _judge(tables: Tables) -> Judgement:
     )
 
 
-def _told(method: str) -> str:
-    """What a variant adds to a search's configuration."""
-    return ", ".join(f"{name}={value}" for name, value in VARIANTS[method].items())
-
-
 def _mean(rows: list[dict[str, Any]], game: str, method: str, share: float) -> dict[str, Any]:
     own = [r for r in rows if (r["game"], r["method"], r["share"]) == (game, method, share)]
     rises = [row["after"] - row["before"] for row in own]
@@ -183,15 +177,40 @@ def _mean(rows: list[dict[str, Any]], game: str, method: str, share: float) -> d
 
 
 CURVES = Experiment(
-    "curves",
-    "Exploitability of search below samples of public states, by budget",
-    "exploitability (utility) against the share of histories",
-    _CLAIM,
-    _compute,
-    _report,
-    uses=(
-        "games", "blueprints", "shares", "methods", "iterations", "stepsize", "num_rollouts",
-        "seeds",
-    ),
+    name="curves",
+    title="Exploitability of search below samples of public states, by budget",
+    metric="exploitability (utility) against the share of histories",
+    claim=_CLAIM,
+    study=Study,
+    compute=_compute,
+    render=_report,
     judge=_judge,
-)  # fmt: skip
+)
+ROWS = (
+    Row(
+        CURVES,
+        "particle_search/goofspiel_4_descending",
+        Settings(("goofspiel_4_descending",)),
+        minutes=10,
+    ),
+    Row(
+        CURVES,
+        "particle_search/leduc",
+        Settings(("leduc",), shares=(0.1, 0.3, 1.0)),
+        minutes=10,
+        short_of="the budget of 1 %, which is 2 histories, as that of 10 % is 3",
+    ),
+    Row(
+        CURVES,
+        "particle_search/goofspiel_5_descending",
+        Settings(("goofspiel_5_descending",)),
+        minutes=25,
+    ),
+    Row(
+        CURVES,
+        "particle_search/battleships_2x2",
+        Settings(("battleships_2x2",), shares=(1.0,)),
+        minutes=25,
+        short_of="one budget of four",
+    ),
+)

@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from open_spiel.python import policy as openspiel_policy
 
-from experiments import study as papers_study
+from experiments import experiment
 from experiments.settings import check_least
 from spiel_dl.algorithms.knowledge_limited import KnowledgeLimitedPolicy
 from spiel_dl.algorithms.mirror_descent_search import MirrorDescentConfig, MirrorDescentPolicy
@@ -33,29 +33,19 @@ from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.particles import rules_of
 
 PARTICLE_SEPOT, KLSS, MMDS = "particle_sepot", "klss", "mmds"
-_GROWING, _GROWING_VALUES, _UPDATED = "klss_growing", "klss_growing_values", "klss_updated"
 METHODS: Mapping[str, str] = {
     PARTICLE_SEPOT: "particle SePoT",
     KLSS: "knowledge-limited, order 1",
     MMDS: "mirror-descent search",
-    _GROWING: "knowledge-limited, growing",
-    _GROWING_VALUES: "growing, given cfvs of the subgame",
-    _UPDATED: "knowledge-limited, written back",
 }
 """Methods by name, and their names for people."""
-VARIANTS: Mapping[str, Mapping[str, Any]] = {
-    _GROWING: {"num_expansions": 100},
-    _GROWING_VALUES: {"num_expansions": 100, "safety": "values"},
-    _UPDATED: {"safety": "updated"},
-}
-"""What variants of knowledge-limited search add to its `ParticleConfig`."""
 MAX_KEPT = 1_000_000
 """Searches on the way are the same for many infosets, and all are kept."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Settings:
-    """Of all experiments.
+    """Games, blueprints, and searches.
 
     Attributes:
       games: presets with `Rules` that are small enough to compile.
@@ -66,23 +56,9 @@ class Settings:
       stepsize: of mirror-descent search.
       num_rollouts: likewise.
       seeds: of what is drawn.
-      num_places: beliefs: in how many public states of each game.
-      num_samples: beliefs: how often each is drawn.
-      large_games: matches, opponents, first_moves: presets with `Rules`; first_moves takes games
-        that have a factored form.
-      network: of these, a network's name; {game} becomes the preset's.
-      budget: of these, how many histories a search starts from, at most.
-      max_histories: opponents: SePoT leaves searches of more histories to the network.
-      num_games: of each match.
-      num_first_moves: how many moves of each player are searched.
     """
 
-    games: tuple[str, ...] = (
-        "goofspiel_4_descending",
-        "leduc",
-        "battleships_2x2",
-        "goofspiel_5_descending",
-    )
+    games: tuple[str, ...]
     blueprints: tuple[str, ...] = ("uniform", "random:1", "cfr:5", "cfr:20", "cfr:100")
     shares: tuple[float, ...] = (0.01, 0.1, 0.3, 1.0)
     methods: tuple[str, ...] = (PARTICLE_SEPOT, KLSS, MMDS)
@@ -90,28 +66,18 @@ class Settings:
     stepsize: float = 1.0
     num_rollouts: int = 100
     seeds: tuple[int, ...] = (1,)
-    num_places: int = 20
-    num_samples: int = 10
-    large_games: tuple[str, ...] = ("abrupt_phantom_ttt", "abrupt_dark_hex_3x3")
-    network: str = "mmd:{game}"
-    budget: int = 100
-    max_histories: int = 100_000
-    num_games: int = 1000
-    num_first_moves: int = 2
 
     def __post_init__(self) -> None:
-        check_least(self, shares=0.0, iterations=1, num_rollouts=1, num_places=1, num_samples=1)
-        check_least(self, budget=2, max_histories=1, num_games=2, num_first_moves=1)
+        check_least(self, shares=0.0, iterations=1, num_rollouts=1)
         for method in self.methods:
             if method not in METHODS:
                 raise ValueError(f"method {method!r} must be one of {', '.join(METHODS)}")
-        for game in (*self.games, *self.large_games):
+        for game in self.games:
             if game not in PRESETS:
                 raise ValueError(f"game {game!r} must be one of {', '.join(PRESETS)}")
 
 
-class Study(papers_study.Study[Settings]):
-    """A study of searches below samples."""
+Study = experiment.Study[Settings]
 
 
 @functools.lru_cache(maxsize=1)
@@ -177,7 +143,7 @@ def searched(
         critic,
         DepthLimit(rounds=1),
         config=SearchConfig(effort=Effort(settings.iterations)),
-        particles=ParticleConfig(budget=budget, seed=seed, **VARIANTS.get(method, {})),
+        particles=ParticleConfig(budget=budget, seed=seed),
         max_kept=MAX_KEPT,
     )
 
@@ -185,5 +151,4 @@ def searched(
 def part_settings(settings: Settings, **case: Any) -> dict[str, Any]:
     """What a part depends on."""
     names = ("iterations", "stepsize", "num_rollouts")
-    variant = VARIANTS.get(case.get("method", ""), {})
-    return {**case, **{name: getattr(settings, name) for name in names}, **variant}
+    return {**case, **{name: getattr(settings, name) for name in names}}

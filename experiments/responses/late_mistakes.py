@@ -8,6 +8,7 @@ their exploitabilities, so between the points of a method lies what it reaches b
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,10 +16,12 @@ from typing import Any
 
 import numpy as np
 
+from experiments.experiment import Experiment, Row
+from experiments.responses import study as responses_study
 from experiments.responses.responders import Responder, load_model
-from experiments.responses.study import CHOICES, Labels, Study
+from experiments.responses.study import Labels
 from experiments.responses.sweeps import gain_at
-from experiments.study import MET, NOT_MET, OPEN, PARTLY, Experiment, Judgement, Tables, deviation
+from experiments.verdicts import MET, NOT_MET, OPEN, PARTLY, Judgement, Tables, deviation
 from spiel_dl.algorithms.abd import ABDPolicy, transformed_portfolios
 from spiel_dl.algorithms.cdrnr import CDRNRPolicy
 from spiel_dl.algorithms.rnr import RNRPolicy
@@ -63,6 +66,26 @@ ABD_BLOCK, ABD_SAMPLED = "ABD, block", f"ABD, {_NUM_SAMPLES} games for a value"
 ABD_CONSTANT = "ABD, constant actions"
 METHODS = (*SWEPT, ABD_BLOCK, ABD_SAMPLED, ABD_CONSTANT)
 """All methods, in the order of the report."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Settings(responses_study.Settings):
+    """Who responds to whom."""
+
+    games: tuple[str, ...] = tuple(LIMITS)
+    models: tuple[str, ...] = tuple(model for models in KINDS.values() for model in models)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        known = [model for models in KINDS.values() for model in models]
+        if unknown := [model for model in self.models if model not in known]:
+            raise ValueError(f"no models {unknown}; choose from {', '.join(known)}")
+        for game in self.games:
+            if game not in LIMITS:
+                raise ValueError(f"no depth limit for {game!r}, only for {', '.join(LIMITS)}")
+
+
+Study = responses_study.Study[Settings]
 Respond = Callable[[float], ResponsePolicy]
 Rows = list[dict[str, Any]]
 
@@ -116,20 +139,11 @@ def measure(responder: Responder, respond: Respond, parameters: Sequence[float])
 
 
 def _responders(study: Study) -> Iterator[tuple[str, Labels]]:
-    settings = study.settings
-    known = [model for models in KINDS.values() for model in models]
-    unknown = [model for model in settings.models if model not in known]
-    if unknown:
-        raise ValueError(f"late_mistakes has no models {unknown}; choose from {', '.join(known)}")
-    games = settings.games or tuple(LIMITS)
-    for game in games:
-        if game not in LIMITS:
-            raise ValueError(f"late_mistakes has no depth limit for {game!r}, only {LIMITS}")
-    for game in games:
+    for game in study.settings.games:
         for kind, models in KINDS.items():
             for model in models:
-                for player in settings.players:
-                    if not settings.models or model in settings.models:
+                for player in study.settings.players:
+                    if model in study.settings.models:
                         yield kind, {"game": game, "model": model, "player": player}
 
 
@@ -328,15 +342,27 @@ _SUMMARY = {
     "same_p": "times at the same p",
 }
 LATE_MISTAKES = Experiment(
-    "late_mistakes",
-    "ABD, CDRNR and RNR against opponents who err behind the depth limit",
-    "gain and exploitability (utility)",
-    "ABD gains more than twice as much as methods that take the opponent for rational behind the "
-    "depth limit, if it errs there, and more against random opponents (Milec, Kovařík, Lisý 2025, "
-    "abstract). Held if it does at equal exploitability, in the mean of both kinds of late "
-    "opponents, in two games or more; open where no method could.",
-    _compute,
-    _report,
-    CHOICES,
-    _judge,
+    name="late_mistakes",
+    title="ABD, CDRNR and RNR against opponents who err behind the depth limit",
+    metric="gain and exploitability (utility)",
+    claim=(
+        "ABD gains more than twice as much as methods that take the opponent for rational "
+        "behind the depth limit, if it errs there, and more against random opponents (Milec, "
+        "Kovařík, Lisý 2025, abstract). Held if it does at equal exploitability, in the mean "
+        "of both kinds of late opponents, in two games or more; open where no method could."
+    ),
+    study=Study,
+    compute=_compute,
+    render=_report,
+    judge=_judge,
+)
+ROWS = (
+    Row(
+        LATE_MISTAKES,
+        "responses",
+        Settings(),
+        "2025, abstract",
+        10,
+        "portfolios of its figures are not known here",
+    ),
 )

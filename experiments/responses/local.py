@@ -6,22 +6,24 @@ poker alone, so in Goofspiel CDBR stands beside the best response only.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import time
 from collections.abc import Mapping
 from typing import Any
 
-from experiments.responses import table
+from experiments.experiment import Experiment, Row
+from experiments.responses import study as responses_study
+from experiments.responses import table_1
 from experiments.responses.responders import Responder
-from experiments.responses.study import CHOICES, Labels, Study
-from experiments.study import Experiment, Judgement, Tables, verdict
+from experiments.responses.study import Labels
+from experiments.verdicts import Judgement, Tables, verdict
 from spiel_dl.algorithms import lbr
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.runs.plots import Panel
 from spiel_dl.runs.reports import Picture, Report, Table
 from spiel_dl.runs.workspace import file_name
 
-GAMES = ("leduc", "goofspiel_5")
 ITERATIONS = (1, 2, 3, 5, 8, 13, 21, 34)
 """Of CFR; the last one is the paper's."""
 LOOK_AHEAD = (1, 2, 3, 4, 5)
@@ -30,6 +32,17 @@ _ROWS = "Gain, by model and responder"
 _SAME = 1e-6
 _PANEL = Panel("iterations", "gain", "iterations of CFR", "gain (utility)", y_scale="linear")
 Rows = list[dict[str, Any]]
+
+
+@dataclasses.dataclass(frozen=True)
+class Settings(responses_study.Settings):
+    """Who responds to averages of CFR."""
+
+    games: tuple[str, ...] = ("leduc", "goofspiel_5")
+    models: tuple[str, ...] = tuple(f"cfr:{number}" for number in ITERATIONS)
+
+
+Study = responses_study.Study[Settings]
 
 
 def cdbr_name(ahead: int) -> str:
@@ -47,9 +60,9 @@ def _rows(study: Study) -> Rows:
     if other:
         raise ValueError(f"local has no models {other}; give averages of CFR, such as cfr:34")
     rows: Rows = []
-    for labels in study.responders(GAMES, [f"cfr:{number}" for number in ITERATIONS]):
+    for labels in study.responders():
         number = int(labels["model"].removeprefix("cfr:"))
-        told = {**labels, "look_ahead": list(LOOK_AHEAD), **table.ACCURACY}
+        told = {**labels, "look_ahead": list(LOOK_AHEAD), **table_1.ACCURACY}
         compute = functools.partial(_measure, study, labels)
         found = study.workspace.part(file_name("local", *labels.values()), told, compute)
         rows += [{**labels, "iterations": number, **row} for row in found]
@@ -62,7 +75,7 @@ def _measure(study: Study, labels: Labels) -> Rows:
     rows: Rows = [{"method": BEST, "gain": responder.best_gain, "gap": 0.0}]
     for ahead in LOOK_AHEAD:
         start = time.perf_counter()
-        policy, gap = table.cdbr(responder, ahead)
+        policy, gap = table_1.cdbr(responder, ahead)
         rows.append({"method": cdbr_name(ahead), **_judged(responder, policy, start), "gap": gap})
     if responder.is_poker:
         start = time.perf_counter()
@@ -139,13 +152,16 @@ def _least(gains: Mapping[str, float]) -> float:
 
 
 LOCAL_RESPONSES = Experiment(
-    "local",
-    "LBR and CDBR against averages of CFR",
-    "gain (utility)",
-    "in Leduc CDBR gains more than LBR as it looks further, and against 34 iterations of CFR LBR "
-    "gains nothing any more, where CDBR cannot lose (Figures 6, 7).",
-    _rows,
-    _report,
-    CHOICES,
-    _judge,
+    name="local",
+    title="LBR and CDBR against averages of CFR",
+    metric="gain (utility)",
+    claim=(
+        "in Leduc CDBR gains more than LBR as it looks further, and against 34 iterations of "
+        "CFR LBR gains nothing any more, where CDBR cannot lose (Figures 6, 7)."
+    ),
+    study=Study,
+    compute=_rows,
+    render=_report,
+    judge=_judge,
 )
+ROWS = (Row(LOCAL_RESPONSES, "responses", Settings(), "Figures 6, 7", 15),)

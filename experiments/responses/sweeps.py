@@ -14,6 +14,7 @@ All but LBR and the CFR averages come from linear programs; all are judged exact
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -21,17 +22,17 @@ from collections.abc import Callable, Mapping, Sequence
 from open_spiel.python import policy as openspiel_policy
 
 from experiments.responses.responders import Responder
-from experiments.responses.study import Settings
 from spiel_dl.algorithms import lbr
 from spiel_dl.algorithms.best_nash import best_nash, safe_best_response
 from spiel_dl.algorithms.best_response import best_response_policy
 from spiel_dl.algorithms.cdbr import CDBRPolicy
-from spiel_dl.algorithms.cdrnr import CDRNRPolicy
+from spiel_dl.algorithms.cdrnr import GADGETS, CDRNRPolicy
 from spiel_dl.algorithms.rnr import RNRPolicy
 from spiel_dl.algorithms.sequence_form_lp import solve_zero_sum_game
 from spiel_dl.algorithms.ses import safe_exploitation_search
 from spiel_dl.policies import opponent_models
 from spiel_dl.policies.array_policy import ArrayPolicy, mix_policies
+from spiel_dl.tree.depth_limit import DepthLimit
 
 BEST_NASH, LOCAL, MIX, PARETO, RNR, SES = "best Nash", "LBR", "mix", "Pareto set", "RNR", "SES"
 CFR_AVERAGE = "CFR average"
@@ -42,16 +43,47 @@ def cdrnr_name(gadget: str) -> str:
     return f"CDRNR, {gadget}"
 
 
+_TWO_PLIES = DepthLimit(plies=2)
+
+
+@dataclasses.dataclass(frozen=True)
+class Sweep:
+    """What methods are swept over.
+
+    Attributes:
+      depth_limit: of CDRNR, CDBR and SES.
+      scheme: of CDRNR; CDBR in the mix slides, SES goes in blocks.
+      gadgets: of CDRNR.
+      parameters: p, alpha, and the weight of CDBR in the mix.
+      bounds: of exploitability in the Pareto set, as parts of a best response's.
+      cfr_iterations: of the strategies that know no model.
+    """
+
+    depth_limit: DepthLimit = _TWO_PLIES
+    scheme: str = "block"
+    gadgets: tuple[str, ...] = GADGETS
+    parameters: tuple[float, ...] = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
+    bounds: tuple[float, ...] = (0.0, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0)
+    cfr_iterations: tuple[int, ...] = (10, 100, 1000)
+
+    def __post_init__(self) -> None:
+        for name in ("parameters", "bounds"):
+            values = getattr(self, name)
+            if not values or not all(0 <= value <= 1 for value in values):
+                raise ValueError(f"{name}={values} must be numbers between 0 and 1, one or more")
+        unknown = [gadget for gadget in self.gadgets if gadget not in GADGETS]
+        if unknown:
+            raise ValueError(f"gadgets={unknown} must be some of {GADGETS}")
+
+
 Respond = Callable[[float], openspiel_policy.Policy]
 """From a method's parameter to the response."""
 
 
-def methods(
-    responder: Responder, settings: Settings
-) -> Mapping[str, tuple[Respond, Sequence[float]]]:
+def methods(responder: Responder, sweep: Sweep) -> Mapping[str, tuple[Respond, Sequence[float]]]:
     """All methods by name: how to respond, and the parameters to respond with."""
     tree, player, model = responder.tree, responder.player, responder.model
-    limit = settings.depth_limit
+    limit = sweep.depth_limit
 
     @functools.cache
     def nash() -> ArrayPolicy:
@@ -70,42 +102,42 @@ def methods(
         return solve_zero_sum_game(tree)[2]
 
     found: dict[str, tuple[Respond, Sequence[float]]] = {
-        cdrnr_name(gadget): (_cdrnr(responder, settings, gadget), settings.parameters)
-        for gadget in settings.gadgets
+        cdrnr_name(gadget): (_cdrnr(responder, sweep, gadget), sweep.parameters)
+        for gadget in sweep.gadgets
     }
     found[RNR] = (
         lambda p: RNRPolicy(tree, player, model, p=p, exact=True).to_array_policy(),
-        settings.parameters,
+        sweep.parameters,
     )
     found[SES] = (
         lambda alpha: safe_exploitation_search(
             tree, player, model, limit, alpha=alpha, blueprint=blueprint()
         ),
-        settings.parameters,
+        sweep.parameters,
     )
     found[MIX] = (
         lambda weight: mix_policies(tree, [nash(), cdbr()], [1.0 - weight, weight]),
-        settings.parameters,
+        sweep.parameters,
     )
     found[PARETO] = (
         lambda bound: safe_best_response(
             tree, player, model, exploitability=bound * largest_exploitability()
         ),
-        settings.bounds,
+        sweep.bounds,
     )
     found[BEST_NASH] = (lambda _: nash(), (0.0,))
     found[CFR_AVERAGE] = (
         lambda number: opponent_models.cfr_average(tree, int(number)),
-        settings.cfr_iterations,
+        sweep.cfr_iterations,
     )
     if responder.is_poker:
         found[LOCAL] = (lambda _: lbr.local_best_response(tree, player, model), (0.0,))
     return found
 
 
-def _cdrnr(responder: Responder, settings: Settings, gadget: str) -> Respond:
+def _cdrnr(responder: Responder, sweep: Sweep, gadget: str) -> Respond:
     tree, player, model = responder.tree, responder.player, responder.model
-    limit, scheme = settings.depth_limit, settings.scheme
+    limit, scheme = sweep.depth_limit, sweep.scheme
     return lambda p: CDRNRPolicy(
         tree, player, model, limit, p=p, scheme=scheme, gadget=gadget, exact=True
     ).to_array_policy()

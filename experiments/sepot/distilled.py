@@ -22,17 +22,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from experiments.experiment import Experiment, Row
+from experiments.sepot import study as sepot_study
 from experiments.sepot.evaluation import compiled, judge, tabulated
-from experiments.sepot.networks import Networks
-from experiments.sepot.study import TRAINED, GameStudy, Study
-from experiments.settings import as_json
-from experiments.study import Experiment
+from experiments.sepot.study import TrainedGame
+from experiments.settings import as_json, check_least
 from spiel_dl.algorithms.continual_resolving import ContinualResolvingPolicy
 from spiel_dl.algorithms.sepot import SearchConfig, SePoTPolicy
 from spiel_dl.learning import checkpoints
 from spiel_dl.learning.critics import Critic, ExactCritic
 from spiel_dl.learning.transformations import transformations_by_name
-from spiel_dl.play import registry
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.runs.workspace import file_name
@@ -47,6 +46,7 @@ from spiel_dl.value_functions.dataset import Dataset, DatasetConfig
 from spiel_dl.value_functions.generation import random_ranges, value_ranges
 from spiel_dl.value_functions.multi_valued import MultiValuedStates
 from spiel_dl.value_functions.positional import PositionalNetwork
+from spiel_dl.value_functions.training import TrainingConfig
 
 ALONE, USUAL = "network alone", "search, regret matching at the leaves"
 STATELESS, DISTILLED = "resolving, equation 3", "resolving, distilled network"
@@ -63,8 +63,43 @@ _TITLES = {
     "exploitability_0": "player 0's exploitability",
     "exploitability_1": "player 1's exploitability",
 }
-_VALUES = ("num_strategies", "num_layers", "num_units", "training")
-"""Settings that say how values are distilled."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Values:
+    """How values are distilled.
+
+    Attributes:
+      num_strategies: random trunk strategies; each leaf public state is a sample.
+      num_layers: hidden layers of a value network.
+      num_units: units in each.
+      training: how it is trained; the study's seeds take the place of its seed.
+    """
+
+    num_strategies: int = 2000
+    num_layers: int = 3
+    num_units: int = 200
+    training: TrainingConfig = dataclasses.field(
+        default_factory=lambda: TrainingConfig(num_epochs=50, networks_per_decade=0)
+    )
+
+    def __post_init__(self) -> None:
+        check_least(self, num_strategies=2)
+
+
+@dataclasses.dataclass(frozen=True)
+class Settings(sepot_study.Trained):
+    """Policy networks, and value networks.
+
+    Attributes:
+      values: how values are distilled.
+    """
+
+    values: Values = dataclasses.field(default_factory=Values)
+
+
+Study = sepot_study.TrainedStudy[Settings]
+Game = TrainedGame[Settings]
 
 
 class Item(NamedTuple):
@@ -78,7 +113,7 @@ class Item(NamedTuple):
       checkpoint: of the policy network, and of its critic if that is learned.
     """
 
-    study: GameStudy
+    study: Game
     depth_limit: DepthLimit
     seed: int
     critic: str
@@ -93,35 +128,28 @@ class Item(NamedTuple):
     @property
     def settings(self) -> dict[str, Any]:
         """Those of the part."""
-        network = self.study.settings.network
         return {
             "game": self.study.game,
             "seed": self.seed,
-            **({} if network is None else {"file": registry.digest(self.checkpoint)}),
             "transformations": self.study.transformations,
             "critic": self.critic,
             "depth_limit": str(self.depth_limit),
             "iterations": self.study.settings.iterations,
-            "config": self.config,
+            "config": as_json(self.study.settings.values),
         }
 
     def folder(self, player: int) -> str:
         """Where a player's value network learns, in the workspace."""
         return f"distilled/{self.name}/player-{player}"
 
-    @property
-    def config(self) -> dict[str, Any]:
-        """How values are distilled."""
-        return {name: as_json(getattr(self.study.settings, name)) for name in _VALUES}
-
 
 def _compute(study: Study) -> list[dict[str, Any]]:
     """NashConv with the distilled network, beside the search that it was distilled from."""
-    return [row for each in study.games("leduc", "goofspiel_5_descending") for row in _rows(each)]
+    return [row for each in study.games() for row in _rows(each)]
 
 
 def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
-    settings, games = study.settings, study.games(*dict.fromkeys(row["game"] for row in rows))
+    values, games = study.settings.values, study.games()
     left_out = [
         f"{limit} in {each.name}"
         for each in games
@@ -133,9 +161,9 @@ def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
         [
             "NashConv is in utility units, and is the sum of the players' exploitabilities. All "
             "searches go in blocks: a trunk down to the depth limit, and from there on to the end.",
-            f"{settings.num_strategies:,} random trunk strategies, networks of "
-            f"{settings.num_layers} layers of {settings.num_units} units, "
-            f"{settings.training.num_epochs} epochs.",
+            f"{values.num_strategies:,} random trunk strategies, networks of "
+            f"{values.num_layers} layers of {values.num_units} units, "
+            f"{values.training.num_epochs} epochs.",
             *(f"{each.describe()}." for each in games),
             *([f"{_LEFT_OUT}: {', '.join(left_out)}."] if left_out else []),
         ],
@@ -158,13 +186,23 @@ def _headline(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 DISTILLED_VALUES = Experiment(
-    "distilled",
-    "A value network distilled from the critic",
-    "NashConv (utility)",
-    "",
-    _compute,
-    _report,
-    (*TRAINED, "network", "critics", *_VALUES),
+    name="distilled",
+    title="A value network distilled from the critic",
+    metric="NashConv (utility)",
+    claim="",
+    study=Study,
+    compute=_compute,
+    render=_report,
+)
+ROWS = (
+    Row(
+        DISTILLED_VALUES,
+        "sepot",
+        Settings(("leduc", "goofspiel_5_descending")),
+        "section 4.3",
+        60,
+        "networks of 20,000 learner steps",
+    ),
 )
 
 
@@ -242,21 +280,14 @@ def resolved(
     return ArrayPolicy(tree, (strategies[0], strategies[1]))
 
 
-def _rows(study: GameStudy) -> list[dict[str, Any]]:
-    networks, kinds = Networks(study), [_EXACT, _LEARNED]
-    if study.settings.network is not None:
-        kinds = [_EXACT if kind == _EXACT else _LEARNED for kind in study.settings.critics]
-    files = {
-        (seed, kind): networks.with_critic(seed) if kind == _LEARNED else networks.file(seed)
-        for seed in networks.seeds
-        for kind in kinds
-    }
-    networks.check()
+def _rows(study: Game) -> list[dict[str, Any]]:
+    study.train()
     items = [
-        Item(study, limit, seed, kind, file)
+        Item(study, limit, seed, kind, str(study.checkpoint(seed)))
         for limit in study.limits
         if _looks_far_enough(study.game, limit)
-        for (seed, kind), file in files.items()
+        for seed in study.settings.seeds
+        for kind in (_EXACT, _LEARNED)
     ]
     if not items:
         raise ValueError(
@@ -285,11 +316,11 @@ def _distil(
     item: Item, trunk: Trunk, function: ValueFunction, player: int
 ) -> tuple[PositionalNetwork, float]:
     """Trains one player's network; also its mean absolute error in validation."""
-    settings = item.study.settings
+    values = item.study.settings.values
     data = DatasetConfig(item.study.game, item.depth_limit, seed=item.seed)
-    dataset = distilled_dataset(trunk, function, data, settings.num_strategies)
-    config = dataclasses.replace(settings.training, seed=item.seed)
-    network = PositionalNetwork(settings.num_layers, settings.num_units, seed=item.seed)
+    dataset = distilled_dataset(trunk, function, data, values.num_strategies)
+    config = dataclasses.replace(values.training, seed=item.seed)
+    network = PositionalNetwork(values.num_layers, values.num_units, seed=item.seed)
     network.initialize(trunk.leaves)
     identity = {name: value for name, value in item.settings.items() if name != "iterations"}
     directory = item.study.workspace.run_directory(item.folder(player), identity)

@@ -36,8 +36,8 @@ class Search(NamedTuple):
       depth_limit: how deep each search looks.
       cfvs: what the opponent may have instead. `TRANSFORMATIONS`, our default: what the critic says
         of the transformation that is best in each infoset. `CRITIC`, as the paper does it but for
-        its section 5.3: what it says of the identity. `SEARCHES`: that of the search before; the
-        critic's of the identity if there was none.
+        its section 5.3: what it says of the identity. `SEARCHES`: that of the search before, which
+        in blocks is what the best transformation earns.
       iterations: of predictive CFR+.
     """
 
@@ -51,8 +51,8 @@ class Search(NamedTuple):
         if self.cfvs not in known:
             raise ValueError(f"cfvs={self.cfvs!r} must be one of {known}")
         return SearchConfig(
-            given_cfvs=CRITIC if self.cfvs == SEARCHES else self.cfvs,
-            continual=self.cfvs == SEARCHES,
+            # In blocks, what the search before says is what the best transformation earns.
+            given_cfvs=CRITIC if self.cfvs == CRITIC else TRANSFORMATIONS,
             effort=Effort(self.iterations, variant=PREDICTIVE_CFR_PLUS),
         )
 

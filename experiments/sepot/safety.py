@@ -1,13 +1,12 @@
 """Safety of search: is a player that searches more exploitable than its blueprint?
 
-Kubíček et al. (2023), sections 2, 4.2 and 4.3, and Burch, Johanson, Bowling (2014). Three sources
-of the opponent's given cfvs at the root of a search:
+Kubíček et al. (2023), sections 2, 4.2 and 4.3, and Burch, Johanson, Bowling (2014). Two sources of
+the opponent's given cfvs at the root of a search:
 
-  best response      what it could get at most against the blueprint; then those of the search
-                     before. With searches to the end of the game, this is safe.
+  best response      what it could get at most against what the player does so far. With searches to
+                     the end of the game, this is safe.
   identity           what it gets by the blueprint itself: the paper's, from the critic's identity
                      transformation. Nothing keeps a better opponent at that.
-  previous searches  those of the search before; identity where there was none.
 
 Critics are exact, so that no error of learning is to blame; the trained network is judged with its
 own critic as well.
@@ -15,13 +14,18 @@ own critic as well.
 
 from __future__ import annotations
 
+import dataclasses
+import functools
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from experiments.experiment import Experiment, Row
 from experiments.sepot.evaluation import compiled, judge, tabulated
-from experiments.sepot.study import TRAINED, GameStudy, Study
-from experiments.study import Experiment, Judgement, Tables, verdict
+from experiments.sepot.study import Trained, TrainedGame, TrainedStudy
+from experiments.verdicts import Judgement, Tables, verdict
 from spiel_dl.algorithms.sepot import SearchConfig, SePoTPolicy
 from spiel_dl.learning import checkpoints
 from spiel_dl.learning.critics import Critic, ExactCritic
@@ -30,21 +34,21 @@ from spiel_dl.play.registry import load_array_policy
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.runs.workspace import file_name
+from spiel_dl.search.spec import Root
+from spiel_dl.solvers.best_response import best_response, realization_plan
 from spiel_dl.solvers.effort import Effort
-from spiel_dl.tree.depth_limit import DepthLimit, default_depth_limit
+from spiel_dl.tree.depth_limit import BEYOND_THE_GAME, DepthLimit, default_depth_limit
 from spiel_dl.tree.game_tree import GameTree
+from spiel_dl.tree.trunk import cut
 
-BEST_RESPONSE, IDENTITY, PREVIOUS = "best response", "identity", "previous searches"
+Study = TrainedStudy[Trained]
+Game = TrainedGame[Trained]
+BEST_RESPONSE, IDENTITY = "best response", "identity"
 TRAINED_NETWORK = "trained"
 _EXACT, _LEARNED = "exact", "learned"
 _SUFFIX = ".safetensors"
 _TO_THE_END = "to the end"
 _COUNTS = "How often"
-_CONFIGS: dict[str, dict[str, Any]] = {
-    BEST_RESPONSE: {"given_cfvs": "best_response", "continual": True},
-    IDENTITY: {"given_cfvs": "critic", "own_range": "blueprint"},
-    PREVIOUS: {"given_cfvs": "critic", "continual": True},
-}
 # Less is the error of the solution.
 _TOLERANCE = 0.01
 _TITLES = {
@@ -73,7 +77,7 @@ class Case(NamedTuple):
       first_level: above it the blueprint is played.
     """
 
-    study: GameStudy
+    study: Game
     blueprint: str
     critic: str
     cfvs: str
@@ -115,7 +119,7 @@ class Case(NamedTuple):
 
 def _compute(study: Study) -> list[dict[str, Any]]:
     """Exploitability before and after search, by blueprint and source of given cfvs."""
-    return [row for each in study.games("leduc", "goofspiel_4_descending") for row in _rows(each)]
+    return [row for each in study.games() for row in _rows(each)]
 
 
 def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
@@ -129,10 +133,7 @@ def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
             f"`{TRAINED_NETWORK}` is the study's network of its first seed at its last step. From "
             "level 0, the first search starts at the root, without gadget; from level 1, the "
             "blueprint is played down to there.",
-            *(
-                f"{each.describe()}."
-                for each in study.games(*dict.fromkeys(row["game"] for row in rows))
-            ),
+            *(f"{each.describe()}." for each in study.games()),
         ],
         {
             _COUNTS: Table.of(
@@ -166,16 +167,30 @@ def _judge(tables: Tables) -> Judgement:
 
 
 SAFETY = Experiment(
-    "safety",
-    "Is a player that searches more exploitable than its blueprint?",
-    "exploitability of a player (utility)",
-    "a search to the end of the game with given cfvs of best responses is safe (Burch et al. 2014, "
-    "on which section 4.2 builds); held of these, and of the cfvs that the paper takes, the "
-    f"identity's: that no player becomes more exploitable by {_TOLERANCE} utility units.",
-    _compute,
-    _report,
-    TRAINED,
-    _judge,
+    name="safety",
+    title="Is a player that searches more exploitable than its blueprint?",
+    metric="exploitability of a player (utility)",
+    claim=(
+        "a search to the end of the game with given cfvs of best responses is safe (Burch et "
+        "al. 2014, on which section 4.2 builds); held of these, and of the cfvs that the paper "
+        f"takes, the identity's: that no player becomes more exploitable by {_TOLERANCE} "
+        "utility units."
+    ),
+    study=Study,
+    compute=_compute,
+    render=_report,
+    judge=_judge,
+    version=2,  # The identity's cfvs go with the ranges that were played.
+)
+ROWS = (
+    Row(
+        SAFETY,
+        "sepot",
+        Trained(("leduc", "goofspiel_4_descending"), (0,)),
+        "section 4.2",
+        15,
+        "one network, of 20,000 learner steps",
+    ),
 )
 
 
@@ -184,13 +199,28 @@ def search_case(case: Case) -> list[dict[str, float]]:
     tree = compiled(case.study.game)
     blueprint, critic = _load(case, tree)
     effort = Effort(case.study.settings.iterations)
-    told: dict[str, Any] = {"scheme": "sliding", "first_level": case.first_level, "effort": effort}
-    config = SearchConfig(**_CONFIGS[case.cfvs], **told)
+    config = SearchConfig.as_printed(first_level=case.first_level, effort=effort)
     limit = case.depth_limit or beyond(tree)
-    found = SePoTPolicy(tree, blueprint, critic, limit, config=config).to_array_policy()
+    policy = SePoTPolicy(tree, blueprint, critic, limit, config=config)
+    if case.cfvs == BEST_RESPONSE:
+        given = functools.partial(_of_best_response, policy=policy)
+        policy.spec = dataclasses.replace(policy.spec, given_cfvs=given)
+    found = policy.to_array_policy()
     before, after = judge(tree, blueprint), judge(tree, found)
     keys = ("exploitability_0", "exploitability_1")
     return [{"before": before[key], "after": after[key]} for key in keys]
+
+
+def _of_best_response(root: Root, policy: SePoTPolicy) -> np.ndarray:
+    """What the opponent could get at most against what the player does so far: float64 [R_-p]."""
+    tree, player = policy.source.tree, root.player
+    states = np.unique(tree.public_states.of_history[root.histories]).tolist()
+    rest = cut(tree, BEYOND_THE_GAME, states)
+    treeplex = rest.sequence_form.treeplexes[player]
+    strategy = policy.source.policy.strategies[player][rest.sequences[player]]
+    plan = realization_plan(treeplex, strategy, root.ranges[player])
+    cfvs = best_response(rest.sequence_form, root.opponent, plan).cfv
+    return cfvs[: len(root.ranges[root.opponent])]
 
 
 def counts(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -211,7 +241,7 @@ def counts(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
-def _rows(study: GameStudy) -> list[dict[str, Any]]:
+def _rows(study: Game) -> list[dict[str, Any]]:
     cases = _cases(study)
     named = [(case.name, case.settings) for case in cases]
     results = study.workspace.parts(named, search_case, cases, f"{study.name}: safety")
@@ -232,7 +262,7 @@ def _rows(study: GameStudy) -> list[dict[str, Any]]:
     ]
 
 
-def _cases(study: GameStudy) -> list[Case]:
+def _cases(study: Game) -> list[Case]:
     study.train()
     checkpoint = str(study.checkpoint(study.settings.seeds[0]))
     blueprints = [("uniform", _EXACT), ("random:0", _EXACT)]
@@ -240,7 +270,7 @@ def _cases(study: GameStudy) -> list[Case]:
     return [
         Case(study, blueprint, critic, cfvs, limit, level)
         for blueprint, critic in blueprints
-        for cfvs in _CONFIGS
+        for cfvs in (BEST_RESPONSE, IDENTITY)
         for limit in (None, *(each for each in study.limits if not study.looks_to_the_end(each)))
         for level in (0, 1)
     ]

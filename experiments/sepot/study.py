@@ -1,10 +1,9 @@
-"""What the experiments with SePoT share: training, kept checkpoints, and what is finished already.
+"""What the experiments with SePoT share: games, trained networks, and kept checkpoints.
 
 Each game has a folder of its own in the workspace:
 
 seed-0/                            run directory of R-NaD and its critic; one for every seed
 seed-0/step-00010000.safetensors   its checkpoint after so many learner steps
-seed-0/critic-00010000/            run directory of that step's critic, if it is trained by itself
 parts/                             one JSON file per smaller result
 """
 
@@ -15,37 +14,24 @@ import functools
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import pyspiel
 
-from experiments import study as papers_study
+from experiments import experiment
 from experiments.sepot.evaluation import Evaluation, Search, compiled, evaluate
 from experiments.settings import check_least, check_seeds
 from spiel_dl.algorithms.rnad import RNaDConfig, RNaDSolver
-from spiel_dl.algorithms.sepot import SearchConfig, SePoTPlayPolicy
-from spiel_dl.learning.checkpoints import load_blueprint
-from spiel_dl.learning.critic_learner import CriticLearner
 from spiel_dl.learning.critic_training import CriticConfig
-from spiel_dl.learning.critics import Critic
-from spiel_dl.learning.self_play import ActingPolicy
 from spiel_dl.learning.transformations import transformations_by_name
 from spiel_dl.play.presets import game_string
 from spiel_dl.runs import learner_run
 from spiel_dl.runs.workspace import Workspace, file_name
-from spiel_dl.search.sepot_config import DEFAULT_EFFORT
 from spiel_dl.system import tensor_files
 from spiel_dl.system.run_directory import RunDirectory
 from spiel_dl.tree.depth_limit import DepthLimit, default_depth_limit, has_rounds
 from spiel_dl.tree.from_openspiel import load_turn_based
 from spiel_dl.tree.trunk import cut
-from spiel_dl.value_functions.training import TrainingConfig
-
-TRAINED = (
-    "games", "seeds", "num_steps", "steps_per_evaluation", "learner", "critic", "critic_steps",
-    "exploration", "transformations", "limits", "iterations", "device",
-)  # fmt: skip
-"""Settings that every number depends on."""
 
 _SMALL = (128, 128)
 _MAX_PURE = 3
@@ -53,85 +39,52 @@ _MAX_PURE = 3
 
 @dataclasses.dataclass(frozen=True)
 class Settings:
-    """Sizes of a study, and what its experiments vary.
+    """Games and searches.
 
     Attributes:
-      games: names of presets, or game strings; empty: the experiment's.
+      games: names of presets, or game strings.
       seeds: of the networks.
-      num_steps: learner steps of each.
-      steps_per_evaluation: learner steps between two checkpoints that are kept.
-      learner: how networks learn; the study's seeds take the place of its seed. Networks and
-        batches are smaller than the paper's, so that two cores do.
-      critic: how critics learn; likewise.
-      critic_steps: 0: critics learn from the games of the networks' training, as in the paper.
-        Otherwise each kept checkpoint gets a critic of its own, of so many learner steps, on games
-        of the network as it was then.
-      exploration: share of random decisions in such games.
       transformations: "paper", "pure", or None: pure in Leduc, as in the paper, and in other games
         of at most three actions; the paper's 22 elsewhere.
       limits: depth limits of searches; none: `default_limits`.
       iterations: of predictive CFR+ in each search.
       device: where networks learn.
-      blueprints: ablation: names of policies; none: those that the experiment has for the game.
-      critics: ablation, and distilled with `network`: "exact", "trained" (`critic_steps` each, one
-        for every seed), or both.
-      own_ranges, given_cfvs, schemes, gadgets: ablation: which readings.
-      network: table_1, distilled: where networks are that were trained before, see
-        `sepot.networks`.
-      bounds: table_1: the most unique histories of a search; late_rounds: the most that it starts
-        from.
-      num_games: table_1: games of each match.
-      num_histories: residuals: histories of each round.
-      num_strategies: distilled: random trunk strategies; each leaf public state is a sample.
-      num_layers: distilled: hidden layers of a value network.
-      num_units: distilled: units in each.
-      training: distilled: how it is trained; the study's seeds take the place of its seed.
     """
 
-    games: tuple[str, ...] = ()
+    games: tuple[str, ...]
     seeds: tuple[int, ...] = (0, 1, 2)
-    num_steps: int = 100_000
-    steps_per_evaluation: int = 10_000
-    learner: RNaDConfig = dataclasses.field(
-        default_factory=lambda: RNaDConfig(batch_size=64, hidden_sizes=_SMALL)
-    )
-    critic: CriticConfig = dataclasses.field(default_factory=CriticConfig)
-    critic_steps: int = 0
-    exploration: float = 0.5
     transformations: str | None = None
     limits: tuple[DepthLimit, ...] = ()
     iterations: int = 1500
     device: str = "cpu"
-    blueprints: tuple[str, ...] = ()
-    critics: tuple[str, ...] = ("exact",)
-    own_ranges: tuple[str, ...] = ("played", "blueprint")
-    given_cfvs: tuple[str, ...] = ("transformations", "critic", "previous")
-    schemes: tuple[str, ...] = ("block", "sliding")
-    gadgets: tuple[str, ...] = ("resolving",)
-    network: str | None = None
-    bounds: tuple[int, ...] = (25_000, 100_000)
-    num_games: int = 1000
-    num_histories: int = 100
-    num_strategies: int = 2000
-    num_layers: int = 3
-    num_units: int = 200
-    training: TrainingConfig = dataclasses.field(
-        default_factory=lambda: TrainingConfig(num_epochs=50, networks_per_decade=0)
-    )
 
     def __post_init__(self) -> None:
         check_seeds(self.seeds)
-        if set(self.critics) - {"exact", "trained"} or not self.critics:
-            raise ValueError(f"critics={self.critics} must be of 'exact' and 'trained'")
-        if "trained" in self.critics and not self.critic_steps:
-            raise ValueError("critics=trained needs critic_steps: blueprints have no critic beside")
-        positive = {"num_steps": 1, "steps_per_evaluation": 1, "iterations": 1}
-        check_least(self, **positive, critic_steps=0, num_strategies=2, num_histories=1)
+        check_least(self, iterations=1)
 
-    def critic_of(self, seed: int) -> CriticConfig:
-        """How the critic of a seed learns; its learning rate falls until its last step."""
-        steps = self.critic_steps or self.num_steps
-        return dataclasses.replace(self.critic, seed=seed, decay_steps=steps)
+
+@dataclasses.dataclass(frozen=True)
+class Trained(Settings):
+    """Networks that are trained with a critic beside them, as in the paper.
+
+    Attributes:
+      num_steps: learner steps of each.
+      steps_per_evaluation: learner steps between two checkpoints that are kept.
+      learner: how networks learn; the seeds take the place of its seed. Networks and batches are
+        smaller than the paper's, so that two cores do.
+      critic: how critics learn; likewise.
+    """
+
+    num_steps: int = 20_000
+    steps_per_evaluation: int = 20_000
+    learner: RNaDConfig = dataclasses.field(
+        default_factory=lambda: RNaDConfig(batch_size=64, hidden_sizes=_SMALL)
+    )
+    critic: CriticConfig = dataclasses.field(default_factory=CriticConfig)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_least(self, num_steps=1, steps_per_evaluation=1)
 
     @property
     def steps(self) -> list[int]:
@@ -140,19 +93,8 @@ class Settings:
         return [*inner, self.num_steps]
 
 
-class Study(papers_study.Study[Settings]):
-    """Makes what experiments ask for, once."""
-
-    num_threads = 1
-
-    def games(self, *otherwise: str) -> list[GameStudy]:
-        """The games that were chosen, or else these.
-
-        Raises:
-          ValueError: if there is no such game, or if it has no rounds and a limit is in rounds.
-        """
-        names = self.settings.games or otherwise
-        return [GameStudy(name, self.settings, self.workspace) for name in names]
+AnySettings = TypeVar("AnySettings", bound=Settings)
+AnyTrained = TypeVar("AnyTrained", bound=Trained)
 
 
 def default_transformations(game: pyspiel.Game) -> str:
@@ -160,7 +102,7 @@ def default_transformations(game: pyspiel.Game) -> str:
     return "pure" if game.num_distinct_actions() <= _MAX_PURE else "paper"
 
 
-class GameStudy:
+class GameStudy(Generic[AnySettings]):
     """What is made in one game; worker processes get it as it is.
 
     Attributes:
@@ -172,7 +114,7 @@ class GameStudy:
       workspace: the game's own, within the study's.
     """
 
-    def __init__(self, name: str, settings: Settings, workspace: Workspace):
+    def __init__(self, name: str, settings: AnySettings, workspace: Workspace):
         """Describes a study of one game; nothing is made before it is asked for.
 
         Raises:
@@ -185,6 +127,18 @@ class GameStudy:
             raise ValueError(f"{self.game} has no rounds; give depth limits in moves")
         self.transformations = settings.transformations or default_transformations(loaded)
         self.workspace = workspace.within(file_name(name))
+
+    def looks_to_the_end(self, depth_limit: DepthLimit) -> bool:
+        """Whether a search from the root leaves nothing to a critic."""
+        return not cut(compiled(self.game), depth_limit).leaves.num_public_states
+
+    def describe(self) -> str:
+        """The complete game string, as the beginning of a sentence."""
+        return f"{self.name} is `{self.game}`"
+
+
+class TrainedGame(GameStudy[AnyTrained]):
+    """A game in which networks are trained."""
 
     def train(self) -> None:
         """Trains the networks of all seeds, as far as that is not done.
@@ -203,20 +157,19 @@ class GameStudy:
 
     def run_directory(self, seed: int) -> RunDirectory:
         """The run directory of a seed."""
-        return self.workspace.run_directory(f"seed-{seed}", self.identity(seed))
-
-    def identity(self, seed: int) -> dict[str, Any]:
-        """What the run directory of a seed is of."""
-        settings = self.settings
-        return {
+        identity = {
             "game": self.game,
-            "learner": dataclasses.replace(settings.learner, seed=seed).to_json(),
-            "critic": settings.critic_of(seed).to_json(),
-            "critic_steps": settings.critic_steps,
-            "exploration": settings.exploration,
+            "learner": dataclasses.replace(self.settings.learner, seed=seed).to_json(),
+            "critic": self.critic_of(seed).to_json(),
             "transformations": self.transformations,
-            "device": settings.device,
+            "device": self.settings.device,
         }
+        return self.workspace.run_directory(f"seed-{seed}", identity)
+
+    def critic_of(self, seed: int) -> CriticConfig:
+        """How the critic of a seed learns; its learning rate falls until its last step."""
+        steps = self.settings.num_steps
+        return dataclasses.replace(self.settings.critic, seed=seed, decay_steps=steps)
 
     def checkpoint(self, seed: int, step: int | None = None) -> Path:
         """Where the checkpoint after so many steps, or after the last, is once it was trained."""
@@ -232,24 +185,29 @@ class GameStudy:
         named = [(each.name, each.settings) for each in evaluations]
         return self.workspace.parts(named, evaluate, evaluations, f"{self.name}: evaluate")
 
-    def searching(
-        self, act: ActingPolicy, critic: Critic, most: int, **config: Any
-    ) -> SePoTPlayPolicy:
-        """SePoT at the first depth limit, in searches of so many histories.
 
-        By the defaults, but for the iterations and what else is said of `SearchConfig`.
+class Study(experiment.Study[AnySettings]):
+    """Makes what experiments ask for, once."""
+
+    num_threads = 1
+
+    def games(self) -> list[GameStudy[AnySettings]]:
+        """The games.
+
+        Raises:
+          ValueError: if there is no such game, or if it has no rounds and a limit is in rounds.
         """
-        effort = dataclasses.replace(DEFAULT_EFFORT, iterations=self.settings.iterations)
-        search = SearchConfig(max_histories=most, effort=effort, **config)
-        return SePoTPlayPolicy(self.game, act, critic, self.limits[0], config=search)
+        return [GameStudy(name, self.settings, self.workspace) for name in self.settings.games]
 
-    def looks_to_the_end(self, depth_limit: DepthLimit) -> bool:
-        """Whether a search from the root leaves nothing to a critic."""
-        return not cut(compiled(self.game), depth_limit).leaves.num_public_states
 
-    def describe(self) -> str:
-        """The complete game string, as the beginning of a sentence."""
-        return f"{self.name} is `{self.game}`"
+class TrainedStudy(experiment.Study[AnyTrained]):
+    """A study of networks that it trains."""
+
+    num_threads = 1
+
+    def games(self) -> list[TrainedGame[AnyTrained]]:
+        """The games; it raises as `Study.games` does."""
+        return [TrainedGame(name, self.settings, self.workspace) for name in self.settings.games]
 
 
 def default_limits(game: str) -> tuple[DepthLimit, ...]:
@@ -264,15 +222,16 @@ def default_limits(game: str) -> tuple[DepthLimit, ...]:
     return tuple(unit.with_value(number) for number in numbers)
 
 
-def _train(study: GameStudy, seed: int) -> None:
+def _train(study: TrainedGame[Any], seed: int) -> None:
     """Trains the network of one seed, and keeps its checkpoints."""
     settings, game = study.settings, load_turn_based(study.game)
-    also: dict[str, Any] = {}
-    if not settings.critic_steps:
-        also["transformations"] = transformations_by_name(study.transformations, game)
-        also["critic"] = settings.critic_of(seed)
-    config = dataclasses.replace(settings.learner, seed=seed)
-    learner = RNaDSolver(game, config, device=settings.device, **also)
+    learner = RNaDSolver(
+        game,
+        dataclasses.replace(settings.learner, seed=seed),
+        device=settings.device,
+        transformations=transformations_by_name(study.transformations, game),
+        critic=study.critic_of(seed),
+    )
     directory = study.run_directory(seed)
     for step in settings.steps:
         kept = study.checkpoint(seed, step)
@@ -281,48 +240,10 @@ def _train(study: GameStudy, seed: int) -> None:
         learner_run.run_learner(
             learner, directory, step, steps_per_evaluation=step, show_progress=False
         )
-        done = _train_critic(study, seed, directory, step) if settings.critic_steps else directory
         with tensor_files.atomic_path(kept) as temporary:
-            shutil.copyfile(done.checkpoint_path, temporary)
-
-
-def _train_critic(study: GameStudy, seed: int, trained: RunDirectory, step: int) -> RunDirectory:
-    """Trains a critic of the network as it is now, in a run directory of its own."""
-    settings, game = study.settings, load_turn_based(study.game)
-    learner = CriticLearner(
-        game,
-        load_blueprint(trained.checkpoint_path, game, settings.device),
-        transformations_by_name(study.transformations, game),
-        settings.critic_of(seed),
-        device=settings.device,
-        batch_size=settings.learner.batch_size,
-        max_tree_histories=settings.learner.max_tree_histories,
-        exploration=settings.exploration,
-    )
-    identity = {**study.identity(seed), "step": step}
-    directory = RunDirectory(trained.path / f"critic-{step:08d}", identity, resume=True)
-    num_steps = settings.critic_steps
-    learner_run.run_learner(
-        learner, directory, num_steps, steps_per_evaluation=num_steps, show_progress=False
-    )
-    return directory
+            shutil.copyfile(directory.checkpoint_path, temporary)
 
 
 def is_whole_game(game: str, depth_limit: str) -> bool:
-    """Whether searches from a preset's root solve the game, so that nothing is left to a critic.
-
-    Of reports that do not tell it in their rows, see `within`.
-    """
+    """Whether searches from a preset's root solve the game, so that nothing is left to a critic."""
     return (game, depth_limit) == ("leduc", "2 rounds")
-
-
-def within(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The rows of searches that leave something to a critic, as `to_the_end` of them says."""
-    return [row for row in rows if not row["to_the_end"]]
-
-
-TO_THE_END = (
-    "Searches in blocks that look to the end of the game from its root solve it, whatever "
-    "blueprint and critic are; they are shown, and left out of all counts and means."
-)
-"""What a report says of `within`."""

@@ -40,9 +40,9 @@ from spiel_dl.policies import portfolios as portfolio_makers
 from spiel_dl.policies.array_policy import ArrayPolicy, read_strategy
 from spiel_dl.policies.opponent_models import cfr_average
 from spiel_dl.policies.portfolios import Portfolios
-from spiel_dl.search.portfolio_step import PortfolioStep
-from spiel_dl.search.respond_to import DEFAULT_EFFORT, ResponsePolicy, pieces_and_policy
-from spiel_dl.solvers.effort import Effort, check_effort
+from spiel_dl.search.respond_to import DEFAULT_EFFORT, ResponsePolicy, response_source
+from spiel_dl.search.spec import Root, Spec
+from spiel_dl.solvers.effort import Effort
 from spiel_dl.solvers.restricted_game import check_probability
 from spiel_dl.solvers.variants import CFR_PLUS
 from spiel_dl.tree.depth_limit import DepthLimit
@@ -96,9 +96,8 @@ class ABDPolicy(ResponsePolicy):
           ValueError: if the game cannot be compiled or cut, or if an argument is not valid.
         """
         check_probability(p)
-        check_effort(effort)
-        pieces, policy = pieces_and_policy(game, player, model, depth_limit, scheme)
-        known = ArrayPolicy(pieces.tree, policy.strategies)
+        source = response_source(game, player, model, depth_limit, scheme)
+        known = source.known
         if isinstance(portfolios, str):
             made = _portfolios(portfolios, known, player, p)
         elif isinstance(portfolios, Portfolios):
@@ -108,11 +107,18 @@ class ABDPolicy(ResponsePolicy):
         matrices: ExactMatrices | SampledMatrices = ExactMatrices(player, made)
         if num_samples is not None:
             matrices = SampledMatrices(player, made, num_samples, seed)
-        super().__init__(
-            PortfolioStep(
-                pieces, policy, matrices, model_of=1 - player, p=p, effort=effort, exact=exact
-            )
+        spec = Spec(
+            functools.partial(_at_leaves, matrices=matrices),
+            "joint",
+            p=p,
+            model_to_the_end=True,
+            exact=exact,
         )
+        super().__init__(source, spec, effort)
+
+
+def _at_leaves(root: Root, matrices: ExactMatrices | SampledMatrices) -> np.ndarray:
+    return matrices(root.trunk.leaves)
 
 
 def transformed_portfolios(

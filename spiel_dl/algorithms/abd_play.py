@@ -15,27 +15,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import pyspiel
 from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.algorithms.sepot import MAX_KEPT
-from spiel_dl.search.played import PlayedAnswer
-from spiel_dl.search.policy_rows import acting_policy, rows_of
-from spiel_dl.search.portfolio_played import PlayedPortfolios, PortfolioPlayedStep
+from spiel_dl.search.played import BlueprintSource, Schedule
+from spiel_dl.search.policy import SearchPolicy
+from spiel_dl.search.policy_rows import TensorPolicy, acting_policy, rows_of
+from spiel_dl.search.rollout_values import ByRollouts
+from spiel_dl.search.samples import OfInfoset
 from spiel_dl.search.sepot_config import PortfolioConfig as PortfolioConfig
-from spiel_dl.search.sepot_played import SePoTPlayedPolicy
+from spiel_dl.search.spec import Spec
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.load import AnyGame, turn_based_game
 from spiel_dl.tree.particles import rules_of
 
 
-class ABDPlayPolicy(SePoTPlayedPolicy):
+class ABDPlayPolicy(SearchPolicy):
     """Both players' responses to a model of the other one, each as if only that player searched.
 
     An answer depends on nothing that was asked before.
     """
 
-    step: PortfolioPlayedStep
+    source: BlueprintSource
 
     def __init__(
         self,
@@ -66,19 +67,18 @@ class ABDPlayPolicy(SePoTPlayedPolicy):
         """
         turn_based = turn_based_game(game)
         rules = rules_of(turn_based)
+        how = config or PortfolioConfig()
         rows = [[rows_of(rules, each) for each in side] for side in (own, (model, *others))]
-        portfolios = PlayedPortfolios(rules, rows[0], rows[1])
-
+        values = ByRollouts(rules, rows[0], rows[1], num_rollouts=how.num_rollouts, seed=how.seed)
         blueprint = acting_policy(own[0])
         if blueprint is None:
             raise ValueError("the first of `own` must be a policy network or the uniform policy")
-        how = config or PortfolioConfig()
-        step = PortfolioPlayedStep(turn_based, blueprint, portfolios, depth_limit, how)
-        self._blueprint = own[0]
-        super().__init__(step, max_kept)
-
-    def _answer(self, state: pyspiel.State, player: int) -> PlayedAnswer:
-        """As in `PlayedPolicy`; where nothing is searched, what `own[0]` plays."""
-        if self.step.searches_in(state.batch)[0]:
-            return super()._answer(state, player)
-        return PlayedAnswer(self._blueprint.action_probabilities(state, player), was_searched=False)
+        source = BlueprintSource(
+            turn_based,
+            TensorPolicy(rules, blueprint),
+            depth_limit,
+            OfInfoset(how.budget, max_listed=how.budget, seed=how.seed),
+            others=rows[1][0],
+            schedule=Schedule(first_round=how.first_round),
+        )
+        super().__init__(source, Spec(values, p=how.p), how.effort, max_kept=max_kept)

@@ -30,9 +30,9 @@ from __future__ import annotations
 
 from open_spiel.python import policy as openspiel_policy
 
-from spiel_dl.search.respond_to import DEFAULT_EFFORT, ResponsePolicy, pieces_and_policy
-from spiel_dl.search.responding import BestResponseStep
-from spiel_dl.search.step import AnyValueFunction
+from spiel_dl.search.leaf_values import AnyValueFunction, values_by
+from spiel_dl.search.respond_to import DEFAULT_EFFORT, ResponsePolicy, response_source
+from spiel_dl.search.spec import Spec
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.load import AnyGame
@@ -72,15 +72,6 @@ class CDBRPolicy(ResponsePolicy):
         Raises:
           ValueError: if the game cannot be compiled or cut, or if an argument is not valid.
         """
-        pieces, policy = pieces_and_policy(game, player, model, depth_limit, scheme)
-        super().__init__(
-            BestResponseStep(
-                pieces,
-                policy,
-                model_of=1 - player,
-                p=1.0,
-                value_function=value_function,
-                effort=effort,
-                exact=exact,
-            )
-        )
+        source = response_source(game, player, model, depth_limit, scheme)
+        values = values_by(source.pieces, value_function)
+        super().__init__(source, Spec(values, p=1.0, exact=exact), effort)

@@ -43,21 +43,20 @@ of them, exploitability can be three times the gain at p = 0.5.
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from open_spiel.python import policy as openspiel_policy
 
-from spiel_dl.search.resolving import ResolvingStep
-from spiel_dl.search.respond_to import DEFAULT_EFFORT, ResponsePolicy, pieces_and_policy
-from spiel_dl.search.responding import FullStep, JointStep, ModelStep
-from spiel_dl.search.step import AnyValueFunction
+from spiel_dl.search.leaf_values import AnyValueFunction, values_by
+from spiel_dl.search.respond_to import DEFAULT_EFFORT, ResponsePolicy, response_source
+from spiel_dl.search.spec import WHOLE_GAME, Spec
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.solvers.gadgets import SAFE_GADGETS, check_gadget
+from spiel_dl.solvers.restricted_game import check_probability
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.load import AnyGame
 
-GADGETS = ("joint", "full", *SAFE_GADGETS)
+GADGETS = (*WHOLE_GAME, *SAFE_GADGETS)
 
 
 class CDRNRPolicy(ResponsePolicy):
@@ -105,6 +104,7 @@ class CDRNRPolicy(ResponsePolicy):
             gadget cannot be used with this scheme and this value function.
         """
         check_gadget(gadget, refinement, GADGETS)
+        check_probability(p)
         if gadget in SAFE_GADGETS and scheme == "sliding" and value_function is not None:
             raise ValueError(
                 f"gadget={gadget!r} with scheme='sliding' needs the opponent's values inside of "
@@ -117,18 +117,6 @@ class CDRNRPolicy(ResponsePolicy):
                 f"among the value functions for {list(value_function)}; give one for all, or use "
                 "another gadget"
             )
-        pieces, policy = pieces_and_policy(game, player, model, depth_limit, scheme)
-        steps: dict[str, Callable[..., ModelStep]] = {"joint": JointStep, "full": FullStep}
-        resolve = functools.partial(ResolvingStep, gadget=gadget, refinement=refinement)
-        make = steps.get(gadget, resolve)
-        super().__init__(
-            make(
-                pieces,
-                policy,
-                model_of=1 - player,
-                p=p,
-                value_function=value_function,
-                effort=effort,
-                exact=exact,
-            )
-        )
+        source = response_source(game, player, model, depth_limit, scheme)
+        values = values_by(source.pieces, value_function)
+        super().__init__(source, Spec(values, gadget, refinement, p=p, exact=exact), effort)

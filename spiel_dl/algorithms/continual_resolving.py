@@ -27,10 +27,10 @@ print(exploitability.exploitability(policy.tree, policy.to_array_policy()))
 from __future__ import annotations
 
 from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.search.engine import ContinualPolicy
-from spiel_dl.search.resolving import ResolvingStep
-from spiel_dl.search.step import AnyValueFunction
-from spiel_dl.solvers.effort import Effort
+from spiel_dl.search.compiled import CompiledPolicy, CompiledSource
+from spiel_dl.search.leaf_values import AnyValueFunction, ByValueFunction
+from spiel_dl.search.spec import Spec
+from spiel_dl.solvers.effort import Effort, check_effort, check_no_tolerance
 from spiel_dl.solvers.gadgets import check_gadget
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.load import AnyGame, compile_game
@@ -41,14 +41,12 @@ from spiel_dl.value_functions.base import check_arguments, check_value_function
 DEFAULT_EFFORT = Effort(iterations=1000)
 
 
-class ContinualResolvingPolicy(ContinualPolicy):
+class ContinualResolvingPolicy(CompiledPolicy):
     """Both players' policies by continual resolving, each as if only that player used it.
 
     Nothing is solved before it is asked for; what was solved is kept. Where a player's own strategy
     never comes, it is uniform; without a gadget, also where the opponent's solved one never does.
     """
-
-    step: ResolvingStep
 
     def __init__(
         self,
@@ -84,13 +82,11 @@ class ContinualResolvingPolicy(ContinualPolicy):
         check_arguments(value_function, depth_limit, by_limit=True)
         tree = compile_game(game)
         check_value_function(cut(tree, depth_limit), value_function)
-        super().__init__(
-            ResolvingStep(
-                Pieces(tree, depth_limit, "block"),
-                ArrayPolicy.uniform(tree),
-                gadget,
-                refinement=refinement,
-                value_function=value_function,
-                effort=effort,
-            )
-        )
+        check_effort(effort)
+        check_no_tolerance(effort)
+        source = CompiledSource(Pieces(tree, depth_limit, "block"), ArrayPolicy.uniform(tree))
+        values = None
+        if value_function is not None:
+            values = ByValueFunction(source.pieces, value_function)
+            values.check()
+        super().__init__(source, Spec(values, gadget, refinement), effort)

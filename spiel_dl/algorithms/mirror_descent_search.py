@@ -1,7 +1,7 @@
 """Mirror-descent search: decides by one update of the blueprint, without a subgame.
 
 Sokota et al. (2023), "The Update-Equivalence Framework for Decision-Time Planning";
-`search.mirror_descent_step` says how.
+`search.mirror_descent` says how.
 
     policy = MirrorDescentPolicy(game, blueprint, MirrorDescentConfig(stepsize=1.0))
 
@@ -12,23 +12,25 @@ nothing: too large a stepsize is a best response to the blueprint, and as exploi
 
 from __future__ import annotations
 
-from spiel_dl.search.mirror_descent_step import ActionValues, MirrorDescentStep
-from spiel_dl.search.played import PlayedPolicy
+from spiel_dl.search.mirror_descent import MirrorDescentSource
+from spiel_dl.search.policy import SearchPolicy
 from spiel_dl.search.policy_rows import AnyBlueprint
 from spiel_dl.search.sepot_config import MirrorDescentConfig as MirrorDescentConfig
+from spiel_dl.search.spec import Spec
+from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree.load import AnyGame
 
 _MAX_KEPT = 16
 """How many searches are remembered."""
 
 
-class MirrorDescentPolicy(PlayedPolicy[ActionValues]):
+class MirrorDescentPolicy(SearchPolicy):
     """Both players' policies by mirror-descent search, each as if only that player searched.
 
     An answer depends on nothing that was asked before.
     """
 
-    step: MirrorDescentStep
+    source: MirrorDescentSource
 
     def __init__(
         self,
@@ -40,14 +42,11 @@ class MirrorDescentPolicy(PlayedPolicy[ActionValues]):
 
         Args:
           game: a game with `Rules`, its game string, or the compiled game.
-          blueprint: a policy network or the uniform policy; or a function from information state
-            tensors, float32 [N, D], and legal actions, bool [N, A], both on the CPU, to action
-            probabilities, float32 [N, A], on any device, which are 0 where an action is illegal and
-            sum to 1 in each row. Other policies are refused.
+          blueprint: as `algorithms.sepot.SePoTPlayPolicy` has it.
           config: how to search; None: the defaults.
 
         Raises:
           ValueError: if the game has no rules, or the blueprint is none of these.
         """
-        step = MirrorDescentStep(game, blueprint, config or MirrorDescentConfig())
-        super().__init__(step, _MAX_KEPT)
+        source = MirrorDescentSource(game, blueprint, config or MirrorDescentConfig())
+        super().__init__(source, Spec(), Effort(), max_kept=_MAX_KEPT)

@@ -20,23 +20,24 @@ Nothing but public observations and the player's own observations is used.
 
 from __future__ import annotations
 
-from spiel_dl.search.particle_step import ParticleStep
-from spiel_dl.search.played import PlayedPolicy
-from spiel_dl.search.sparse_solution import DEFAULT_EFFORT, SparseSolution
-from spiel_dl.solvers.effort import Effort
+from spiel_dl.search.particles import ParticleSource, particle_spec
+from spiel_dl.search.policy import SearchPolicy
+from spiel_dl.solvers.effort import Effort, check_effort, check_no_tolerance
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.load import AnyGame
-from spiel_dl.value_functions.base import ValueFunction
+from spiel_dl.value_functions.base import ValueFunction, check_arguments
+
+DEFAULT_EFFORT = Effort(iterations=100)
 
 
-class ParticlePolicy(PlayedPolicy[SparseSolution]):
+class ParticlePolicy(SearchPolicy):
     """Both players' policies, each as if only that player used it.
 
     The same infoset gets the same answer whatever was asked before. Solutions are kept for the
     next questions, the latest ones.
     """
 
-    step: ParticleStep
+    source: ParticleSource
 
     def __init__(
         self,
@@ -67,18 +68,14 @@ class ParticlePolicy(PlayedPolicy[SparseSolution]):
           ValueError: if the game has no rules, a number is too small, there is no such gadget, or
             there is a tolerance.
         """
-        step = ParticleStep(
-            game,
-            value_function,
-            depth_limit,
-            budget=budget,
-            gadget=gadget,
-            effort=effort,
-            seed=seed,
-        )
-        super().__init__(step, max_kept)
+        check_arguments(value_function, depth_limit)
+        check_effort(effort)
+        check_no_tolerance(effort)
+        source = ParticleSource(game, depth_limit, budget=budget, seed=seed)
+        spec = particle_spec(value_function, gadget)
+        super().__init__(source, spec, effort, max_kept=max_kept)
 
     @property
     def num_regenerations(self) -> int:
         """How often particles had to be regenerated (step 3)."""
-        return self.step.num_regenerations
+        return self.source.num_regenerations

@@ -37,8 +37,8 @@ import torch
 from spiel_dl.algorithms.particle_search import ParticlePolicy
 from spiel_dl.learning.learner import Learner
 from spiel_dl.networks.optimization import Descent, LearningRate
-from spiel_dl.search import sparse_solution
-from spiel_dl.search.sparse_solution import SparseSolution
+from spiel_dl.search.particles import leaf_particles, solve_below
+from spiel_dl.search.spec import Solution
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree.beam import sample_consistent
 from spiel_dl.tree.depth_limit import DepthLimit
@@ -224,9 +224,9 @@ class ParticleSelfPlay(Learner):
         limit = self.depth_limit
         particles = first = self._start()
         while True:
-            solution = sparse_solution.solve(particles, self.network, limit, self._effort)
+            solution = solve_below(particles, self.network, limit, self._effort)
             if particles is not first:
-                samples.append(self._sample(solution))
+                samples.append(self._sample(particles, solution))
             if not solution.trunk.leaves.num_public_states:
                 return samples
             particles = self._next(solution)
@@ -239,9 +239,9 @@ class ParticleSelfPlay(Learner):
         public_tensor = self._rules.public_tensor(state.batch, True)[0]
         return sample_consistent(self.game, public_tensor, self.config.budget, self._generator)
 
-    def _sample(self, solution: SparseSolution) -> SparseSample:
+    def _sample(self, particles: Particles, solution: Solution) -> SparseSample:
         """What a solution says about its root."""
-        particles, features = solution.particles, self.network.features
+        features = self.network.features
         tops = np.arange(1, particles.num_particles + 1)
         roots = [solution.trunk.extent.roots_at(player, tops) for player in (0, 1)]
         beliefs = [
@@ -262,14 +262,14 @@ class ParticleSelfPlay(Learner):
             *arrays,
         )
 
-    def _next(self, solution: SparseSolution) -> Particles:
+    def _next(self, solution: Solution) -> Particles:
         """Step 3."""
         leaves, generator = solution.trunk.leaves, self._generator
-        reach = np.add.reduceat(solution.leaf_reach(), leaves.history_offsets[:-1])
+        reach = np.add.reduceat(solution.leaf_reach, leaves.history_offsets[:-1])
         if generator.random() < self.config.exploration or not reach.any():
             reach = np.ones(leaves.num_public_states)
         public_state = int(generator.choice(len(reach), p=reach / reach.sum()))
-        reached = solution.leaf_particles(public_state)
+        reached = leaf_particles(solution, public_state)
         here = slice(*leaves.history_offsets[public_state : public_state + 2])
         for player in (0, 1):
             if generator.random() < self.config.exploration or not reached.reach[player].any():

@@ -19,7 +19,7 @@ Games", section 4.2. To decide in a public state:
 `SePoTPolicy` searches in compiled games, `SePoTPlayPolicy` in games of any size with `Rules`, whose
 public states are reconstructed.
 
-Why these are the defaults of `SearchConfig` (`experiments/sepot/ablation.py` measures the others):
+Why these are the defaults of `SearchConfig` (others in `results/sepot/goofspiel_5/ablation.md`):
 
   * *Ranges that are played.* The paper replays the network's policy for a player that has played by
     it so far (section 4.2). Once the player has searched, that is not the range with which it
@@ -29,19 +29,21 @@ Why these are the defaults of `SearchConfig` (`experiments/sepot/ablation.py` me
   * *Given cfvs of the best transformation.* At its leaves, a search lets the opponent take the
     transformation that is best there, and the next search begins there. Given cfvs of the identity
     (`as_printed`) are lower where the opponent's own blueprint errs, and nothing keeps it at them.
-    In blocks, those of the best one are the very cfvs that `continual` takes from the search
-    before: no earlier search has to be known for them, only the own range.
 
-What may be relied upon, with ranges that are played and `continual` searches:
+What may be relied upon:
 
-  * If they look to the end of the game and `given_cfvs` is "best_response", no search makes its
-    player more exploitable, up to the error of the solution: what the player would do otherwise
-    keeps the opponent at its given cfvs, so the gadget can be solved.
-  * If the blueprint is an equilibrium, the transformations are all continuations of the opponent,
-    and the first search starts at the root, the searched policy is an equilibrium.
+  * If searches look to the end of the game, and the opponent is given what best responses to the
+    blueprint earn (by a `Spec` of one's own), none makes its player more exploitable, up to the
+    error of the solution: what the player would do otherwise keeps the opponent at its given cfvs,
+    so the gadget can be solved.
+  * In blocks, with `given_cfvs="transformations"`: if the blueprint is an equilibrium, the
+    transformations are all continuations of the opponent, and the first search starts at the root,
+    the searched policy is an equilibrium. With "critic" it need not be one. An equilibrium may err
+    where the opponent never comes; cfvs of the identity then cannot be kept there, and a search
+    gives up what matters elsewhere (`tests/algorithms/test_sepot.py` has such a game).
 
-In blocks, the second holds without `continual`. Outside these conditions nothing is guaranteed: few
-transformations do not cover what an opponent can do behind the leaves.
+Outside these conditions nothing is guaranteed: few transformations do not cover what an opponent
+can do behind the leaves.
 """
 
 from __future__ import annotations
@@ -50,42 +52,51 @@ import os
 from typing import Protocol
 
 import numpy as np
-import pyspiel
 import torch
 from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.learning import checkpoints
 from spiel_dl.learning.critic_network import NetworkCritic
 from spiel_dl.learning.critics import Critic
-from spiel_dl.policies import asking
 from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.search.engine import ContinualPolicy
-from spiel_dl.search.policy_rows import AnyBlueprint
+from spiel_dl.search.compiled import CompiledPolicy, CompiledSource
+from spiel_dl.search.leaf_values import ByCritic
+from spiel_dl.search.played import MOST, BlueprintSource, Schedule
+from spiel_dl.search.policy import SearchPolicy
+from spiel_dl.search.policy_rows import AnyBlueprint, TensorPolicy, acting_blueprint
+from spiel_dl.search.samples import Sampler, WholePublicState
 from spiel_dl.search.sepot_config import MAX_HISTORIES
 from spiel_dl.search.sepot_config import SearchConfig as SearchConfig
-from spiel_dl.search.sepot_played import SePoTPlayedPolicy, SePoTPlayedStep
-from spiel_dl.search.sepot_step import SePoTStep
+from spiel_dl.search.spec import Spec
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.game_tree import GameTree
-from spiel_dl.tree.load import AnyGame, compile_game
+from spiel_dl.tree.load import AnyGame, compile_game, turn_based_game
+from spiel_dl.tree.particles import rules_of
 from spiel_dl.tree.pieces import Pieces, look_ahead_sizes
 
 MAX_KEPT = 4096
 """How many searches a policy remembers at most that is asked along games."""
 
 
-class SePoTPolicy(ContinualPolicy):
+def sepot_spec(critic: Critic | None, config: SearchConfig) -> Spec:
+    """What a search of SePoT solves."""
+    values = ByCritic(critic)
+    return Spec(
+        values,
+        config.gadget,
+        config.refinement,
+        given_cfvs=values.of_identity if config.given_cfvs == "critic" else values.of_best,
+        leaf_choice=config.leaf_choice,
+        averages=False,
+    )
+
+
+class SePoTPolicy(CompiledPolicy):
     """Both players' policies by search on a compiled game, each as if only that player searched.
 
     Nothing is searched before it is asked for; what was found is kept. Where a player's own
     strategy never comes, and where a search would be too large, it is the blueprint.
-
-    Attributes:
-      answer_was_searched: whether the last answer was found by a search.
     """
-
-    step: SePoTStep
-    answer_was_searched: bool = False
 
     def __init__(
         self,
@@ -114,69 +125,35 @@ class SePoTPolicy(ContinualPolicy):
         tree = compile_game(game, blueprint)
         left_out = _left_out(tree, depth_limit, config)
         pieces = Pieces(tree, depth_limit, config.scheme, config.first_level, left_out)
-        table = ArrayPolicy.from_policy(tree, blueprint)
-        super().__init__(SePoTStep(pieces, table, critic, config))
-
-    @property
-    def config(self) -> SearchConfig:
-        """Where and how it searches."""
-        return self.step.config
-
-    @property
-    def num_searches(self) -> int:
-        """How many searches there were so far."""
-        return self.step.num_searches
-
-    @property
-    def num_left_to_blueprint(self) -> int:
-        """How many public states with a choice were not searched, because they were too large."""
-        return self.step.num_left_to_blueprint
-
-    def action_probabilities(
-        self, state: pyspiel.State, player_id: int | None = None
-    ) -> dict[int, float]:
-        """Probabilities of all legal actions; see `ContinualPolicy`."""
-        answer = super().action_probabilities(state, player_id)
-        player = asking.acting_player(state, player_id)
-        infoset = self.tree.find_infoset(state, player)
-        self.answer_was_searched = bool(self.step.searched[player][infoset])
-        return answer
-
-    @property
-    def num_unfinished(self) -> int:
-        """How many batches of searches ended above the tolerance of their effort."""
-        return self.step.num_unfinished
+        source = CompiledSource(pieces, ArrayPolicy.from_policy(tree, blueprint))
+        super().__init__(source, sepot_spec(critic, config), config.effort)
 
     @property
     def share_searched(self) -> float:
         """Of both players' infosets with a choice, how many were searched so far."""
-        chosen = [treeplex.num_actions > 1 for treeplex in self.tree.treeplexes]
-        found = [own[choice] for own, choice in zip(self.step.searched, chosen, strict=True)]
+        chosen = [treeplex.num_actions > 1 for treeplex in self.source.tree.treeplexes]
+        found = [own[choice] for own, choice in zip(self.source.searched, chosen, strict=True)]
         return float(np.concatenate(found).mean())
 
 
 def _left_out(tree: GameTree, depth_limit: DepthLimit, config: SearchConfig) -> np.ndarray | None:
     """Which pieces are too large to be searched, as `Pieces` has it; None: none."""
-    if config.max_histories is None and config.max_root_histories is None:
+    if config.max_histories is None:
         return None
-    left_out = np.zeros(tree.num_public_states, np.bool_)
-    if config.max_histories is not None:
-        left_out |= look_ahead_sizes(tree, depth_limit) > config.max_histories
-    if config.max_root_histories is not None:
-        of_history = tree.public_states.of_history[~tree.is_terminal]
-        sizes = np.bincount(of_history, minlength=len(left_out))
-        left_out |= sizes > config.max_root_histories
+    left_out = look_ahead_sizes(tree, depth_limit) > config.max_histories
     # The search at the root is one of all public states in which a player is the first to move.
     firsts = tree.public_states.of_history[(tree.move_number == 0) & (tree.player >= 0)]
     return np.append(left_out, left_out[firsts].any())
 
 
-class SePoTPlayPolicy(SePoTPlayedPolicy):
+class SePoTPlayPolicy(SearchPolicy):
     """Both players' policies by search in games with `Rules`, each as if only that player searched.
 
     Searches on the way to a state are made first, as far as they are not among the latest ones. An
     answer depends on nothing that was asked before.
     """
+
+    source: BlueprintSource
 
     def __init__(
         self,
@@ -186,6 +163,8 @@ class SePoTPlayPolicy(SePoTPlayedPolicy):
         depth_limit: DepthLimit,
         *,
         config: SearchConfig | None = None,
+        sampler: Sampler | None = None,
+        max_kept: int = MAX_KEPT,
     ):
         """Loads the game.
 
@@ -199,13 +178,25 @@ class SePoTPlayPolicy(SePoTPlayedPolicy):
           depth_limit: how deep each search looks.
           config: the rest; None: the defaults, with max_histories=25,000. A config of your own has
             no bound unless it says one.
+          sampler: at which histories of a public state a search starts; None: at all.
+          max_kept: how many searches are remembered at most; the latest ones.
 
         Raises:
-          ValueError: if the game has no rules, if the blueprint is none of these, or if the config
-            needs the whole game's tree.
+          ValueError: if the game has no rules, or if the blueprint is none of these.
         """
         config = config or SearchConfig(max_histories=MAX_HISTORIES)
-        super().__init__(SePoTPlayedStep(game, blueprint, critic, depth_limit, config), MAX_KEPT)
+        turn_based = turn_based_game(game)
+        source = BlueprintSource(
+            turn_based,
+            TensorPolicy(rules_of(turn_based), acting_blueprint(blueprint)),
+            depth_limit,
+            sampler or WholePublicState(min(config.max_histories or MOST, MOST)),
+            schedule=Schedule(
+                config.scheme, config.first_level, max_histories=config.max_histories
+            ),
+        )
+        spec = sepot_spec(critic, config)
+        super().__init__(source, spec, config.effort, max_kept=max_kept)
 
 
 class LearnerWithCritic(Protocol):

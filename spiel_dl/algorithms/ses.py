@@ -32,8 +32,10 @@ from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.algorithms.sequence_form_lp import solve_zero_sum_game
 from spiel_dl.policies.array_policy import ArrayPolicy, read_strategy
-from spiel_dl.solvers import depth_limited, gadgets, restricted_game
+from spiel_dl.search.search import search
+from spiel_dl.search.spec import Root, Spec
 from spiel_dl.solvers.best_response import best_response, realization_plan
+from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree.depth_limit import BEYOND_THE_GAME, DepthLimit
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.histories import check_player
@@ -96,44 +98,33 @@ def _refine(
     """Step 2: replaces the player's strategy (float64 [S_p]) in the subgame of a public state."""
     subgame = cut(tree, BEYOND_THE_GAME, public_state)
     form, opponent = subgame.sequence_form, 1 - player
+    treeplex = form.treeplexes[player]
     own_plan = realization_plan(tree.treeplexes[player], strategy)
-    player_range = _range(subgame, player, public_state, own_plan)
-    model_range = _range(subgame, opponent, public_state, model_plan)
-    if not player_range.any() or not form.treeplexes[player].num_infosets:
+    player_range = _range(subgame, player, own_plan)
+    model_range = _range(subgame, opponent, model_plan)
+    if not player_range.any() or not treeplex.num_infosets:
         return
-    old = strategy[subgame.sequences[player]]
-    old_plan = realization_plan(form.treeplexes[player], old, player_range)
-    cfvs = best_response(form, opponent, old_plan).cfv[: len(model_range)]
-    gadget = gadgets.max_margin(form, player, player_range, cfvs)
-    new = _solve(gadget, player, model_range, alpha if model_range.any() else 0.0)
-    below_roots = slice(form.treeplexes[player].num_root_sequences, None)
+    old_plan = realization_plan(treeplex, strategy[subgame.sequences[player]], player_range)
+    # In the gadget the opponent first chooses a root infoset. Nothing else is bound to the model.
+    others = form.treeplexes[opponent]
+    root = Root(
+        subgame,
+        player,
+        (player_range, model_range) if player == 0 else (model_range, player_range),
+        given_cfvs=best_response(form, opponent, old_plan).cfv[: len(model_range)],
+        model_plan=np.append(model_range, np.zeros(others.num_sequences - len(model_range))),
+        modelled=np.zeros(others.num_infosets, np.bool_),
+    )
+    spec = Spec(gadget="max_margin", p=alpha if model_range.any() else 0.0, exact=True)
+    new = search(root, spec, Effort()).strategy
+    below_roots = slice(treeplex.num_root_sequences, None)
     strategy[subgame.sequences[player][below_roots]] = new[below_roots]
 
 
-def _solve(
-    gadget: gadgets.Gadget, player: int, model_range: np.ndarray, alpha: float
-) -> np.ndarray:
-    """The player's strategy in a max-margin gadget: float64 [S_p].
-
-    There the opponent's first decision is for a root infoset. It is bound to the model's range with
-    probability alpha, and in nothing else.
-    """
-    form = gadget.sequence_form if player == 0 else gadget.sequence_form.swapped()
-    ranges = gadget.root_ranges if player == 0 else gadget.root_ranges[::-1]
-    treeplex = form.treeplexes[1]
-    choice = np.zeros(treeplex.num_sequences)
-    choice[0] = 1.0
-    choice[treeplex.sequences(0)] = model_range
-    is_choice = np.arange(treeplex.num_infosets) == 0
-    game = restricted_game.restrict(form, ranges, choice, is_choice, alpha)
-    return depth_limited.solve_by_lp(game).strategy
-
-
-def _range(subgame: Trunk[Any], player: int, public_state: int, plan: np.ndarray) -> np.ndarray:
+def _range(subgame: Trunk[Any], player: int, plan: np.ndarray) -> np.ndarray:
     """A plan's reach of the root infosets of a player, scaled to sum 1 or all 0: float64 [R]."""
-    tree = subgame.tree
-    starts = tree.public_states.histories(public_state)
+    starts = subgame.extent.starts
     reach = np.zeros(len(subgame.root_infosets[player]))
-    reach[subgame.extent.roots_at(player, starts)] = plan[tree.sequence[player, starts]]
+    reach[subgame.extent.roots_at(player, starts)] = plan[subgame.tree.sequence[player, starts]]
     mass = reach.sum()
     return reach / mass if mass > 0 else reach

@@ -32,13 +32,11 @@ from spiel_dl.factored import (
     merged_kernels,
 )
 from spiel_dl.factored.abrupt_views import ViewTables
-from spiel_dl.factored.infoset_classes import InfosetClasses
+from spiel_dl.factored.infoset_classes import InfosetClasses, StoneGame
 from spiel_dl.factored.merged import Expansion, MergedMatrix
-from spiel_dl.factored.stones import PathTensors, check_mover
+from spiel_dl.factored.stones import PathTensors
 from spiel_dl.games.boards import Board
 from spiel_dl.tree.factored_form import Cost, FactoredForm
-from spiel_dl.tree.factored_game import FactoredGame
-from spiel_dl.tree.information_states import Observations
 
 _SECONDS_PER_SLOT = 7e-8
 # The first row and column of matrices: sequence 0 is the empty one.
@@ -162,20 +160,16 @@ def _skeletons(board: BoardTables, views: Sequence[ViewTables]) -> MergedMatrix:
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class AbruptGame(FactoredGame):
+class AbruptGame(StoneGame):
     """An abrupt phantom game, OpenSpiel's or ours.
 
     Attributes:
       sequence_form: its payoffs.
       board: the board game.
-      classes: both players' infosets.
-      tensors: how the game writes what a player has tried.
     """
 
     sequence_form: AbruptForm
     board: Board
-    classes: tuple[InfosetClasses, InfosetClasses]
-    tensors: PathTensors
 
     @staticmethod
     def build(
@@ -195,17 +189,7 @@ class AbruptGame(FactoredGame):
             (_seen(tables, found[0], views[0]), _seen(tables, found[1], views[1])),
             _skeletons(tables, views),
         )
-        return AbruptGame(game, form, board, (classes[0], classes[1]), tensors)
-
-    def legal_actions(self, player: int, infoset: int) -> np.ndarray:
-        """Legal actions of an infoset: int32 [n]; ValueError if there is none such."""
-        self.check_infoset(player, infoset)
-        return np.array(self.classes[player].cells(infoset), np.int32)
-
-    def find_infoset(self, state: pyspiel.State, player: int) -> int:
-        """A player's infoset in a state of this game; ValueError if it does not act there."""
-        check_mover(self.game, state, player)
-        return self.classes[player].find(state, player)
+        return AbruptGame(game, form, (classes[0], classes[1]), tensors, board)
 
     def history(self, player: int, infoset: int) -> list[int]:
         """The actions of one of the histories in an infoset; ValueError if there is none such."""
@@ -215,10 +199,6 @@ class AbruptGame(FactoredGame):
         found = _Search(self.board, player, own).history()
         assert found is not None, "infosets have histories"
         return found
-
-    def observations(self, player: int, begin: int, end: int) -> Observations:
-        """What a player sees in the infosets from `begin` to before `end`."""
-        return self.tensors.write(player, self.classes[player].paths, begin, end)
 
 
 class _Search:

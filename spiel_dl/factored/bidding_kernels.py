@@ -73,8 +73,8 @@ def add_ends(begin, end, player, classes, class_of, first_sequence, plan, cfv):
       classes: `BiddingClasses`.
       class_of: int32 [I].
       first_sequence: both players', int32 [I] each.
-      plan: [S_-p], float64 or float32, the opponent's.
-      cfv: [S_p], of the same dtype, updated.
+      plan: float64 [S_-p], the opponent's.
+      cfv: float64 [S_p], updated.
     """
     first_choice, num_bids, after = classes.first_choice, classes.num_bids, classes.after
     utility = classes.utility

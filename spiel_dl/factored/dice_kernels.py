@@ -83,8 +83,8 @@ def add_calls(begin, end, player, tables, plan, cfv):
       begin, end: which sets, from 1 on.
       player: whose values.
       tables: `DiceTables`.
-      plan: [S_-p], float64 or float32, the opponent's.
-      cfv: [S_p], of the same dtype, written.
+      plan: float64 [S_-p], the opponent's.
+      cfv: float64 [S_p], written.
     """
     first_sequence, num_actions, chance, matches, quantity = tables
     num_hands = chance.size

@@ -15,8 +15,8 @@ def add_pairs(utilities, outcomes, own_last, others_last, plan, cfv):
       utilities: float64 [Q, 3^n], by order of prizes and outcomes.
       outcomes: int16 [m, m], of pairs of bids.
       own_last, others_last: int32 [m, m], both players' last sequences.
-      plan: [Q, L], float64 or float32, the opponent's weights of its last sequences.
-      cfv: [Q, L], of the same dtype, updated.
+      plan: float64 [Q, L], the opponent's weights of its last sequences.
+      cfv: float64 [Q, L], updated.
     """
     for order in range(utilities.shape[0]):
         for own in range(outcomes.shape[0]):

@@ -10,7 +10,9 @@ import numpy as np
 import pyspiel
 
 from spiel_dl.factored import class_kernels
-from spiel_dl.factored.stones import StonePaths, tries
+from spiel_dl.factored.stones import PathTensors, StonePaths, check_mover, tries
+from spiel_dl.tree.factored_game import FactoredGame
+from spiel_dl.tree.information_states import Observations
 from spiel_dl.tree.sequence_form import Treeplex
 
 
@@ -109,3 +111,30 @@ class InfosetClasses:
         if infoset is None:
             raise ValueError(f"player {player} has no infoset in {state} of {state.get_game()}")
         return infoset
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class StoneGame(FactoredGame):
+    """A phantom game, OpenSpiel's or ours.
+
+    Attributes:
+      classes: both players' infosets.
+      tensors: how the game writes what a player has tried.
+    """
+
+    classes: tuple[InfosetClasses, InfosetClasses]
+    tensors: PathTensors
+
+    def legal_actions(self, player: int, infoset: int) -> np.ndarray:
+        """Legal actions of an infoset: int32 [n]; ValueError if there is none such."""
+        self.check_infoset(player, infoset)
+        return np.array(self.classes[player].cells(infoset), np.int32)
+
+    def find_infoset(self, state: pyspiel.State, player: int) -> int:
+        """A player's infoset in a state of this game; ValueError if it does not act there."""
+        check_mover(self.game, state, player)
+        return self.classes[player].find(state, player)
+
+    def observations(self, player: int, begin: int, end: int) -> Observations:
+        """What a player sees in the infosets from `begin` to before `end`."""
+        return self.tensors.write(player, self.classes[player].paths, begin, end)

@@ -68,8 +68,8 @@ def add_products(matrix, split, part, side, begins, source, target):
       part: a label.
       side: 0: the target stands for rows and the source for columns; 1: the other way around.
       begins: int64 [2], the first row and column of the whole matrix.
-      source: a vector, float64 or float32.
-      target: updated; of the same dtype.
+      source: float64 vector.
+      target: float64 vector, updated.
     """
     # Not inside of the loop, where numba would count references.
     first_edge, edges = matrix.first_edge, matrix.edges

@@ -25,13 +25,11 @@ import numpy as np
 import pyspiel
 
 from spiel_dl.factored import phantom_kernels
-from spiel_dl.factored.infoset_classes import InfosetClasses
+from spiel_dl.factored.infoset_classes import InfosetClasses, StoneGame
 from spiel_dl.factored.orders import orders_of
 from spiel_dl.factored.stones import PathTensors, check_mover
 from spiel_dl.games.boards import Board, turn_lengths
 from spiel_dl.tree.factored_form import Cost, FactoredForm, equal_parts
-from spiel_dl.tree.factored_game import FactoredGame
-from spiel_dl.tree.information_states import Observations
 
 # Not the number of threads, so that sums do not depend on it.
 _NUM_PARTS = 8
@@ -155,19 +153,17 @@ class PhantomForm(FactoredForm):
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class PhantomGame(FactoredGame):
+class PhantomGame(StoneGame):
     """A classical phantom game, OpenSpiel's or ours.
 
     Attributes:
       sequence_form: its payoffs and classes.
-      tensors: how the game writes what a player has tried.
       strings_count_turns: whether the game's strings tell how often the opponent has failed.
       has_waits: whether players wait until turns are over, see `games.phantom`. Where
         they do, they have no infoset here.
     """
 
     sequence_form: PhantomForm
-    tensors: PathTensors
     strings_count_turns: bool = False
     has_waits: bool = False
 
@@ -188,19 +184,14 @@ class PhantomGame(FactoredGame):
         form = PhantomForm(
             (first.treeplex, second.treeplex), 2.0, num_threads, board, (first, second)
         )
-        return PhantomGame(game, form, tensors, strings_count_turns, has_waits)
-
-    def legal_actions(self, player: int, infoset: int) -> np.ndarray:
-        """Legal actions of an infoset: int32 [n]; ValueError if there is none such."""
-        self.check_infoset(player, infoset)
-        return np.array(self.sequence_form.classes[player].cells(infoset), np.int32)
+        return PhantomGame(game, form, (first, second), tensors, strings_count_turns, has_waits)
 
     def find_infoset(self, state: pyspiel.State, player: int) -> int:
         """A player's infoset in a state of this game; ValueError if it does not act there."""
         check_mover(self.game, state, player)
         if self.forced_action(state) is not None:
             raise ValueError(f"player {player} waits in {state}, and has no infoset here")
-        return self.sequence_form.classes[player].find(state, player)
+        return super().find_infoset(state, player)
 
     def forced_action(self, state: pyspiel.State) -> int | None:
         """To wait, where that is all that is legal; None elsewhere."""
@@ -216,10 +207,6 @@ class PhantomGame(FactoredGame):
         if not self.strings_count_turns:
             return None
         return self._history(player, infoset, fails=True)
-
-    def observations(self, player: int, begin: int, end: int) -> Observations:
-        """What a player sees in the infosets from `begin` to before `end`."""
-        return self.tensors.write(player, self.sequence_form.classes[player].paths, begin, end)
 
     def _history(self, player: int, infoset: int, fails: bool) -> list[int]:
         self.check_infoset(player, infoset)

@@ -318,8 +318,8 @@ def add_weights(tables, begin, end, plan, weights):
     Args:
       tables: `ChoiceTables` of the player.
       begin, end: which classes.
-      plan: [S], its realization plan; of either dtype, like `weights`.
-      weights: [W], updated.
+      plan: float64 [S], its realization plan.
+      weights: float64 [W], updated.
     """
     first_sequence, members, first_member, first_choice, first_entry, rows = tables
     for own in range(begin, end):
@@ -341,7 +341,7 @@ def sum_values(tables, begin, end, values, cfv):
       tables: `ChoiceTables` of the player.
       begin, end: which classes.
       values: float [W], of the finished orders: utility times the opponent's weight.
-      cfv: [S], written; of the dtype of `values`.
+      cfv: float64 [S], written.
     """
     first_sequence, members, first_member, first_choice, first_entry, rows = tables
     for own in range(begin, end):

@@ -130,13 +130,6 @@ class NetworkCritic(Critic):
             found[start : start + _BATCH] = self.network.squashed(units).cpu().numpy()
         return found
 
-    def pair_values(self, tree: CompiledTree, histories: np.ndarray, player: int) -> np.ndarray:
-        """Not known: raises ValueError."""
-        raise ValueError(
-            "a network critic values the blueprint against transformations, not pairs of these; "
-            "search with two_sided=False, or use an ExactCritic"
-        )
-
     def _check(self, tree: CompiledTree, histories: np.ndarray) -> None:
         if not is_same_game(tree.game, self.game):
             raise ValueError(f"the critic is one of {self.game}, not of {tree.game}")

@@ -42,26 +42,6 @@ class Critic(abc.ABC):
           ValueError: if the critic cannot value histories of this tree.
         """
 
-    def pair_values(self, tree: CompiledTree, histories: np.ndarray, player: int) -> np.ndarray:
-        """A player's utilities if both players follow transformations.
-
-        Args:
-          tree: a tree of the critic's game.
-          histories: int [N], histories of the tree.
-          player: whose utility.
-
-        Returns:
-          float [N, K, K], the player's own transformation first.
-
-        Raises:
-          ValueError: if the critic cannot value histories of this tree, or does not know pairs, as
-            critics do unless they say otherwise.
-        """
-        raise ValueError(
-            f"{type(self).__name__} values the blueprint against transformations, not pairs of "
-            "these; search with two_sided=False, or give it a method pair_values"
-        )
-
 
 class ExactCritic(Critic):
     """Walks a compiled game backwards: nothing is learned, nothing approximated.
@@ -110,12 +90,6 @@ class ExactCritic(Critic):
             self._known[player] = self._walk(player, self.strategies[player][0])
         return self._known[player][histories]
 
-    def pair_values(self, tree: CompiledTree, histories: np.ndarray, player: int) -> np.ndarray:
-        """See `Critic`; float64. The tree must be the critic's own."""
-        self._check(tree)
-        rows = [self._walk(player, own)[histories] for own in self.strategies[player]]
-        return np.stack(rows, axis=1)
-
     def _check(self, tree: CompiledTree) -> None:
         if tree is not self.tree:
             raise ValueError(
@@ -144,10 +118,6 @@ class RecognisingCritic(Critic):
     def values(self, tree: CompiledTree, histories: np.ndarray, player: int) -> np.ndarray:
         """See `Critic`; float64."""
         return self._critic.values(self._critic.tree, self._find(tree, histories), player)
-
-    def pair_values(self, tree: CompiledTree, histories: np.ndarray, player: int) -> np.ndarray:
-        """See `Critic`; float64."""
-        return self._critic.pair_values(self._critic.tree, self._find(tree, histories), player)
 
     def _find(self, tree: CompiledTree, histories: np.ndarray) -> np.ndarray:
         if not is_same_game(tree.game, self._critic.tree.game):

@@ -11,8 +11,8 @@ import torch
 
 from spiel_dl.games.environments import EpisodeEnds
 from spiel_dl.learning import history_tensors
-from spiel_dl.tree.from_openspiel import zero_sum_utility
 from spiel_dl.tree.information_states import check_tensors
+from spiel_dl.tree.walk import zero_sum_utility
 
 
 class StateEnvironment:

@@ -7,19 +7,20 @@ A new kind of policy of this package is one more entry of `KINDS`; a person's ow
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.games.own import is_same_function
 from spiel_dl.play import searches, zoo
-from spiel_dl.play.options import LookingAhead, Options, Responding
+from spiel_dl.play.options import LookingAhead, Options, Responding, options_of
 from spiel_dl.play.requests import Request
 from spiel_dl.policies import opponent_models
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.small_policies import HighestActionPolicy, SeatsPolicy, UniformPolicy
 from spiel_dl.solvers import variants
+from spiel_dl.system.parameters import Parameter
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.load import turn_based_game
 
@@ -204,14 +205,6 @@ _ALL = (
         models="rnad",
     ),
     Kind(
-        "sepot_continual:CHECKPOINT",
-        "SePoT that goes on from its earlier searches",
-        searches.sepot_continual,
-        compiles=True,
-        options=searches.SePoT,
-        models="rnad",
-    ),
-    Kind(
         "particle:NETWORK",
         "search among particles with a particle value network, in games with Rules",
         searches.particle,
@@ -288,3 +281,21 @@ def policy_names() -> str:
     """The patterns of all kinds there are now, for help texts and errors."""
     patterns = ", ".join(kind.pattern for kind in KINDS.values())
     return f"{patterns}, or the path of a policy, a run or a checkpoint"
+
+
+def all_options(kinds: Iterable[Kind]) -> dict[str, Parameter]:
+    """All options of some kinds; texts name the kinds that have them, and the kinds' defaults."""
+    users: dict[str, dict[str, Parameter]] = {}
+    for kind in kinds:
+        for name, option in options_of(kind.options).items():
+            users.setdefault(name, {})[kind.name] = option
+    found = {}
+    for name, known in users.items():
+        defaults = {kind: each.default for kind, each in known.items() if each.default is not None}
+        told = [f"{kind} ({defaults[kind]})" if kind in defaults else kind for kind in known]
+        if len(set(defaults.values())) == 1:
+            told = [*known, f"default: {next(iter(defaults.values()))}"]
+        first = next(iter(known.values()))
+        text = f"{first.text} For {', '.join(told)}."
+        found[name] = dataclasses.replace(first, default=None, text=text)
+    return found

@@ -32,8 +32,8 @@ from spiel_dl.play.tally import Tally
 from spiel_dl.policies import asking
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.small_policies import HighestActionPolicy, UniformPolicy
-from spiel_dl.tree.from_openspiel import zero_sum_utility
 from spiel_dl.tree.load import AnyGame, turn_based_game
+from spiel_dl.tree.walk import zero_sum_utility
 
 Policies = tuple[openspiel_policy.Policy, openspiel_policy.Policy]
 _PAIRS_AT_ONCE = 64

@@ -4,7 +4,7 @@ A kind of policy has one configuration. Its fields are the options, and so are t
 algorithm's own configuration that it offers:
 
     @dataclasses.dataclass(frozen=True)
-    class SePoT(Searching):
+    class SePoT(LookingAhead, Solving):
         search: SearchConfig = offered(SearchConfig(), "max_histories", "leaf_choice")
 
 Names, texts, types and defaults are those of the fields: for `load_policy`, flags and the page.
@@ -114,7 +114,7 @@ def options_of(config: type[Options]) -> dict[str, Parameter]:
 
 
 def configure(config: type[T], given: Mapping[str, Any]) -> T:
-    """A kind's configuration, with those options that are given, all of which it has."""
+    """A kind's configuration, with those of the options that it has."""
     values = {}
     for field in dataclasses.fields(config):
         names = field.metadata.get(_OFFERED)

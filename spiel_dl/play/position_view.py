@@ -28,8 +28,9 @@ from spiel_dl.play.public_tree_view import PolicyNumbers
 from spiel_dl.policies import asking
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.small_policies import RememberingPolicy, SeatsPolicy
-from spiel_dl.search.engine import ContinualPolicy
-from spiel_dl.search.found import Found
+from spiel_dl.search.compiled import CompiledSource
+from spiel_dl.search.policy import SearchPolicy
+from spiel_dl.search.spec import Solution
 from spiel_dl.tree.compiled_tree import CompiledTree
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.histories import TooManyHistoriesError
@@ -87,14 +88,14 @@ class Watched:
 
     def _restart(self) -> None:
         self.policy = self._make()
-        self._found: collections.deque[Found] = collections.deque(maxlen=_MAX_FOUND)
+        self._found: collections.deque[Solution] = collections.deque(maxlen=_MAX_FOUND)
         self._numbers: dict[int, PolicyNumbers] = {}  # By the identity of who searches.
         for seat in (0, 1):
-            step = getattr(self.searcher(seat), "step", None)
-            if step is not None:
-                step.watch = self._remember
+            searcher = self.searcher(seat)
+            if isinstance(searcher, SearchPolicy):
+                searcher.watch = self._remember
 
-    def _remember(self, found: Found) -> None:
+    def _remember(self, found: Solution) -> None:
         self._found.append(found)
         while sum(each.trunk.tree.num_histories for each in self._found) > _MAX_HISTORIES_KEPT:
             if len(self._found) == 1:
@@ -108,7 +109,7 @@ class Watched:
             policy = policy.seats[player] if isinstance(policy, SeatsPolicy) else policy.policy
         return policy
 
-    def found_at(self, state: pyspiel.State, player: int) -> tuple[Found, int] | None:
+    def found_at(self, state: pyspiel.State, player: int) -> tuple[Solution, int] | None:
         """What the player's search found that decides in a state, and the public state in its tree.
 
         None if there was no search. Solves what is on the way.
@@ -127,7 +128,7 @@ class Watched:
                 self._unsearched.add((player, place))
         return found
 
-    def _latest(self, state: pyspiel.State, player: int) -> tuple[Found, int] | None:
+    def _latest(self, state: pyspiel.State, player: int) -> tuple[Solution, int] | None:
         fitting = []
         for order, found in enumerate(self._found):
             is_own = found.player == player
@@ -155,7 +156,7 @@ class Watched:
             if array is None:
                 return None
             numbers = PolicyNumbers(array)
-            if isinstance(searcher, ContinualPolicy):
+            if _compiled_source(searcher) is not None:
                 return numbers  # It may know more the next time.
             self._numbers[id(searcher)] = numbers
         return self._numbers[id(searcher)]
@@ -164,11 +165,12 @@ class Watched:
         self, player: int, compiled: Callable[[], GameTree | None]
     ) -> ArrayPolicy | None:
         policy = self.searcher(player)
-        if isinstance(policy, ContinualPolicy):
-            return policy.step.policy
+        source = _compiled_source(policy)
+        if source is not None:
+            return source.policy
         if isinstance(policy, ArrayPolicy) and isinstance(policy.tree, GameTree):
             return policy
-        if hasattr(policy, "step"):
+        if isinstance(policy, SearchPolicy):
             return None
         tree = compiled()
         return None if tree is None else ArrayPolicy.from_policy(tree, policy)
@@ -202,7 +204,7 @@ def look(
     if found is not None:
         numbers: PublicStateNumbers = FoundNumbers(*found)
         return _insight(numbers, found[1], player, SEARCHED, is_private=is_private)
-    is_search = isinstance(searcher, ContinualPolicy)
+    is_search = _compiled_source(searcher) is not None
     whole = watched.numbers(player, lambda: compiled(str(state.get_game())))
     if whole is not None:
         assert isinstance(whole.tree, GameTree)
@@ -270,7 +272,7 @@ def _reconstructed(searcher: openspiel_policy.Policy, state: pyspiel.State, play
 class FoundNumbers(PublicStateNumbers):
     """What a search found in a public state; both players' ranges there are scaled to sum 1."""
 
-    def __init__(self, found: Found, number: int):
+    def __init__(self, found: Solution, number: int):
         """Looks at a public state of a search's tree."""
         super().__init__(found.trunk.tree)
         self._found = found
@@ -321,25 +323,29 @@ class FoundNumbers(PublicStateNumbers):
 
 def _is_private(searcher: openspiel_policy.Policy) -> bool:
     """Whether a search starts from more than the public state: all do that draw histories."""
-    if not hasattr(searcher, "step") or isinstance(searcher, ContinualPolicy):
-        return False
-    from spiel_dl.search.sepot_played import SePoTPlayedStep
+    return isinstance(searcher, SearchPolicy) and searcher.source.is_private
 
-    return type(searcher.step) is not SePoTPlayedStep
+
+def _compiled_source(searcher: openspiel_policy.Policy) -> CompiledSource | None:
+    """From what a policy searches that searches in a compiled game; None: it does not."""
+    source = searcher.source if isinstance(searcher, SearchPolicy) else None
+    return source if isinstance(source, CompiledSource) else None
 
 
 def _place(searcher: openspiel_policy.Policy, state: pyspiel.State, player: int) -> int | None:
     """The public state of a state, as a searcher calls it; None: it does not search."""
-    if isinstance(searcher, ContinualPolicy):
-        if player not in searcher.step.players:
-            return None
-        history = _history_in(searcher.tree, searcher, state, player)
-        return int(searcher.tree.public_states.of_history[history])
-    return _public_key(searcher, state) if hasattr(searcher, "step") else None
+    if not isinstance(searcher, SearchPolicy) or player not in searcher.source.players:
+        return None
+    source = _compiled_source(searcher)
+    if source is None:
+        return _public_key(searcher, state)
+    return int(
+        source.tree.public_states.of_history[_history_in(source.tree, searcher, state, player)]
+    )
 
 
 def _public_key(searcher: Any, state: pyspiel.State) -> int:
-    return int(searcher.step.keys.of_level(state.batch)[1][0])
+    return int(searcher.source.keys.of_level(state.batch)[1][0])
 
 
 def _history_in(

@@ -9,10 +9,9 @@ from open_spiel.python import policy as openspiel_policy
 from spiel_dl.learning.self_play import ActingPolicy
 from spiel_dl.search import policy_rows
 from spiel_dl.search.beliefs import replayed_reach
-from spiel_dl.search.found import Found
-from spiel_dl.search.policy_rows import TensorPolicy
-from spiel_dl.search.sepot_played import SePoTPlayedStep
-from spiel_dl.search.trunk_strategies import fixed_to
+from spiel_dl.search.played import BlueprintSource
+from spiel_dl.search.policy_rows import TensorPolicy, fixed_to
+from spiel_dl.search.spec import Root, Solution
 from spiel_dl.solvers.best_response import realization_plan
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.from_rules import InfosetKeys
@@ -25,13 +24,13 @@ MAX_HISTORIES = 20_000
 
 def acting_policy_within(policy: openspiel_policy.Policy) -> ActingPolicy | None:
     """What a policy does in many states at once: a network, a search's blueprint; else None."""
-    step = getattr(policy, "step", None)
-    return (
-        step.blueprint if isinstance(step, SePoTPlayedStep) else policy_rows.acting_policy(policy)
-    )
+    source = getattr(policy, "source", None)
+    if isinstance(source, BlueprintSource):
+        return source.blueprint.acting if isinstance(source.blueprint, TensorPolicy) else None
+    return policy_rows.acting_policy(policy)
 
 
-def reconstruct(state: pyspiel.State, act: ActingPolicy) -> Found | None:
+def reconstruct(state: pyspiel.State, act: ActingPolicy) -> Solution | None:
     """Both players' ranges and strategies in a state's public state, if both act so.
 
     Args:
@@ -53,10 +52,7 @@ def reconstruct(state: pyspiel.State, act: ActingPolicy) -> Found | None:
     chance = histories.chance_reach.numpy()
     particles = Particles(game, histories.states, np.stack(reach), chance)
     trunk = sparse_trunk(particles, DepthLimit(moves=1))
-    plans = []
-    for player, (treeplex, own) in enumerate(
-        zip(trunk.sequence_form.treeplexes, root_ranges(trunk, particles), strict=True)
-    ):
-        strategy = fixed_to(policy, trunk, player).strategy
-        plans.append(realization_plan(treeplex, strategy, own))
-    return Found(int(state.current_player()), trunk, (plans[0], plans[1]), None)
+    ranges, player = root_ranges(trunk, particles), int(state.current_player())
+    strategies = [fixed_to(policy, trunk, each).strategy for each in (0, 1)]
+    first, second = map(realization_plan, trunk.sequence_form.treeplexes, strategies, ranges)
+    return Solution(Root(trunk, player, ranges), (first, second), strategies[player])

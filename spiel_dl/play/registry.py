@@ -101,7 +101,7 @@ def reported(game: AnyGame, given: Mapping[str, Any], *names: str) -> dict[str, 
     turn_based = turn_based_game(game)
     for name in names:
         for kind in _kinds_along(name):
-            config = kind_options.configure(kind.options, _own(kind, given))
+            config = kind_options.configure(kind.options, given)
             found = kind_options.as_reported(turn_based, config) | found
     return found
 
@@ -117,15 +117,10 @@ def _load(
     kind = _known_kind(name)
     if kind is None:
         return _of_path(Request(name, name, game, None, device, load_model))
-    config = kind_options.configure(kind.options, _own(kind, given))
+    config = kind_options.configure(kind.options, given)
     source = name.partition(":")[2]
     source = zoo.file_of(source, kind.models) if kind.models else source
     return kind.load(Request(name, source, game, config, device, load_model))
-
-
-def _own(kind: Kind, given: Mapping[str, Any]) -> dict[str, Any]:
-    known = kind_options.options_of(kind.options)
-    return {option: value for option, value in given.items() if option in known}
 
 
 def _known_kind(name: str) -> Kind | None:

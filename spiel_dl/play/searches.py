@@ -26,16 +26,15 @@ from spiel_dl.search.sepot_config import (
     PortfolioConfig,
     SearchConfig,
 )
-from spiel_dl.search.step import AnyValueFunction
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree.game_tree import GameTree
-from spiel_dl.tree.histories import TooManyHistoriesError
 from spiel_dl.tree.load import AnyGame, turn_based_game
 
 if TYPE_CHECKING:
     from spiel_dl.algorithms.particle_sepot import ParticleSePoTPolicy
     from spiel_dl.learning.self_play import ActingPolicy
     from spiel_dl.policies.late_policy import LatePolicy
+    from spiel_dl.search.leaf_values import AnyValueFunction
 
 _EFFORT = Effort(DEFAULT_EFFORT.iterations)
 _RESPONSE_EFFORT = Effort(DEFAULT_EFFORT.iterations, tolerance=1e-6)
@@ -94,16 +93,14 @@ class BelowParticles(LookingAhead, Solving):
     """Of SePoT below particles."""
 
     search: SearchConfig = offered(SearchConfig(), "leaf_choice")
-    particles: ParticleConfig = offered(ParticleConfig(), "budget", "num_expansions")
+    particles: ParticleConfig = offered(ParticleConfig(), "budget")
 
 
 @dataclasses.dataclass(frozen=True)
 class KnowledgeLimited(BelowParticles):
     """Of knowledge-limited search."""
 
-    particles: ParticleConfig = offered(
-        ParticleConfig(), "budget", "num_expansions", "order", "safety"
-    )
+    particles: ParticleConfig = offered(ParticleConfig(), "budget", "order")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -270,42 +267,28 @@ def sepot(request: Request) -> openspiel_policy.Policy:
                 blueprint.act,
                 critic,
                 request.depth_limit,
-                config=_sepot_config(request.options, is_continual=False),
+                config=_sepot_config(request.options),
             )
             return RememberingPolicy(policy)
-    return _sepot_in_a_tree(request, is_continual=False)
+    return _sepot_in_a_tree(request)
 
 
-def sepot_continual(request: Request) -> openspiel_policy.Policy:
-    """SePoT at every level, going on from its earlier searches, in the compiled game."""
-    _check_checkpoint(request.source)
-    return _sepot_in_a_tree(request, is_continual=True)
-
-
-def _sepot_in_a_tree(request: Request, is_continual: bool) -> openspiel_policy.Policy:
+def _sepot_in_a_tree(request: Request) -> openspiel_policy.Policy:
     from spiel_dl.algorithms.sepot import SePoTPolicy
     from spiel_dl.learning import checkpoints
 
     if request.given_game is None:
         known = checkpoints.load(request.source).critic.game
         request = dataclasses.replace(request, given_game=known)
-    try:
-        tree = request.compiled()
-    except TooManyHistoriesError as error:
-        raise ValueError(f"{error}; in games with Rules, take sepot:{request.source}") from error
+    tree = request.compiled()
     blueprint, critic = checkpoints.load(request.source, tree, request.device)
-    config = _sepot_config(request.options, is_continual)
+    config = _sepot_config(request.options)
     policy = SePoTPolicy(tree, blueprint, critic, request.depth_limit, config=config)
     return policy if isinstance(request.given_game, GameTree) else RememberingPolicy(policy)
 
 
-def _sepot_config(options: SePoT, is_continual: bool) -> SearchConfig:
-    return dataclasses.replace(
-        options.search,
-        scheme="sliding" if is_continual else "block",
-        continual=is_continual,
-        effort=options.effort_or(DEFAULT_EFFORT),
-    )
+def _sepot_config(options: SePoT | BelowParticles) -> SearchConfig:
+    return dataclasses.replace(options.search, effort=options.effort_or(DEFAULT_EFFORT))
 
 
 def particle_sepot(request: Request) -> openspiel_policy.Policy:
@@ -337,7 +320,7 @@ def _below_particles(
         _acting(blueprint, request),
         critic,
         request.depth_limit,
-        config=dataclasses.replace(options.search, effort=options.effort_or(DEFAULT_EFFORT)),
+        config=_sepot_config(options),
         particles=options.particles,
     )
     return RememberingPolicy(policy)

@@ -5,9 +5,14 @@ histories are drawn (`DrawnBelief`): by the game's own sampler where it has one,
 are replayed from the root along what was seen, and at every step the sample is thinned without
 bias. Either way a bounded sample comes out, each history with chance's and both players' exact
 reach and with how many histories it stands for; so sums over a sample are on average those over the
-public state. Where a replay dies out, so that no history is left, the sample is *regenerated* by
-uniform play, with reaches as above. Such sums are too large on average, since draws that died out
-are not among them; `Beliefs.num_regenerations` counts them.
+public state. Histories of small reach are seldom kept and then stand for many: sums that are not
+weighted by reach spread widely.
+
+Where a replay dies out, so that no history is left, it is repeated with a wider beam, and if that
+dies out, too, the sample is *regenerated* by uniform play, with reaches as above;
+`Beliefs.num_regenerations` counts the latter. Draws that died out are not among what is handed out,
+so on average sums are too large where that may happen: all by one factor, so that no history is
+more likely than it should be.
 
     belief = Beliefs(game, max_listed=20_000).of(public_key, public_tensor, policies)
     belief.whole(1000, generator)
@@ -99,12 +104,19 @@ class ListedBelief(Belief):
       infoset_keys: int64 [2, N], theirs.
     """
 
-    def __init__(self, game: pyspiel.Game, found: _List, policies: PolicyRows, changing: Players):
-        """Replays both policies; of who is not among `changing`, once for all that comes."""
+    def __init__(
+        self,
+        game: pyspiel.Game,
+        found: _List,
+        policies: PolicyRows,
+        changing: Players,
+        asked: Players = (0, 1),
+    ):
+        """Replays both policies; see `Beliefs.of`."""
         self._keys = InfosetKeys(rules_of(game))
         self.infoset_keys = found.infoset_keys
-        reach = dict(found.reach)
-        for player in {0, 1}.difference(reach).union(changing):
+        reach = {player: np.ones(found.infoset_keys.shape[1]) for player in (0, 1)} | found.reach
+        for player in set(asked).difference(set(found.reach).difference(changing)):
             reach[player] = replayed_reach(
                 game, self.infoset_keys[player], found.histories.actions, player, policies
             )
@@ -122,12 +134,15 @@ class ListedBelief(Belief):
         """See `Belief`."""
         return self.everything.thinned(budget, generator)
 
+    def key_of(self, player: int, state: StateBatch) -> int:
+        """The key of a player's infoset at a state, batch dimension 1."""
+        return int(self._keys.of_level(state)[0][player, 0])
+
     def infoset(
         self, player: int, state: StateBatch, budget: int, generator: np.random.Generator
     ) -> Particles:
         """See `Belief`."""
-        key = self._keys.of_level(state)[0][player, 0]
-        rows = np.flatnonzero(self.infoset_keys[player] == key)
+        rows = np.flatnonzero(self.infoset_keys[player] == self.key_of(player, state))
         return self.everything.take(rows).thinned(budget, generator)
 
 
@@ -231,6 +246,7 @@ class Beliefs:
         public_tensor: torch.Tensor,
         policies: PolicyRows,
         changing: Players = (0, 1),
+        asked: Players = (0, 1),
     ) -> Belief:
         """The belief of a public state.
 
@@ -240,13 +256,14 @@ class Beliefs:
           policies: both players'.
           changing: whose policy may be another one in the next call. Of who is not among them, the
             reach of what is listed is kept.
+          asked: whose reach of what is listed is asked for; that of others is 1.
 
         Raises:
           ValueError: if no history has these public observations.
         """
         found = self._list(public_key, public_tensor)
         if found.histories.complete:
-            return ListedBelief(self._game, found, policies, changing)
+            return ListedBelief(self._game, found, policies, changing, asked)
         return DrawnBelief(self._game, public_tensor, policies, self._regenerate)
 
     def _regenerate(self) -> None:
@@ -304,25 +321,3 @@ def _steps(game: pyspiel.Game, actions: torch.Tensor) -> Iterator[tuple[StateBat
     for action in actions.unbind(dim=1):
         yield states, action
         states = rules_of(game).apply(states, action)
-
-
-def total_variation(exact: Particles, sample: Particles) -> float:
-    """How far the belief of a sample is from the exact one: half the sum of all differences.
-
-    Args:
-      exact: all histories.
-      sample: some of them.
-
-    Returns:
-      0 to 1. Where a belief has no mass at all, it counts as 1.
-    """
-    masses: dict[tuple[int, int], float] = {}
-    for particles, sign in ((exact, 1.0), (sample, -1.0)):
-        total = particles.total_reach
-        if not total.any():
-            return 1.0
-        pairs = particles.infoset_keys.T.tolist()
-        for pair, mass in zip(pairs, (total / total.sum()).tolist(), strict=True):
-            name = (pair[0], pair[1])
-            masses[name] = masses.get(name, 0.0) + sign * mass
-    return 0.5 * sum(abs(mass) for mass in masses.values())

@@ -1,37 +1,53 @@
-"""`PlayedPolicy`: the continual engine along a game that is played and was not compiled.
+"""Searches along a game that is played: what a player has seen, and public states reconstructed.
 
-Where a search starts anew, and what it is given, is settled by what the searching player has seen
-on the way to the state at hand: its own infosets and the public observations (`PlayedPath`). What
-is solved there is said by a `PlayedStep`, as a `Step` says it on compiled games.
+`BlueprintSource` searches on top of policies that are known beforehand, from the first decision on
+wherever a search can be made:
+
+  1. Histories of the public state are reconstructed by the game's `Rules`, or a sample of them is
+     drawn (`search.samples`), and the game from there to the depth limit is built.
+  2. The player's range is its own reach, replayed along the past of each of its infosets there: by
+     the searches on the way where there were any, and by its blueprint elsewhere.
+  3. Where the last search ends, or one level below a public state that is too large to be searched,
+     the next one begins.
+
+The searching player reads public observations, and of its own infoset only which it is.
 """
 
 from __future__ import annotations
 
 import abc
-import collections
-from typing import Generic, NamedTuple, TypeVar
+import dataclasses
+import time
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import pyspiel
 import torch
-from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.games.rules import Rules, StateBatch
-from spiel_dl.policies import asking
-from spiel_dl.search.found import Watch
+from spiel_dl.search.beliefs import Beliefs
+from spiel_dl.search.policy import Answer, Search, Source
+from spiel_dl.search.policy_rows import fixed_to
+from spiel_dl.search.samples import Sample, Sampler
+from spiel_dl.search.spec import Root, Solution, Spec
+from spiel_dl.solvers.best_response import FixedStrategy, realization_plan
+from spiel_dl.solvers.checks import check_at_least
+from spiel_dl.tree.beam import PolicyRows
 from spiel_dl.tree.depth_limit import DepthLimit, check_depth_limit
-from spiel_dl.tree.from_openspiel import check_game_of
 from spiel_dl.tree.from_rules import InfosetKeys
+from spiel_dl.tree.histories import TooManyHistoriesError
 from spiel_dl.tree.load import AnyGame, turn_based_game
 from spiel_dl.tree.particles import rules_of
-from spiel_dl.tree.sparse_tree import depth_of_steps
+from spiel_dl.tree.pieces import SCHEMES
+from spiel_dl.tree.sparse_tree import SparseTree, depth_of_steps, root_ranges, sparse_trunk
+from spiel_dl.tree.trunk import Trunk
 
-SolutionT = TypeVar("SolutionT")
-MAX_BYTES = 2**28
-"""How much memory the solutions that are kept may take together."""
+KeptT = TypeVar("KeptT")
+MOST = 1_000_000
+"""Without a bound, searches of more histories than this are left out; they would not end."""
 
 
-class PlayedPath(NamedTuple):
+class PlayedWay(NamedTuple):
     """What a player has seen at the T histories from the root to a state.
 
     Attributes:
@@ -53,35 +69,23 @@ class PlayedPath(NamedTuple):
 
     @property
     def decisions(self) -> list[int]:
-        """The positions on the path in which either player acts; `acting` says who."""
+        """The positions on the way in which either player acts; `acting` says who."""
         return np.flatnonzero(self.acting >= 0).tolist()
 
-
-class PlayedAnswer(NamedTuple):
-    """What a player does in a state.
-
-    Attributes:
-      probabilities: of all legal actions.
-      was_searched: whether a search found them; if not, they are a blueprint's.
-    """
-
-    probabilities: dict[int, float]
-    was_searched: bool = True
+    def here(self, position: int) -> StateBatch:
+        """The state at a position, batch dimension 1."""
+        return self.states.take(torch.tensor([position]))
 
 
-class PlayedStep(abc.ABC, Generic[SolutionT]):
-    """What a search solves at a position of the path where it starts anew.
+class PlayedSource(Source[PlayedWay, KeptT], abc.ABC):
+    """Searches in a game with `Rules`, which is not compiled.
 
     Attributes:
-      game: the turn-based game.
-      rules: its rules.
+      rules: the game's rules.
       keys: tells its infosets and public states apart.
       depth_limit: how deep each search looks.
-      watch: is told of every search; None: nobody asks.
     """
 
-    watch: Watch | None = None
-    game: pyspiel.Game
     rules: Rules
     keys: InfosetKeys
     depth_limit: DepthLimit
@@ -98,160 +102,297 @@ class PlayedStep(abc.ABC, Generic[SolutionT]):
         self.keys = InfosetKeys(self.rules)
         self.depth_limit = depth_limit
 
-    def name(self, path: PlayedPath, position: int) -> int:
-        """What the solution of what begins at a position depends on, as a key."""
-        # What the player has seen settles where searches started on the way.
-        return int(path.infoset_keys[position])
-
-    @abc.abstractmethod
-    def first(self, path: PlayedPath) -> int:
-        """The position of a path at which the search starts, if no position of it is solved.
-
-        From any earlier position that is solved, `following` must lead to the same place in the
-        end. To search at the decision at hand alone, return `path.decisions[-1]` here, and in
-        `following` the same if it is after `start`, else None, as `MirrorDescentStep` does.
-        """
-
-    @abc.abstractmethod
-    def following(self, path: PlayedPath, start: int, solution: SolutionT) -> int | None:
-        """The next position at which it starts anew after `start`; None if there is none."""
-
-    @abc.abstractmethod
-    def solve(self, path: PlayedPath, start: int, before: SolutionT | None) -> SolutionT:
-        """Solves what begins at a position of the path, after the solution before it if any."""
-
-    @abc.abstractmethod
-    def answer(self, path: PlayedPath, state: pyspiel.State, solution: SolutionT) -> PlayedAnswer:
-        """What the player does at the end of the path, where it has a choice."""
-
-    def num_bytes(self, solution: SolutionT) -> int:
-        """How much memory a solution takes that is kept; 0 where that is little."""
-        del solution
-        return 0
-
-
-class PlayedPolicy(openspiel_policy.Policy, Generic[SolutionT]):
-    """Both players' policies by search along the game, each as if only that player searched.
-
-    The same infoset gets the same answer whatever was asked before. The latest solutions are kept
-    for the next questions, as many as `MAX_BYTES` of memory hold. Where there is one legal action,
-    nothing is searched.
-
-    Attributes:
-      step: what is solved where the search starts anew.
-      num_moves: how many questions with more than one answer there were.
-      num_moves_searched: how many of them were answered by search, not by a blueprint.
-      answer_was_searched: whether the last answer was found by a search.
-    """
-
-    def __init__(self, step: PlayedStep[SolutionT], max_kept: int):
-        """Solves nothing yet.
-
-        Args:
-          step: what is solved where the search starts anew.
-          max_kept: how many solutions to keep at most, at least 1.
-
-        Raises:
-          ValueError: if none may be kept.
-        """
-        if max_kept < 1:
-            raise ValueError(f"max_kept={max_kept} must be at least 1")
-        super().__init__(step.game, [0, 1])
-        self.step = step
-        self.num_moves = 0
-        self.num_moves_searched = 0
-        self.answer_was_searched = False
-        self._max_kept = max_kept
-        self._num_bytes = 0
-        self._kept: collections.OrderedDict[tuple[int, int], SolutionT] = collections.OrderedDict()
-
-    def action_probabilities(
-        self, state: pyspiel.State, player_id: int | None = None
-    ) -> dict[int, float]:
-        """Probabilities of all legal actions; solves what is on the way to the state.
-
-        Args:
-          state: a state of the turn-based game in which a player acts.
-          player_id: that player; None: the player to move.
-
-        Raises:
-          ValueError: if the player does not act in this state, or the state is of another game.
-        """
-        check_game_of(state, self.game)
-        player = asking.acting_player(state, player_id)
-        actions = state.legal_actions(player)
-        if len(actions) == 1:
-            self.answer_was_searched = False
-            return {actions[0]: 1.0}
-        answer = self._answer(state, player)
-        self.num_moves += 1
-        self.num_moves_searched += answer.was_searched
-        self.answer_was_searched = answer.was_searched
-        return answer.probabilities
-
-    def _answer(self, state: pyspiel.State, player: int) -> PlayedAnswer:
-        """What the player who acts in a state does, where it has a choice."""
-        path, solution = self._solved(state, player)
-        return self.step.answer(path, state, solution)
-
-    def solution(self, state: pyspiel.State) -> SolutionT:
-        """What the answer at a state is read from, which other infosets may share.
-
-        Args:
-          state: a state of the turn-based game in which a player acts.
-
-        Raises:
-          ValueError: if no player acts in this state, or the state is of another game.
-        """
-        check_game_of(state, self.game)
-        return self._solved(state, asking.acting_player(state))[1]
-
-    def _solved(self, state: pyspiel.State, player: int) -> tuple[PlayedPath, SolutionT]:
-        """What a player has seen on the way to a state, and the solution there."""
-        path = self._path(state, player)
-        solved = [i for i in path.decisions if self._name(path, i) in self._kept]
-        start = solved[-1] if solved else self.step.first(path)
-        solution = self._solve(path, start, None)
-        while (following := self.step.following(path, start, solution)) is not None:
-            start = following
-            solution = self._solve(path, start, solution)
-        return path, solution
-
-    def _solve(self, path: PlayedPath, start: int, before: SolutionT | None) -> SolutionT:
-        """The solution of what begins at a position, kept or new."""
-        name = self._name(path, start)
-        if name in self._kept:
-            self._kept.move_to_end(name)
-            return self._kept[name]
-        solution = self.step.solve(path, start, before)
-        self._kept[name] = solution
-        self._num_bytes += self.step.num_bytes(solution)
-        while len(self._kept) > self._max_kept or (
-            self._num_bytes > MAX_BYTES and len(self._kept) > 1
-        ):
-            _, oldest = self._kept.popitem(last=False)
-            self._num_bytes -= self.step.num_bytes(oldest)
-        return solution
-
-    def _path(self, state: pyspiel.State, player: int) -> PlayedPath:
-        """What a player has seen on the way to a state."""
-        rules = self.step.rules
-        batches = [rules.initial_state()]
+    def way(self, state: pyspiel.State, player: int, spec: Spec | None = None) -> PlayedWay:
+        """See `Source`."""
+        del spec
+        rules, batches = self.rules, [self.rules.initial_state()]
         for action in state.history():
             batches.append(rules.apply(batches[-1], torch.tensor([action])))
         states = type(batches[0]).concatenate(batches)
         acting = rules.current_player(states).numpy()
         steps = depth_of_steps(
             rules,
-            self.step.depth_limit,
+            self.depth_limit,
             type(states).concatenate(batches[:-1] or batches),
             type(states).concatenate(batches[1:] or batches),
         )
         steps[np.maximum.accumulate(acting[: len(steps)]) < 0] = 0  # what chance does at the start
-        infoset_keys, public_keys = self.step.keys.of_level(states)
+        infoset_keys, public_keys = self.keys.of_level(states)
         depth = np.concatenate([[0], np.cumsum(steps)])[: len(batches)]
-        return PlayedPath(player, states, acting, depth, infoset_keys[player], public_keys)
+        return PlayedWay(player, states, acting, depth, infoset_keys[player], public_keys)
 
-    def _name(self, path: PlayedPath, position: int) -> tuple[int, int]:
-        """Under what a solution is kept."""
-        return path.player, self.step.name(path, position)
+    def key(self, way: PlayedWay, position: int) -> int:
+        """See `Source`: the infoset. What was seen settles where searches started on the way."""
+        return int(way.infoset_keys[position])
+
+    def first(self, way: PlayedWay) -> int | None:
+        """See `Source`: the first decision."""
+        return way.decisions[0]
+
+    def seed_of(self, way: PlayedWay, position: int) -> int:
+        """What is drawn for a search goes by this; always the same for what it is the search of."""
+        return self.key(way, position) % (1 << 63)
+
+    def generator(self, seed: int, way: PlayedWay, position: int) -> np.random.Generator:
+        """Draws for a search."""
+        return np.random.default_rng([seed, way.player, self.seed_of(way, position)])
+
+
+class Found(NamedTuple):
+    """What is kept of a search along a game, down to where the next one may begin.
+
+    Attributes:
+      origin: the level from which on blocks are counted.
+      end: the level at which the next search may begin.
+      infoset_keys: int64 [I], sorted: the player's infosets to which its plan comes. None are
+        there if there was no search.
+      strategy: float64 [I, A], the probabilities of all actions there.
+      before: what was kept before on the way; None if this is the first.
+    """
+
+    origin: int
+    end: int
+    infoset_keys: np.ndarray
+    strategy: np.ndarray
+    before: Found | None
+
+    def rows_of(self, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Which infosets are among those that were searched, and their places: bool, int [N]."""
+        if not len(self.infoset_keys):
+            return np.zeros(len(keys), np.bool_), np.zeros(len(keys), np.int64)
+        place = np.searchsorted(self.infoset_keys, keys).clip(max=len(self.infoset_keys) - 1)
+        return self.infoset_keys[place] == keys, place
+
+
+@dataclasses.dataclass(frozen=True)
+class Schedule:
+    """When searches are made along a game.
+
+    Attributes:
+      scheme: "block" searches again where the last search ends, and keeps all that it found;
+        "sliding" searches again at every level.
+      first_level: the first level at which a search may start, in the depth limit's unit.
+      first_round: the first round in which one may.
+      max_histories: the most histories of a search, those of its whole look-ahead; None: `MOST`.
+    """
+
+    scheme: str = "block"
+    first_level: int = 0
+    first_round: int = 0
+    max_histories: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.scheme not in SCHEMES:
+            raise ValueError(f"scheme={self.scheme!r} must be one of {SCHEMES}")
+        check_at_least(0, first_level=self.first_level, first_round=self.first_round)
+
+
+class BlueprintSource(PlayedSource[Found]):
+    """Searches on top of policies that are known of both players.
+
+    Attributes:
+      blueprint: what the searching player does where it was not searched, as `PolicyRows`.
+      others: the same of its opponent: the blueprint, or a model.
+      sampler: how the histories are chosen at which a search starts.
+      schedule: when searches are made.
+      num_drawn: how many searches started from public states that were not listed.
+    """
+
+    def __init__(
+        self,
+        game: AnyGame,
+        blueprint: PolicyRows,
+        depth_limit: DepthLimit,
+        sampler: Sampler,
+        *,
+        others: PolicyRows | None = None,
+        schedule: Schedule | None = None,
+    ):
+        """Loads the game. `others` None: the opponent has the same blueprint."""
+        super().__init__(game, depth_limit)
+        self.blueprint = blueprint
+        self.others = blueprint if others is None else others
+        self.sampler, self.schedule = sampler, schedule or Schedule()
+        self.is_private = sampler.is_private
+        self.num_left_to_blueprint = self.num_drawn = 0
+        self._num_kept = depth_limit.value if self.schedule.scheme == "block" else 1
+        self._most = self.schedule.max_histories or MOST
+        self._beliefs = Beliefs(self.game, sampler.max_listed)
+
+    @property
+    def num_regenerations(self) -> int:
+        """How often a draw was made anew, by uniform play; see `search.beliefs`."""
+        return self._beliefs.num_regenerations
+
+    def key(self, way: PlayedWay, position: int) -> int:
+        """See `Source`: the public state, if searches on the way are those of public states."""
+        on_the_way = [i for i in way.decisions if i <= position]
+        if not self.is_private or all(self._is_public(way, i) for i in on_the_way):
+            return int(way.public_keys[position])
+        return int(way.infoset_keys[position])
+
+    def first(self, way: PlayedWay) -> int | None:
+        """See `Source`: the first decision at which a search may be made."""
+        return next(iter(self._starts(way)), None)
+
+    def following(self, way: PlayedWay, position: int, kept: Found) -> int | None:
+        """See `Source`: the first decision at or below where the search ends."""
+        later = (i for i in self._starts(way) if i > position and way.depth[i] >= kept.end)
+        return next(later, None)
+
+    def num_bytes(self, kept: Found) -> int:
+        """See `Source`; that of the search before is counted there."""
+        return kept.infoset_keys.nbytes + kept.strategy.nbytes
+
+    def solve(
+        self, way: PlayedWay, position: int, before: Found | None, spec: Spec, search: Search
+    ) -> Found:
+        """See `Source`. Nothing is found if the search is too large, or the player never comes."""
+        depth = int(way.depth[position])
+        origin = self.schedule.first_level if before is None else before.origin
+        end = origin + ((depth - origin) // self._num_kept + 1) * self._num_kept
+        keys, rows = np.zeros(0, np.int64), np.zeros((0, self.game.num_distinct_actions()))
+        try:
+            root = self.root(way, position, before, spec)
+        except TooManyHistoriesError:
+            root, origin, end = None, depth + 1, depth + 1
+        if root is None:
+            self.num_left_to_blueprint += 1
+        else:
+            keys, rows = self._kept(search(root), end - depth)
+        return Found(origin, end, keys, rows, before)
+
+    def answer(self, way: PlayedWay, state: pyspiel.State, kept: Found | None) -> Answer:
+        """See `Source`: the search's strategy; the blueprint's where its plan never comes."""
+        actions = state.legal_actions()
+        if kept is not None:
+            (is_found,), (place,) = kept.rows_of(way.infoset_keys[-1:])
+            if is_found:
+                row = kept.strategy[place, actions]
+                return Answer(dict(zip(actions, row.tolist(), strict=True)))
+        row = self.blueprint(way.here(len(way.acting) - 1), way.player)[0, actions]
+        row /= row.sum()  # NumPy's generators refuse what single precision leaves of 1
+        return Answer(dict(zip(actions, row.tolist(), strict=True)), was_searched=False)
+
+    def root(self, way: PlayedWay, position: int, before: Found | None, spec: Spec) -> Root | None:
+        """Where the search at a position starts; None: the player never comes there.
+
+        Raises:
+          TooManyHistoriesError: if there are more histories than allowed.
+        """
+        player, opponent, times = way.player, 1 - way.player, [time.perf_counter()]
+        sample = self.sample(way, position, before, spec)
+        particles = sample.particles.by_chance()
+        times.append(time.perf_counter())
+        trunk = sparse_trunk(particles, self.depth_limit, 1 + self._most)  # with its history 0
+        times.append(time.perf_counter())
+        reach, chance = particles.reach, particles.chance_reach
+        mass = float(reach[player] @ chance)
+        if mass == 0:
+            return None
+        ranges = root_ranges(trunk, particles)
+        own, prior = ranges[player] / mass, ranges[opponent]
+        is_first = position == way.decisions[0]
+        both = float((reach[player] / mass * chance) @ reach[opponent])
+        others = prior / both if both > 0 and not is_first else np.ones(len(prior))
+        model, modelled = None, None
+        if spec.p is not None:
+            strategy = fixed_to(self.others, trunk, opponent).strategy
+            model = realization_plan(trunk.sequence_form.treeplexes[opponent], strategy, others)
+            modelled = np.ones(len(trunk.infosets[opponent]), np.bool_)
+        return Root(
+            trunk,
+            player,
+            (own, others) if player == 0 else (others, own),
+            is_first=is_first,
+            prior=prior,
+            model_plan=model,
+            modelled=modelled,
+            bound=self._bound(player, trunk, sample),
+            key=self.seed_of(way, position),
+            seconds=dict(zip(("reconstruction", "tree"), np.diff(times).tolist(), strict=True)),
+        )
+
+    def sample(self, way: PlayedWay, position: int, before: Found | None, spec: Spec) -> Sample:
+        """The histories at which a search starts, with both players' reach.
+
+        The searching player's is its own, as it plays; the opponent's, by what is known of it, is
+        asked for only where it matters, and 1 elsewhere.
+
+        Raises:
+          TooManyHistoriesError: if there are more than allowed.
+        """
+        player, here = way.player, way.here(position)
+        # What is known is known of both players; reading it tells nothing of what is hidden.
+        belief = self._beliefs.of(
+            int(way.public_keys[position]),
+            self.rules.public_tensor(here, True)[0],
+            self.policies(player, before),
+            changing=(player,),
+            asked=(0, 1) if spec.asks_prior or self.sampler.draws else (player,),
+        )
+        self.num_drawn += belief.num_histories is None
+        generator = self.generator(self.sampler.seed, way, position)
+        return self.sampler.choose(belief, player, here, generator)
+
+    def policies(self, player: int, before: Found | None) -> PolicyRows:
+        """What both players do: the one who searches as it found before, else what is known."""
+
+        def rows(states: StateBatch, mover: int) -> np.ndarray:
+            if mover != player:
+                return self.others(states, mover)
+            found = self.blueprint(states, mover)
+            keys, kept = self.keys.of_level(states)[0][mover], before
+            is_open = np.ones(len(keys), np.bool_)
+            while kept is not None:
+                is_found, place = kept.rows_of(keys)
+                is_found &= is_open
+                found[is_found] = kept.strategy[place[is_found]]
+                is_open &= ~is_found
+                kept = kept.before
+            return found
+
+        return rows
+
+    def _bound(self, player: int, trunk: Trunk[SparseTree], sample: Sample) -> FixedStrategy | None:
+        """The player's blueprint below its root infosets that are not solved; None: all are."""
+        if sample.is_solved is None or sample.is_solved.all():
+            return None
+        solved = np.zeros(len(trunk.root_infosets[player]), np.bool_)
+        solved[trunk.extent.roots_at(player, trunk.extent.starts)] = sample.is_solved
+        firsts = trunk.tree.first_history[player][trunk.infosets[player]]
+        others = ~solved[trunk.extent.roots_at(player, firsts)]
+        return fixed_to(self.blueprint, trunk, player, others)
+
+    def _kept(self, solution: Solution, num_levels: int) -> tuple[np.ndarray, np.ndarray]:
+        """Infoset keys and strategy of a `Found`, of the levels that are kept."""
+        trunk, player, bound = solution.trunk, solution.player, solution.root.bound
+        tree, treeplex = trunk.tree, trunk.sequence_form.treeplexes[player]
+        firsts = tree.first_history[player][trunk.infosets[player]]
+        depths = self.depth_limit.depths(tree)
+        kept = treeplex.sum_per_infoset(solution.plans[player]) > 0
+        kept &= depths[firsts] - depths[1] < num_levels
+        if bound is not None:
+            kept &= ~bound.infosets
+        infoset = np.repeat(np.arange(treeplex.num_infosets), treeplex.num_actions)
+        num_roots = treeplex.num_root_sequences
+        rows = np.zeros((treeplex.num_infosets, self.game.num_distinct_actions()))
+        actions = tree.sequence_action[player][trunk.sequences[player][num_roots:]]
+        rows[infoset, actions] = solution.strategy[num_roots:]
+        keys = tree.infoset_key[player, firsts[kept]]
+        order = np.argsort(keys)
+        return keys[order], rows[kept][order]
+
+    def _starts(self, way: PlayedWay) -> list[int]:
+        """The positions on a way at which a search may start."""
+        may_start = way.depth >= self.schedule.first_level
+        if self.schedule.first_round:
+            rounds = self.rules.round_index(way.states).numpy()
+            may_start = may_start & (rounds >= self.schedule.first_round)
+        return [position for position in way.decisions if may_start[position]]
+
+    def _is_public(self, way: PlayedWay, position: int) -> bool:
+        """Whether a search would be that of the whole public state."""
+        public_tensor = self.rules.public_tensor(way.here(position), True)[0]
+        size = self._beliefs.size(int(way.public_keys[position]), public_tensor)
+        return size is not None and self.sampler.holds(size)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.policies.array_policy import ArrayPolicy, read_strategy
-from spiel_dl.search.engine import ContinualPolicy
-from spiel_dl.search.responding import ModelStep
+from spiel_dl.search.compiled import CompiledPolicy, CompiledSource
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.histories import check_player
@@ -16,41 +15,27 @@ from spiel_dl.tree.pieces import Pieces
 DEFAULT_EFFORT = Effort(iterations=10_000, tolerance=1e-6)
 
 
-class ResponsePolicy(ContinualPolicy):
+class ResponsePolicy(CompiledPolicy):
     """A player's response to a model of its opponent; the opponent plays the model.
 
     Where the player's own strategy or a model that is always followed never comes, any strategy is
     as good as another one, and there may be any.
     """
 
-    step: ModelStep
-
     @property
     def player(self) -> int:
         """Who responds."""
-        return self.step.players[0]
-
-    @property
-    def gap(self) -> float:
-        """By how much the steps that were solved may be below their optima, all together.
-
-        In utility units of the whole game; NaN where a value function does not let it be known, or
-        the effort has no tolerance.
-        """
-        return self.step.gap
+        return self.source.players[0]
 
 
-def pieces_and_policy(
+def response_source(
     game: AnyGame,
     player: int,
     model: openspiel_policy.Policy,
     depth_limit: DepthLimit,
     scheme: str,
-) -> tuple[Pieces, ArrayPolicy]:
-    """The pieces of a game, and the policy that a response begins with.
-
-    Returns:
-      The pieces; and a policy in which `player` plays uniformly and the opponent plays the model.
+) -> CompiledSource:
+    """Searches of a player whose opponent's model is known; it plays uniformly before them.
 
     Raises:
       ValueError: if the game cannot be compiled, or not be taken apart so, if there is no such
@@ -60,4 +45,5 @@ def pieces_and_policy(
     pieces = Pieces(compile_game(game, model), depth_limit, scheme)
     others = read_strategy(pieces.tree, model, 1 - player)
     own = pieces.tree.treeplexes[player].uniform_strategy()
-    return pieces, ArrayPolicy(pieces.tree, (own, others) if player == 0 else (others, own))
+    known = ArrayPolicy(pieces.tree, (own, others) if player == 0 else (others, own))
+    return CompiledSource(pieces, known, (player,))

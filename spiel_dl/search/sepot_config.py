@@ -13,11 +13,8 @@ from spiel_dl.solvers.restricted_game import check_probability
 from spiel_dl.solvers.variants import PREDICTIVE_CFR_PLUS
 from spiel_dl.tree.pieces import SCHEMES
 
-GIVEN_CFVS = ("transformations", "critic", "best_response")
-OWN_RANGES = ("played", "blueprint")
+GIVEN_CFVS = ("transformations", "critic")
 LEAF_CHOICES = ("regret_matching", "best_response")
-SAFETY = ("none", "values", "allocated", "updated")
-"""How knowledge-limited searches are kept from harm, see `search.knowledge_limited_step`."""
 MAX_HISTORIES = 25_000
 """Where scripts stop searching if nothing else is said: the first bound of the paper's Table 1, on
 the unique histories of a whole look-ahead."""
@@ -38,20 +35,11 @@ class SearchConfig:
       scheme: "block" searches again where the last search ends, and keeps all that it found;
         "sliding" searches again at every level; see `tree.pieces`.
       given_cfvs: What the opponent may have instead of entering a subgame: "transformations", what
-        the critic says of the one that is best there against the blueprint; "critic", what it
-        says of the identity, by which both go on by the blueprint; or "best_response", what the
-        opponent could get at most against the blueprint, by the rest of the game's tree.
-      continual: Whether a search that follows another one gives the opponent, instead, what it
-        could get at most against the strategy that the other one found. If not, and where there was
-        no search before, the opponent has what `given_cfvs` says.
-      own_range: "played", by what the player does on the way, be it searched or the blueprint; or
-        "blueprint", as if nothing had been searched on the way.
+        the critic says of the one that is best there against the blueprint; or "critic", what it
+        says of the identity, by which both go on by the blueprint.
       first_level: Above this level, in the unit of the depth limit, the blueprint is played.
-      two_sided: Whether the searching player, too, chooses a transformation at the leaves.
       max_histories: A search of more unique histories, those of its whole look-ahead, is left to
         the blueprint; None: no bound.
-      max_root_histories: A search that begins in a public state of more histories than this is left
-        to the blueprint, too; None: no bound.
       leaf_choice: How the opponent chooses at the leaves: "regret_matching", as everywhere else
         ("stateful"), or "best_response", anew in every iteration ("stateless", equation 3).
       gadget: What is on top of a search that does not begin at the root: "resolving", as the paper
@@ -68,21 +56,12 @@ class SearchConfig:
 
     scheme: str = "block"
     given_cfvs: str = "transformations"
-    continual: bool = False
-    own_range: str = "played"
     first_level: int = 0
-    two_sided: bool = False
     max_histories: int | None = None
-    max_root_histories: int | None = None
     leaf_choice: str = "regret_matching"
     gadget: str = "resolving"
     refinement: str | None = None
     effort: Effort = DEFAULT_EFFORT
-
-    @property
-    def asks_prior(self) -> bool:
-        """Whether a search needs to know the opponent's own reach of where it starts."""
-        return self.refinement not in (None, "ones") or self.gadget == "unsafe"
 
     @staticmethod
     def as_printed(**settings: Any) -> SearchConfig:
@@ -90,7 +69,7 @@ class SearchConfig:
 
         Given cfvs are those of the critic's identity (section 4.2), and subgames are solved
         separately, in pieces (section 5.3). Section 4.2 takes the network's range for a player
-        that has played by the network until it searches; so does "played". Table 2 has CFR+, 1,500
+        that has played by the network until it searches, as is done here. Table 2 has CFR+, 1,500
         iterations.
         """
         return SearchConfig(**{"given_cfvs": "critic", "effort": PAPERS_EFFORT, **settings})
@@ -99,34 +78,16 @@ class SearchConfig:
         for name, allowed in (
             ("scheme", SCHEMES),
             ("given_cfvs", GIVEN_CFVS),
-            ("own_range", OWN_RANGES),
             ("leaf_choice", LEAF_CHOICES),
         ):
             if getattr(self, name) not in allowed:
                 raise ValueError(f"{name}={getattr(self, name)!r} must be one of {allowed}")
         check_effort(self.effort)
         check_gadget(self.gadget, self.refinement, WITHOUT_GIFTS)
-        if self.gadget == "unsafe" and self.continual:
-            raise ValueError(
-                "gadget='unsafe' needs continual=False: without a gadget the opponent has no given "
-                "cfvs"
-            )
         if self.first_level < 0:
             raise ValueError(f"first_level={self.first_level} must be at least 0")
-        for name in ("max_histories", "max_root_histories"):
-            bound = getattr(self, name)
-            if bound is not None and bound < 1:
-                raise ValueError(f"{name}={bound} must be at least 1, or None")
-        if self.two_sided and self.leaf_choice == "best_response":
-            raise ValueError(
-                "two_sided=True needs leaf_choice='regret_matching': if both players choose, best "
-                "responses go round in circles"
-            )
-        if self.two_sided and self.continual:
-            raise ValueError(
-                "two_sided=True needs continual=False: where the player itself chooses how to go "
-                "on at the leaves, a search keeps no strategy that the next one could start from"
-            )
+        if self.max_histories is not None:
+            check_at_least(1, max_histories=self.max_histories)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -142,41 +103,17 @@ class ParticleConfig:
         searching player's infoset and from all that the opponent holds possible there. Each further
         order adds what a player, the searching one and the opponent by turns, cannot tell from
         these.
-      frozen: Whether the searching player is bound to its blueprint in those of its infosets that
-        may lie in part beyond the order of a knowledge-limited search. If not, it is free there.
-      safety: How a knowledge-limited search is kept from doing harm, one of `SAFETY`; see
-        `search.knowledge_limited_step`. All but "none" need order=1 and frozen=True.
-      num_expansions: The largest number of histories at the depth limit or beyond it that get
-        successors, where players are likely to come (`search.growth`). With 0, a search ends at the
-        depth limit.
     """
 
     budget: int = 1000
     max_listed: int = 20_000
     seed: int = 0
     order: int = 1
-    frozen: bool = True
-    safety: str = "none"
-    num_expansions: int = 0
 
     def __post_init__(self) -> None:
-        if self.safety not in SAFETY:
-            raise ValueError(f"safety={self.safety!r} must be one of {SAFETY}")
-        if self.safety != "none" and not (self.order == 1 and self.frozen):
-            raise ValueError(
-                f"safety={self.safety!r} needs order=1 and frozen=True, not order={self.order} and "
-                f"frozen={self.frozen}: what is solved beyond the own infoset is not played"
-            )
         check_at_least(2, budget=self.budget)
         check_at_least(1, order=self.order)
-        check_at_least(
-            0, max_listed=self.max_listed, seed=self.seed, num_expansions=self.num_expansions
-        )
-
-    @property
-    def is_of_public_states(self) -> bool:
-        """Whether what knowledge-limited searches alone can do is left as it is."""
-        return (self.order, self.frozen, self.safety) == (1, True, "none")
+        check_at_least(0, max_listed=self.max_listed, seed=self.seed)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -187,7 +124,6 @@ class MirrorDescentConfig:
       stepsize: The size eta of one step, with action values in utility ranges; positive.
       magnet: The strength alpha with which each step draws the policy to the uniform one; 0 is
         mirror descent.
-      num_steps: The number of steps, all of which are made by the same action values.
       num_rollouts: The least number of games that are played out in each search. Every history is
         played out equally often after each action.
       budget: The largest number of histories of the infoset from which games are played out.
@@ -198,7 +134,6 @@ class MirrorDescentConfig:
 
     stepsize: float = 1.0
     magnet: float = 0.0
-    num_steps: int = 1
     num_rollouts: int = 2000
     budget: int = 200
     max_listed: int = 20_000
@@ -210,9 +145,7 @@ class MirrorDescentConfig:
                 f"stepsize={self.stepsize} must be positive and magnet={self.magnet} at least 0, "
                 "and both finite"
             )
-        check_at_least(
-            1, num_steps=self.num_steps, num_rollouts=self.num_rollouts, budget=self.budget
-        )
+        check_at_least(1, num_rollouts=self.num_rollouts, budget=self.budget)
         check_at_least(0, max_listed=self.max_listed, seed=self.seed)
 
 
@@ -227,8 +160,6 @@ class PortfolioConfig:
       budget: The largest number of histories of the infoset that a search starts from, at least 2.
       first_round: The first round in which the player searches, counted from 0. Before it, the
         player plays the first strategy of its portfolio.
-      end_round: The first round in which the player no longer searches, and plays the first
-        strategy of its portfolio again; None: it searches to the end of the game.
       seed: The seed of all draws. Searches in the same infoset always draw the same.
       effort: How long to iterate in each search.
     """
@@ -237,7 +168,6 @@ class PortfolioConfig:
     num_rollouts: int = 1000
     budget: int = 16
     first_round: int = 0
-    end_round: int | None = None
     seed: int = 0
     effort: Effort = _PORTFOLIO_EFFORT
 
@@ -247,7 +177,3 @@ class PortfolioConfig:
         check_at_least(1, num_rollouts=self.num_rollouts)
         check_at_least(2, budget=self.budget)
         check_at_least(0, first_round=self.first_round, seed=self.seed)
-        if self.end_round is not None and self.end_round < self.first_round:
-            raise ValueError(
-                f"end_round={self.end_round} must be at least first_round={self.first_round}"
-            )

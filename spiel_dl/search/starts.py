@@ -53,20 +53,20 @@ def starts_below(
       From leaf public state to what is known there.
     """
     opponent, leaves = 1 - player, trunk.leaves
+    ranges = [plans[p][leaves.sequences[p]] for p in (0, 1)]
+    reach = leaves.counterfactual_reach(ranges[0], ranges[1])[opponent]
+    # Nothing can be earned where chance and the player never come; networks may say otherwise.
+    opponent_cfvs = np.where(reach > 0, opponent_cfvs, 0.0)
     values = _opponent_values(trunk, player, plans[player], opponent_cfvs)
     root_gifts = np.zeros(trunk.sequence_form.treeplexes[opponent].num_root_sequences)
     if root_limits is not None:
         root_gifts = np.maximum(root_limits - values[: len(root_gifts)], 0.0)
-    ranges = [plans[p][leaves.sequences[p]] for p in (0, 1)]
-    reach = leaves.chance_reach * ranges[player][leaves.infoset_of_history[player]]
     gifts = gifts_at_leaves(
         trunk.sequence_form.treeplexes[opponent],
         values,
         root_gifts,
         leaves.sequences[opponent],
-        np.bincount(
-            leaves.infoset_of_history[opponent], reach, minlength=leaves.num_infosets(opponent)
-        ),
+        reach,
     )
     starts = {}
     for position, public_state in enumerate(leaves.public_states.tolist()):

@@ -6,7 +6,7 @@ import json
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from spiel_dl.play import kinds, options, registry, zoo
+from spiel_dl.play import kinds, registry, zoo
 from spiel_dl.play.presets import game_string
 from spiel_dl.serve.thinking import Player
 from spiel_dl.system.parameters import Parameter
@@ -87,12 +87,7 @@ def player(body: Mapping[str, Any], allowed: Collection[str], name: str = "polic
 
 def offered_options() -> dict[str, Parameter]:
     """All options of the policies that may be offered, by name."""
-    names = [kind.name for kind in kinds.KINDS.values() if may_be_offered(kind)]
-    return {
-        n: each
-        for name in names
-        for n, each in options.options_of(kinds.KINDS[name].options).items()
-    }
+    return kinds.all_options(kind for kind in kinds.KINDS.values() if may_be_offered(kind))
 
 
 def _read(option: Parameter, text: str) -> Any:

@@ -8,7 +8,6 @@ from typing import Any
 from spiel_dl.play import kinds, zoo
 from spiel_dl.play.presets import PRESETS
 from spiel_dl.serve import inputs
-from spiel_dl.system.parameters import Parameter
 
 _DRAWN = ("leduc", "goofspiel_5_descending", "oshi_zumo", "battleships_2x2", "battleships_3x3")
 _OTHERS = ("kuhn_poker", "leduc_poker", "liars_dice(numdice=1,dice_sides=4)", "tic_tac_toe")
@@ -42,13 +41,8 @@ def menu(policies: Sequence[str], seconds: float) -> dict[str, Any]:
             if inputs.may_be_offered(kind)
         ],
         "options": [
-            {"name": name, "text": each.text, "default": _default(each)}
+            {"name": name, "text": each.text, "default": inputs.DEFAULTS.get(name, "")}
             for name, each in inputs.offered_options().items()
         ],
         "seconds": seconds,
     }
-
-
-def _default(option: Parameter) -> str:
-    """What an option is if nothing is typed; empty: its text says it."""
-    return inputs.DEFAULTS.get(option.name, "" if option.default is None else str(option.default))

@@ -32,11 +32,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import scipy.sparse
 
 from spiel_dl.solvers import refinement as refinements
+from spiel_dl.solvers.entrances import Decisions, Gadget, with_decisions
 from spiel_dl.solvers.regret_minimization import Pair
-from spiel_dl.tree.sequence_form import SequenceForm, Treeplex
+from spiel_dl.tree.sequence_form import SequenceForm
 
 SAFE_GADGETS = ("resolving", "max_margin", "reach_max_margin")
 """Those that the opponent need not enter; they can be refined."""
@@ -64,25 +64,6 @@ class Roots(NamedTuple):
     opponent_cfvs: np.ndarray | None = None
     gifts: np.ndarray | None = None
     groups: np.ndarray | None = None
-
-
-class Gadget(NamedTuple):
-    """A subgame with a gadget on top.
-
-    Attributes:
-      sequence_form: to be solved at `root_ranges`.
-      root_ranges: for each player, float64 [num_root_sequences of `sequence_form`].
-      new_sequences: for each player, int32 [S_p], from the subgame's sequences to those of
-        `sequence_form`. The player who resolves keeps its own; the opponent's root sequences become
-        the decisions to enter the subgame.
-      inflows: for each player, float64 [I_p] of `sequence_form`, what its sequences in an infoset
-        sum to besides the weight of their parent sequence: the floors. None: there are none.
-    """
-
-    sequence_form: SequenceForm
-    root_ranges: Pair
-    new_sequences: Pair
-    inflows: Pair | None = None
 
 
 def check_gadget(
@@ -202,14 +183,14 @@ def resolving(
     if floors is not None:
         _check_floors(subgame, player, floors, np.arange(num_roots))
         root_range = 1.0 - floors
-    decisions = _Decisions(
+    decisions = Decisions(
         np.arange(num_roots) if floors is not None else np.zeros(num_roots, np.int64),
         np.full(num_roots, 2),
         np.stack([np.zeros(num_roots), opponent_cfvs], axis=1).reshape(-1),
         root_range,
         2 * np.arange(num_roots),
     )
-    return _put_on_top(subgame, player, player_range, decisions, floors)
+    return with_decisions(subgame, player, player_range, decisions, floors)
 
 
 def max_margin(
@@ -262,7 +243,7 @@ def max_margin(
         _check_floors(subgame, player, floors, groups)
     num_actions = np.bincount(groups)
     left = np.ones(len(num_actions))
-    decisions = _Decisions(
+    decisions = Decisions(
         np.arange(len(num_actions)),
         num_actions,
         -opponent_cfvs if floors is None else np.zeros(num_roots),
@@ -270,7 +251,7 @@ def max_margin(
         np.arange(num_roots),
     )
     entry_payoffs = None if floors is None else -opponent_cfvs
-    return _put_on_top(subgame, player, player_range, decisions, floors, entry_payoffs)
+    return with_decisions(subgame, player, player_range, decisions, floors, entry_payoffs)
 
 
 def reach_max_margin(
@@ -303,91 +284,6 @@ def reach_max_margin(
     _check_resolving(subgame, player, player_range, opponent_cfvs)
     _check(subgame, 1 - player, "gifts", gifts, nonnegative=True)
     return max_margin(subgame, player, player_range, opponent_cfvs + gifts, floors, groups)
-
-
-class _Decisions(NamedTuple):
-    """The opponent's infosets on top of a subgame, G of them with N actions altogether.
-
-    Attributes:
-      parents: int [G], the root sequence behind which each stands.
-      num_actions: int [G].
-      payoffs: float64 [N], what each action pays the opponent at once.
-      root_range: float64, the weights of the root sequences.
-      entrances: int [R_-p], which of the N actions leads to each root infoset of the subgame.
-    """
-
-    parents: np.ndarray
-    num_actions: np.ndarray
-    payoffs: np.ndarray
-    root_range: np.ndarray
-    entrances: np.ndarray
-
-
-def _put_on_top(
-    subgame: SequenceForm,
-    player: int,
-    player_range: np.ndarray,
-    decisions: _Decisions,
-    floors: np.ndarray | None,
-    entry_payoffs: np.ndarray | None = None,
-) -> Gadget:
-    """Puts infosets of the opponent on top of a subgame.
-
-    Floors flow into infosets of one action between these and the subgame.
-
-    Args:
-      subgame: the subgame.
-      player: who resolves.
-      player_range: float64 [R_p].
-      decisions: the infosets that start the game.
-      floors: float64 [R_-p]; None: there are none.
-      entry_payoffs: float64 [R_-p], what each unit of reach pays the opponent that enters a root
-        infoset with a floor; None: nothing.
-    """
-    old = subgame.treeplexes[1 - player]
-    num_roots, num_new = old.num_root_sequences, len(decisions.root_range)
-    num_actions, parents, payoffs = decisions.num_actions, decisions.parents, decisions.payoffs
-    entrances = num_new + decisions.entrances
-    if floors is not None:
-        num_actions = np.concatenate([num_actions, np.ones(num_roots, np.int64)])
-        parents = np.concatenate([parents, entrances])
-        entrances = num_new + len(payoffs) + np.arange(num_roots)
-        paid = np.zeros(num_roots) if entry_payoffs is None else entry_payoffs
-        payoffs = np.concatenate([payoffs, paid])
-    shift = num_new + len(payoffs) - num_roots
-    new = np.arange(old.num_sequences) + shift
-    new[:num_roots] = entrances
-    first = num_new + np.cumsum(num_actions) - num_actions
-    treeplex = Treeplex(
-        np.concatenate([parents, new[old.parent_sequence]]).astype(np.int32),
-        np.concatenate([first, old.first_sequence + shift]).astype(np.int32),
-        np.concatenate([num_actions, old.num_actions]).astype(np.int32),
-        num_root_sequences=num_new,
-    )
-    own = subgame.treeplexes[player]
-    old_payoffs = subgame.payoffs_for(1 - player).tocoo()
-    shape = (treeplex.num_sequences, own.num_sequences)
-    rows, columns = old_payoffs.coords
-    moved = scipy.sparse.coo_array((old_payoffs.data, (new[rows], columns)), shape=shape).tocsr()
-    constants = np.zeros(treeplex.num_sequences)
-    constants[num_new : num_new + len(payoffs)] = payoffs
-    own_constants = np.zeros(own.num_sequences)
-    if subgame.constants is not None:
-        constants[new] += subgame.constants[1 - player]
-        own_constants = subgame.constants[player]
-    inflows = None
-    if floors is not None:
-        inflow = np.zeros(treeplex.num_infosets)
-        inflow[len(decisions.num_actions) :][:num_roots] = floors
-        inflows = (inflow, np.zeros(own.num_infosets))
-    # These are the payoffs of a game in which the opponent is player 0.
-    form = SequenceForm((treeplex, own), moved, subgame.utility_range, (constants, own_constants))
-    ranges = (decisions.root_range, np.asarray(player_range, np.float64))
-    maps = (new.astype(np.int32), np.arange(own.num_sequences, dtype=np.int32))
-    if player == 1:
-        return Gadget(form, ranges, maps, inflows)
-    swapped = None if inflows is None else inflows[::-1]
-    return Gadget(form.swapped(), ranges[::-1], maps[::-1], swapped)
 
 
 def _check_resolving(

@@ -1,13 +1,12 @@
 """`Extent`: which histories of a game a trunk has, from where it starts down to its leaves.
 
 It is found by going down from the start, so that cutting a small part of a large game takes the
-time of the part. Arrays over all histories of the game are made if somebody asks for them.
+time of the part.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import functools
 
 import numpy as np
 
@@ -71,25 +70,4 @@ class Extent:
                 start = np.where(held[place] == histories, of_held[place], start)
         assert (start >= 0).all(), "histories outside the trunk have no root sequence"
         found: np.ndarray = self.start_roots[player, start]
-        return found
-
-    @functools.cached_property
-    def root_of_history(self) -> np.ndarray:
-        """Int32 [2, H], each player's root sequence from which a history follows.
-
-        It is told of what follows the leaves, too. 0 in a whole game, -1 outside a subgame.
-        """
-        if self.is_whole:
-            return np.zeros((2, self.tree.num_histories), np.int32)
-        roots = np.full((2, self.tree.num_histories), -1, np.int32)
-        below, start = self.tree.following(self.starts)
-        roots[:, below] = self.start_roots[:, start]
-        return roots
-
-    @functools.cached_property
-    def leaf_of_history(self) -> np.ndarray:
-        """Int32 [H], for histories at or below a leaf that leaf; -1 elsewhere."""
-        found = np.full(self.tree.num_histories, -1, np.int32)
-        below, leaf = self.tree.following(self.leaves)
-        found[below] = self.leaves[leaf]
         return found

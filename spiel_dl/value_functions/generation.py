@@ -30,6 +30,7 @@ from spiel_dl.value_functions.base import (
     ask,
     bound_to,
     check_leaves,
+    check_ranges,
     normalize_ranges,
 )
 from spiel_dl.value_functions.dataset import DatasetConfig, save_shard
@@ -125,14 +126,9 @@ def add_ranges(directory: str | os.PathLike[str], name: str, ranges: Values) -> 
         )
     config = DatasetConfig.read(directory)
     leaves = config.trunk().leaves
-    for player in (0, 1):
-        expected = (len(ranges[0]), leaves.num_infosets(player))
-        valid = ranges[player].shape == expected and len(ranges[0]) > 0
-        if not valid or not np.isfinite(ranges[player]).all() or (ranges[player] < 0).any():
-            raise ValueError(
-                f"ranges[{player}] must be finite numbers >= 0 of shape {expected}, at least one "
-                f"row; got shape {ranges[player].shape}"
-            )
+    check_ranges(leaves, *ranges)
+    if ranges[0].ndim != 2 or not len(ranges[0]):
+        raise ValueError(f"the ranges have shape {ranges[0].shape}; give at least one row")
     # A run that begins or goes on there would take the file that is being written for a leftover.
     lock = hold(directory)
     path = Path(directory) / f"{name}.safetensors"

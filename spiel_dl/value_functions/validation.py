@@ -45,45 +45,24 @@ def validation_errors(
       a sample), in utility units at ranges that sum to 1; and the same with the prefix
       `unnormalised_`, of errors times the opponent's mass.
     """
-    normalised, unnormalised = _ErrorSums(), _ErrorSums()
+    sums, largest, num_positions = np.zeros((2, 3)), np.zeros(2), 0
     for start in range(0, len(numbers), _BATCH):
         batch = numbers[start : start + _BATCH]
         inputs, targets, is_possible = samples.batch(batch)
         with torch.inference_mode():
             error = (network.module(inputs) - targets).abs().double()
             error = torch.where(is_possible, error, 0.0)
-            num_positions = int(is_possible.sum())
-            normalised.add(error, num_positions)
-            unnormalised.add(error * samples.opponent_masses(batch), num_positions)
-    scaled = {UNNORMALISED + name: value for name, value in unnormalised.means().items()}
-    return {**normalised.means(), **scaled}
-
-
-class _ErrorSums:
-    """Sums of absolute errors, batch by batch."""
-
-    def __init__(self) -> None:
-        self._huber, self._l1, self._linf, self._linf_sum = 0.0, 0.0, 0.0, 0.0
-        self._num_positions, self._num_samples = 0, 0
-
-    def add(self, error: torch.Tensor, num_positions: int) -> None:
-        """Adds float64 [b, Q], 0 at all but `num_positions` of its entries."""
-        quadratic = error.clamp(max=1.0)
-        largest = error.amax(dim=1)
-        self._huber += float((quadratic * (error - 0.5 * quadratic)).sum())
-        self._l1 += float(error.sum())
-        # Unlike Python's own, NumPy's maximum does not lose NaN.
-        self._linf = float(np.maximum(self._linf, float(largest.max())))
-        self._linf_sum += float(largest.sum())
-        self._num_positions += num_positions
-        self._num_samples += len(error)
-
-    def means(self) -> dict[str, float]:
-        """By the names in `ERROR_TITLES`."""
-        values = (
-            self._huber / self._num_positions,
-            self._l1 / self._num_positions,
-            self._linf,
-            self._linf_sum / self._num_samples,
-        )
-        return dict(zip(ERROR_TITLES, values, strict=True))
+            num_positions += int(is_possible.sum())
+            for unit, scaled in enumerate((error, error * samples.opponent_masses(batch))):
+                quadratic, of_samples = scaled.clamp(max=1.0), scaled.amax(dim=1)
+                huber = (quadratic * (scaled - 0.5 * quadratic)).sum()
+                sums[unit] += [float(each) for each in (huber, scaled.sum(), of_samples.sum())]
+                # Unlike Python's own, NumPy's maximum does not lose NaN.
+                largest[unit] = np.maximum(largest[unit], float(of_samples.max()))
+    found: dict[str, float] = {}
+    for unit, prefix in enumerate(("", UNNORMALISED)):
+        huber, l1, linf_sum = sums[unit].tolist()
+        means = (huber / num_positions, l1 / num_positions, float(largest[unit]))
+        values = (*means, linf_sum / len(numbers))
+        found |= {prefix + name: v for name, v in zip(ERROR_TITLES, values, strict=True)}
+    return found

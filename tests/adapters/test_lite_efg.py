@@ -47,9 +47,3 @@ def test_ours_comes_back(solved: tuple[Any, Any]) -> None:
     back = from_lite_efg(ours.tree, environment, strategy)
     for player in (0, 1):
         np.testing.assert_allclose(back.strategies[player], ours.strategies[player], atol=1e-6)
-
-
-def test_another_game_is_refused(solved: tuple[Any, Any]) -> None:
-    environment, strategy = solved
-    with pytest.raises(ValueError, match=r"policy is of leduc_poker\(\), LiteEFG's environment of"):
-        from_lite_efg("leduc_poker", environment, strategy)

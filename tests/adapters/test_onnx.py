@@ -53,19 +53,6 @@ def test_the_file_is_played_by_its_name(tmp_path: Path) -> None:
     assert str(registry.load_policy(f"onnx:{tmp_path / 'leduc.onnx'}").game) == str(policy.game)
 
 
-def test_a_file_of_another_game_is_refused(tmp_path: Path) -> None:
-    """Also where its tensors and actions are as many."""
-    write_onnx(network_policy(), tmp_path / "leduc.onnx")
-    other = "leduc_poker(action_mapping=true)"
-    sizes = [
-        (game.information_state_tensor_size(), game.num_distinct_actions())
-        for game in map(pyspiel.load_game, ("leduc_poker", other))
-    ]
-    assert sizes[0] == sizes[1]
-    with pytest.raises(ValueError, match=r"is of leduc_poker\(\), not of leduc_poker\(a"):
-        registry.load_policy(f"onnx:{tmp_path / 'leduc.onnx'}", other)
-
-
 def test_other_policies_are_refused(tmp_path: Path) -> None:
     game = pyspiel.load_game("leduc_poker")
     for policy, message in (

@@ -36,13 +36,6 @@ def test_a_game_of_kuhn_poker() -> None:
     assert all(environment.terminations.values())
 
 
-def test_the_state_of_all_agents_is_not_offered() -> None:
-    environment = aec_environment("kuhn_poker")
-    environment.reset()
-    with pytest.raises(NotImplementedError):
-        environment.state()
-
-
 def test_bad_input_is_refused() -> None:
     environment = aec_environment("kuhn_poker", seed=0)
     environment.reset()

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import itertools
-import pickle
 
 import numpy as np
 import pytest
 
-import spiel_dl as dl
 from spiel_dl.algorithms import exploitability
 from spiel_dl.algorithms.abd import ABDPolicy, transformed_portfolios
 from spiel_dl.algorithms.best_response import best_response_policy, best_response_value
@@ -62,7 +60,8 @@ def test_by_cfr_it_is_nearly_the_same():
     assert objective(tree, found, model, 0, 0.6) == pytest.approx(
         objective(tree, exact, model, 0, 0.6), abs=1e-3
     )
-    assert 0 <= found.gap <= 2e-5
+    # Of two searches; the largest utility is 2.
+    assert 0 <= found.gap <= 2 * 2e-5
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
@@ -119,7 +118,7 @@ def walk(state, first, second):
 
 def test_leduc_against_an_opponent_who_errs_late():
     tree = GameTree.from_game("leduc_poker")
-    limit, p, effort = DepthLimit(plies=3), 0.3, Effort(2000, 1e-4)
+    limit, p, effort = DepthLimit(plies=3), 0.3, Effort(2000, 1e-5)
     equilibrium = solve_zero_sum_game(tree)[2]
     model = opponent_models.errs_beyond(tree, limit, equilibrium, ArrayPolicy.uniform(tree))
     gains = []
@@ -160,20 +159,6 @@ def test_sampled_matrices_and_transformations():
         for response in responses:
             gain, _ = checks.gain_and_exploitability(tree, response, model)
             assert 0.7 * best < gain <= best + 1e-9
-
-
-def test_in_play_only_what_is_reached_is_solved():
-    tree = GameTree.from_game("kuhn_poker")
-    response = dl.ABD(tree, 1, ArrayPolicy.uniform(tree), DepthLimit(moves=1), p=0.5)
-    again = pickle.loads(pickle.dumps(response))
-    state = tree.game.new_initial_state()
-    for action in (0, 1, 1):
-        state.apply_action(action)
-    asked = response.action_probabilities(state)
-    assert len(response._done) == 2
-    everywhere = again.to_array_policy()
-    assert len(again._done) == 2
-    assert everywhere.action_probabilities(state) == pytest.approx(asked)
 
 
 def test_errors():

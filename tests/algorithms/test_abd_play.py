@@ -11,12 +11,15 @@ from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.policies.policy_network import PolicyNetwork
 from spiel_dl.policies.small_policies import HighestActionPolicy, UniformPolicy
 from spiel_dl.search.policy_rows import rows_of
-from spiel_dl.search.portfolio_played import PlayedPortfolios
+from spiel_dl.search.rollout_values import ByRollouts
+from spiel_dl.search.spec import Root
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.solvers.history_values import history_values
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.from_openspiel import load_turn_based
 from spiel_dl.tree.game_tree import GameTree
+from spiel_dl.tree.particles import Particles
+from spiel_dl.tree.sparse_tree import sparse_trunk
 
 GAME = load_turn_based("python_goofspiel_ii(num_cards=4,points_order=descending)")
 LIMIT = DepthLimit(moves=1)
@@ -61,16 +64,18 @@ def test_a_late_policy_is_the_one_of_compiled_games(tree):
 @pytest.mark.parametrize("player", [0, 1])
 def test_sampled_matrices_are_exact_ones_on_average(tree, player):
     own, others = (OWN, UNIFORM), (MODEL, ABOVE)
-    histories = np.flatnonzero(tree.player >= 0)[[5, 40, 90]]
-    states = [tree.state(int(history)).batch for history in histories]
     rows = [[rows_of(GAME.rules, each) for each in side] for side in (own, others)]
-    found = PlayedPortfolios(GAME.rules, *rows).sampled_matrices(
-        type(states[0]).concatenate(states), player, 12 * 2500, np.random.default_rng(3)
-    )
+    trunk = sparse_trunk(Particles.of_public_state(GAME.new_initial_state()), LIMIT)
+    leaves = trunk.leaves
+    num_rollouts = 4 * len(leaves.histories) * 2500
+    values = ByRollouts(GAME.rules, *rows, num_rollouts=num_rollouts, seed=3)
+    found = values(Root(trunk, player, (np.ones(1), np.ones(1))))
     strategies = [
         [in_all_infosets(tree, each).strategies[who] for each in side]
         for who, side in ((player, own), (1 - player, others))
     ]
+    actions = leaves.tree.action[leaves.histories]
+    histories = [int(tree.first_child[0] + action) for action in actions]
     for j, each in enumerate(strategies[0]):
         exact = history_values(tree, player, each, np.stack(strategies[1]))[histories]
         # Utilities are differences of points, of which there are 10.
@@ -137,18 +142,8 @@ def test_answers_depend_on_nothing_hidden_and_on_nothing_before(tree):
     assert sum(answers[0].values()) == pytest.approx(1.0)
 
 
-def test_the_compiled_game_is_the_game(tree):
-    config = PortfolioConfig(num_rollouts=50, budget=4)
-    state = GAME.new_initial_state()
-    answers = [
-        ABDPlayPolicy(game, MODEL, [OWN], LIMIT, config=config).action_probabilities(state)
-        for game in (tree, GAME)
-    ]
-    assert answers[0] == answers[1]
-
-
-def test_searches_are_made_between_two_rounds(tree):
-    config = PortfolioConfig(num_rollouts=50, budget=4, first_round=1, end_round=2)
+def test_searches_are_made_from_a_round_on(tree):
+    config = PortfolioConfig(num_rollouts=50, budget=4, first_round=1)
     policy = ABDPlayPolicy(GAME, MODEL, [OWN], LIMIT, config=config)
     searched = {}
     for infoset in range(tree.num_infosets(0)):
@@ -162,7 +157,7 @@ def test_searches_are_made_between_two_rounds(tree):
         if not policy.answer_was_searched:
             expected = OWN.action_probabilities(state)
             assert list(answer.values()) == pytest.approx(list(expected.values()), abs=1e-6)
-    assert searched == {0: False, 1: True, 2: False}
+    assert searched == {0: False, 1: True, 2: True}
 
 
 def test_searches_that_end_above_their_tolerance_are_counted():
@@ -174,13 +169,6 @@ def test_searches_that_end_above_their_tolerance_are_counted():
         assert policy.num_searches == 1
         counts.append(policy.num_unfinished)
     assert counts == [1, 0, 0]
-
-
-def test_the_search_of_a_round_without_searches_is_refused():
-    config = PortfolioConfig(num_rollouts=50, budget=4, first_round=1)
-    policy = ABDPlayPolicy(GAME, MODEL, [OWN], LIMIT, config=config)
-    with pytest.raises(ValueError, match=r"first_round=1 .* leave this part"):
-        policy.solution(policy.game.new_initial_state())
 
 
 def test_bad_input_is_refused():
@@ -196,6 +184,6 @@ def test_bad_input_is_refused():
         ABDPlayPolicy("kuhn_poker", MODEL, [OWN], LIMIT)
     with pytest.raises(ValueError, match="num_rounds=-1"):
         LatePolicy(OWN, UNIFORM, -1)
-    for wrong in ({"p": 1.5}, {"budget": 1}, {"num_rollouts": 0}, {"end_round": -1}):
+    for wrong in ({"p": 1.5}, {"budget": 1}, {"num_rollouts": 0}, {"first_round": -1}):
         with pytest.raises(ValueError, match=next(iter(wrong))):
             PortfolioConfig(**wrong)

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import itertools
 
-import numpy as np
-import pyspiel
 import pytest
 
 from spiel_dl.algorithms import best_response, exploitability
 from spiel_dl.algorithms.cdbr import CDBRPolicy
-from spiel_dl.play.bots import policy_bot
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree import DepthLimit, GameTree
@@ -124,72 +121,6 @@ def test_value_function_at_the_leaves(game):
         assert exploitability.gain(tree, response, model, player) > -0.02
 
 
-def test_a_network_for_each_depth_limit():
-    """Untrained ones: every policy they lead to is valid, and the last step needs none."""
-    tree = GameTree.from_game(GOOFSPIEL_4)
-    model = checks.random_model(tree, seed=3)
-    networks = checks.untrained_networks(tree)
-    policy = CDBRPolicy(
-        tree,
-        0,
-        model,
-        DepthLimit(rounds=1),
-        value_function=networks,
-        effort=Effort(20, tolerance=1e-6),
-    )
-    response = policy.to_array_policy()
-    for infoset in range(tree.num_infosets(0)):
-        probabilities = response.strategies[0][tree.treeplexes[0].sequences(infoset)]
-        assert (probabilities >= 0).all()
-        assert probabilities.sum() == pytest.approx(1.0)
-    assert np.isnan(policy.gap)
-    regret = checks.largest_step_regret(
-        tree, response, model, 0, 1.0, DepthLimit(rounds=1), "sliding"
-    )
-    assert regret > 1e-3
-    del networks[DepthLimit(rounds=2)]
-    with pytest.raises(ValueError, match=r"no entry for DepthLimit\(.*rounds=2\)"):
-        CDBRPolicy(
-            tree,
-            0,
-            model,
-            DepthLimit(rounds=1),
-            value_function=networks,
-            effort=Effort(20, tolerance=1e-6),
-        ).to_array_policy()
-
-
-@pytest.mark.parametrize("scheme", SCHEMES)
-def test_a_bot_solves_what_it_reaches_and_keeps_it(scheme):
-    game = pyspiel.load_game("leduc_poker")
-    tree = GameTree.from_game(game)
-    model, limit = ArrayPolicy.uniform(tree), DepthLimit(plies=2)
-    policy = CDBRPolicy(tree, 0, model, limit, scheme=scheme, effort=Effort(300, 1e-4))
-    bot, generator, played = policy_bot(policy, policy.player, seed=0), np.random.default_rng(0), []
-    for _ in range(3):
-        state = game.new_initial_state()
-        bot.restart_at(state)
-        while not state.is_terminal():
-            if state.current_player() != 0:
-                state.apply_action(int(generator.choice(state.legal_actions())))
-                continue
-            answer, action = bot.step_with_policy(state)
-            played.append((state.clone(), dict(answer)))
-            assert dict(answer)[action] > 0
-            state.apply_action(int(action))
-    assert 1 <= len(policy._done) < 20
-    whole = policy.to_array_policy()
-    for state, answer in played:
-        assert whole.action_probabilities(state) == answer
-    # What play found and what is found when siblings are solved together differ by their gaps.
-    at_once = CDBRPolicy(tree, 0, model, limit, scheme=scheme, effort=Effort(300, 1e-4))
-    values = [
-        exploitability.expected_value(tree, response, model)
-        for response in (whole, at_once.to_array_policy())
-    ]
-    assert values[0] == pytest.approx(values[1], abs=0.02)
-
-
 def test_a_response_is_a_policy_of_both_players():
     tree = GameTree.from_game("kuhn_poker")
     model = checks.random_model(tree, seed=0)
@@ -201,18 +132,6 @@ def test_a_response_is_a_policy_of_both_players():
     best = CDBRPolicy(tree, 0, model, DepthLimit(moves=3)).to_array_policy()
     value = exploitability.expected_value(tree, best)
     assert value == pytest.approx(best_response.best_response_value(tree, model, 0), abs=1e-12)
-
-
-def test_time_is_kept():
-    """A tenth of a second does not suffice for 10^9 iterations; the first one is always done."""
-    tree = GameTree.from_game("leduc_poker")
-    effort = Effort(10**9, 0.0, seconds=0.1)
-    policy = CDBRPolicy(tree, 0, ArrayPolicy.uniform(tree), DepthLimit(plies=2), effort=effort)
-    state = tree.game.new_initial_state()
-    state.apply_action(0)
-    state.apply_action(1)
-    assert sum(policy.action_probabilities(state).values()) == pytest.approx(1.0)
-    assert 0 < policy.gap < 1
 
 
 def test_errors():

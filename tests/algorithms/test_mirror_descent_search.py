@@ -15,7 +15,7 @@ from tests.untrained_blueprints import Blueprint
 
 GAMES = {
     "python_goofspiel_ii(num_cards=4,points_order=descending)": [(), (3, 2, 1), (3, 2, 0, 1)],
-    "python_leduc": [(0, 3), (0, 3, 1, 1, 4)],
+    "python_leduc": [(0, 3, 1, 1, 4)],
 }
 
 
@@ -34,7 +34,7 @@ def exact_values(tree: GameTree, blueprint: Blueprint, history: int, player: int
     return weight @ values[children] / weight.sum() / tree.utility_range
 
 
-@pytest.mark.parametrize(("game_string", "num_rollouts"), [(game, 20_000) for game in GAMES])
+@pytest.mark.parametrize(("game_string", "num_rollouts"), [(game, 8_000) for game in GAMES])
 def test_action_values_are_those_of_the_blueprint(game_string, num_rollouts):
     tree = GameTree.from_game(game_string)
     blueprint = Blueprint(tree.game)
@@ -46,13 +46,13 @@ def test_action_values_are_those_of_the_blueprint(game_string, num_rollouts):
         for action in actions:
             state.apply_action(action)
         player = state.current_player()
-        key = policy.step.keys.of_state(state, player)
+        key = policy.source.keys.of_state(state, player)
         history = int(np.flatnonzero(tree.infoset_key[player] == key)[0])
         values = exact_values(tree, blueprint, history, player)
         blueprints = np.array(list(table.action_probabilities(state).values()))
         weights = blueprints * np.exp(3.0 * values)
         answer = policy.action_probabilities(state)
-        np.testing.assert_allclose(list(answer.values()), weights / weights.sum(), atol=0.03)
+        np.testing.assert_allclose(list(answer.values()), weights / weights.sum(), atol=0.05)
         assert answer != pytest.approx(dict(zip(answer, blueprints, strict=True)), abs=1e-3)
 
 
@@ -74,12 +74,12 @@ def test_an_action_that_its_player_never_makes_hides_nothing_of_the_opponent():
         if action == 2:
             assert blueprint.tabulate(tree).action_probabilities(state)[2] == 0.0
         state.apply_action(action)
-    config = MirrorDescentConfig(num_rollouts=40_000, budget=100)
+    config = MirrorDescentConfig(num_rollouts=15_000, budget=100)
     policy = MirrorDescentPolicy(tree.game, blueprint, config)
     policy.action_probabilities(state)
-    [found] = policy._kept.values()
-    history = int(np.flatnonzero(tree.infoset_key[0] == policy.step.keys.of_state(state, 0))[0])
-    np.testing.assert_allclose(found.values, exact_values(tree, blueprint, history, 0), atol=0.01)
+    [found] = policy.kept.values()
+    history = int(np.flatnonzero(tree.infoset_key[0] == policy.source.keys.of_state(state, 0))[0])
+    np.testing.assert_allclose(found.values, exact_values(tree, blueprint, history, 0), atol=0.02)
 
 
 def test_a_step_by_hand():
@@ -88,12 +88,11 @@ def test_a_step_by_hand():
     for settings, expected in (
         ({"stepsize": 1e-12}, policy),
         ({"stepsize": 2.0}, policy * np.exp([0.0, 0.5, -0.5])),
-        ({"stepsize": 2.0, "num_steps": 3}, policy * np.exp([0.0, 1.5, -1.5])),
         ({"stepsize": 2.0, "magnet": 0.5}, (policy * np.exp([0.0, 0.5, -0.5])) ** 0.5),
         ({"stepsize": 1e6}, np.array([0.0, 1.0, 0.0])),
     ):
         searched = MirrorDescentPolicy(game, Blueprint(game), MirrorDescentConfig(**settings))
-        found = searched.step._stepped(policy, values)
+        found = searched.source._stepped(policy, values)
         np.testing.assert_allclose(found, expected / expected.sum(), atol=1e-9)
 
 
@@ -106,7 +105,6 @@ def test_errors():
         {"magnet": np.inf},
         {"num_rollouts": 0},
         {"budget": 0},
-        {"num_steps": 0},
     ):
         [(name, value)] = settings.items()
         with pytest.raises(ValueError, match=f"{name}={value}"):

@@ -13,16 +13,22 @@ import spiel_dl.games  # noqa: F401  (registers the games)
 from spiel_dl.algorithms import exploitability
 from spiel_dl.algorithms.continual_resolving import ContinualResolvingPolicy
 from spiel_dl.algorithms.particle_search import ParticlePolicy
-from spiel_dl.play.bots import policy_bot
 from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.search import sparse_solution as particle_search
-from spiel_dl.search.sparse_solution import Resolver
+from spiel_dl.search.particles import (
+    action_probabilities,
+    leaf_particles,
+    leaf_worth,
+    particle_spec,
+    root_of_particles,
+    solve_below,
+)
+from spiel_dl.search.search import search
 from spiel_dl.solvers import linear_program
 from spiel_dl.solvers.best_response import expected_value, realization_plan
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.tree.particles import Particles
-from spiel_dl.tree.sparse_tree import root_ranges, sparse_trunk
+from spiel_dl.tree.sparse_tree import root_ranges
 from spiel_dl.value_functions import ExactValue, ValueFunction, ZeroValue
 from spiel_dl.value_functions.particle_features import InfostateFeatures
 from spiel_dl.value_functions.particle_module import ParticleSizes
@@ -30,6 +36,7 @@ from tests.made_up_values import MadeUpValue
 from tests.particle_networks import network_for
 
 GOOFSPIEL = "python_goofspiel_ii(num_cards={},points_order=descending)"
+DARK_HEX = "python_abrupt_dark_hex(num_cols=2,num_rows=2)"
 BEYOND = DepthLimit(moves=99)
 
 
@@ -44,7 +51,7 @@ def state_after(game_string, actions):
 def test_with_all_particles_and_no_limit_the_game_is_solved(game, actions):
     """The root's values, range-weighted, are those of a linear program of the whole game."""
     particles = Particles.of_public_state(state_after(game, actions))
-    solution = particle_search.solve(particles, None, BEYOND, effort=Effort(2000))
+    solution = solve_below(particles, None, BEYOND, effort=Effort(2000))
     tree = GameTree.from_game(game)
     value = linear_program.solve(tree.sequence_form).value
     for player, sign in ((0, 1), (1, -1)):
@@ -63,7 +70,7 @@ def test_below_a_subset_of_histories_the_solution_is_that_subgames():
     particles = everything.sample(3, generator, np.ones(everything.num_particles))
     reach = np.ones((2, 3))
     particles = Particles(particles.game, particles.states, reach, particles.chance_reach)
-    solution = particle_search.solve(particles, None, BEYOND, effort=Effort(3000))
+    solution = solve_below(particles, None, BEYOND, effort=Effort(3000))
     form = solution.trunk.sequence_form
     # By OpenSpiel's own states: every pair of pure strategies in this subgame.
     values = pure_values(particles)
@@ -71,15 +78,6 @@ def test_below_a_subset_of_histories_the_solution_is_that_subgames():
     plans = solution.plans
     scale = np.prod([len(cfvs) for cfvs in solution.root_cfvs])
     assert expected_value(form, plans) * scale == pytest.approx(best, abs=2e-3)
-
-
-def test_the_compiled_game_is_the_game():
-    tree = GameTree.from_game(GOOFSPIEL.format(3))
-    state = tree.game.new_initial_state()
-    first, second = (
-        ParticlePolicy(game, ZeroValue(), DepthLimit(rounds=1)) for game in (tree, tree.game)
-    )
-    assert first.action_probabilities(state) == second.action_probabilities(state)
 
 
 def pure_values(particles):
@@ -122,19 +120,21 @@ def matrix_value(matrix):
 
 def test_leaf_particles_have_the_reaches_of_the_solution():
     particles = Particles.of_public_state(state_after(GOOFSPIEL.format(4), []))
-    solution = particle_search.solve(particles, ZeroValue(), DepthLimit(rounds=1), effort=Effort(5))
+    solution = solve_below(particles, ZeroValue(), DepthLimit(rounds=1), effort=Effort(5))
     leaves = solution.trunk.leaves
     total = 0.0
     for state in range(leaves.num_public_states):
-        below = solution.leaf_particles(state)
+        below = leaf_particles(solution, state)
         bids = [below.states.played[:, column].numpy() - 1 for column in (0, 4)]
         for player in (0, 1):
-            key = solution.tree.infoset_key[player, solution.trunk.tree.first_history[player][0]]
-            strategy = solution.action_probabilities(player, int(key))
+            key = solution.trunk.tree.infoset_key[
+                player, solution.trunk.tree.first_history[player][0]
+            ]
+            strategy = action_probabilities(solution, player, int(key))
             np.testing.assert_allclose(below.reach[player], [strategy[b] for b in bids[player]])
         total += below.total_reach.sum()
     assert total == pytest.approx(1.0)
-    assert solution.leaf_reach().sum() == pytest.approx(1.0)
+    assert solution.leaf_reach.sum() == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize(
@@ -151,26 +151,48 @@ def test_one_block_with_all_particles_is_an_equilibrium(game):
 class ByFeatures(ValueFunction):
     """What an infoset is worth once it is reached, by its features alone, in float64."""
 
+    where_nobody_comes = 0.0
+    """What values at counterfactual reach 0 are multiplied by; those of networks need not be 0."""
+
     def bind(self, leaves):
         features = InfostateFeatures().of_leaves(leaves).infostates.astype(np.float64)
         worth = np.cos(features @ np.arange(features.shape[1]))
         first, second = np.split(worth, [leaves.num_infosets(0)])
 
         def evaluate(range_0, range_1):
-            reach_0, reach_1 = leaves.counterfactual_reach(range_0, range_1)
-            return reach_0 * first, reach_1 * second
+            reach = leaves.counterfactual_reach(range_0, range_1)
+            found = []
+            for player, (other, worth) in enumerate(((range_1, first), (range_0, second))):
+                mass = leaves.sum_by_public_state(1 - player, other)
+                own_mass = mass[leaves.public_state_of_infoset(player)]
+                instead = np.where(reach[player] > 0, 0.0, self.where_nobody_comes * own_mass)
+                found.append((reach[player] + instead) * worth)
+            return found[0], found[1]
 
         return MadeUpValue(evaluate).bind(leaves)
 
 
+class EverywhereByFeatures(ByFeatures):
+    """Worth something also where nobody comes."""
+
+    where_nobody_comes = 0.5
+
+
 @pytest.mark.parametrize("gadget", ["resolving", "max_margin"])
-@pytest.mark.parametrize("game", [GOOFSPIEL.format(3), "python_leduc"])
-def test_with_all_particles_it_is_continual_resolving(game, gadget):
+@pytest.mark.parametrize(
+    ("game", "limit", "values"),
+    [
+        (GOOFSPIEL.format(3), DepthLimit(rounds=1), ByFeatures()),
+        ("python_leduc(num_ranks=2,num_suits=2)", DepthLimit(rounds=1), ByFeatures()),
+        (DARK_HEX, DepthLimit(moves=1), EverywhereByFeatures()),
+    ],
+)
+def test_with_all_particles_it_is_continual_resolving(game, limit, values, gadget):
     """Where no particle is left out, the search of a compiled game comes to the same."""
-    tree, limit, effort = GameTree.from_game(game), DepthLimit(rounds=1), Effort(15)
-    expected = ContinualResolvingPolicy(tree, ByFeatures(), limit, gadget=gadget, effort=effort)
+    tree, effort = GameTree.from_game(game), Effort(15)
+    expected = ContinualResolvingPolicy(tree, values, limit, gadget=gadget, effort=effort)
     policy = ParticlePolicy(
-        tree, ByFeatures(), limit, budget=10_000, gadget=gadget, effort=effort, max_kept=1000
+        tree, values, limit, budget=10_000, gadget=gadget, effort=effort, max_kept=1000
     )
     strategies = expected.to_array_policy().strategies
     found = ArrayPolicy.from_policy(tree, policy).strategies
@@ -186,17 +208,12 @@ def test_with_all_particles_it_is_continual_resolving(game, gadget):
 def test_given_values_are_those_of_the_particles_that_are_left():
     """The opponent's infosets have what they had, times what is left of their reach."""
     game, limit = GOOFSPIEL.format(4), DepthLimit(rounds=1)
-    before = particle_search.solve(
-        Particles.of_public_state(state_after(game, [])),
-        ByFeatures(),
-        limit,
-        Effort(9),
-        Resolver(0, "resolving", None),
-    )
+    root = root_of_particles(Particles.of_public_state(state_after(game, [])), limit, 0)
+    before = search(root, particle_spec(ByFeatures(), "resolving"), Effort(9))
     leaves = before.trunk.leaves
     largest = int(np.argmax(np.diff(leaves.history_offsets)))
     here = slice(*leaves.history_offsets[largest : largest + 2])
-    candidates, worth = before.leaf_particles(largest), before.leaf_values(1, largest)
+    candidates, worth = leaf_particles(before, largest), leaf_worth(before, 1, largest)
     infoset = leaves.infoset_of_history[1, here]
     reach = np.bincount(infoset, candidates.reach[0] * candidates.chance_reach)
     is_known = reach > 0
@@ -207,11 +224,10 @@ def test_given_values_are_those_of_the_particles_that_are_left():
     # One particle of each of the opponent's infosets, which has the terminating action's payoff.
     rows = np.unique(infoset, return_index=True)[1]
     kept, given = candidates.take(rows), worth[rows]
-    trunk = sparse_trunk(kept, limit)
-    own, others = root_ranges(trunk, kept)
-    gadget = Resolver(0, "resolving", given).put_on_top(trunk, kept, (own / own.sum(), others))
-    paid = gadget.sequence_form.constants[1][2 : 2 + 2 * len(rows) : 2]
-    np.testing.assert_allclose(np.sort(paid), np.sort(kept.reach[0] / own.sum() * given))
+    root = root_of_particles(kept, limit, 0, given)
+    own = root_ranges(root.trunk, kept)[0]
+    expected = kept.reach[0] / own.sum() * given
+    np.testing.assert_allclose(np.sort(root.given_cfvs), np.sort(expected))
 
 
 def random_states(game_string, num_games, seed):
@@ -251,21 +267,6 @@ def test_it_answers_every_state_and_the_same_in_any_order(game, budget, gadget):
         assert other.action_probabilities(state) == answer
 
 
-def test_what_is_hidden_does_not_matter():
-    """Player 0 bid 3 (action 2) and won; player 1 may have bid 1 or 2 of 5 cards."""
-    network = network_for(GOOFSPIEL.format(5))
-    for budget in (4, 1000):
-        answers = []
-        for hidden in (0, 1):
-            policy = ParticlePolicy(
-                GOOFSPIEL.format(5), network, DepthLimit(rounds=1), budget=budget, effort=Effort(5)
-            )
-            answers.append(
-                policy.action_probabilities(state_after(GOOFSPIEL.format(5), [2, hidden]))
-            )
-        assert answers[0] == answers[1]
-
-
 def test_a_lost_infoset_is_regenerated():
     """With a budget of 2, some of the states of random games are not among the particles."""
     policy = ParticlePolicy(
@@ -280,18 +281,10 @@ def test_a_lost_infoset_is_regenerated():
     assert policy.num_regenerations > 0, "none was lost"
 
 
-def test_a_game_goes_on_from_the_last_search(monkeypatch):
+def test_a_game_goes_on_from_the_last_search():
     """With one solution kept, every block is solved once all the same."""
-    solve, num_solved = particle_search.solve, [0]
-
-    def counting(*arguments):
-        num_solved[0] += 1
-        return solve(*arguments)
-
-    monkeypatch.setattr(particle_search, "solve", counting)
     answers = []
     for max_kept in (1, 16):
-        num_solved[0] = 0
         policy = ParticlePolicy(
             GOOFSPIEL.format(6),
             network_for(GOOFSPIEL.format(6)),
@@ -305,7 +298,7 @@ def test_a_game_goes_on_from_the_last_search(monkeypatch):
             if state.current_player() == 0:
                 answers[-1].append(policy.action_probabilities(state))
             state.apply_action(action)
-        assert num_solved[0] == len(answers[-1]) == 4
+        assert policy.num_searches == len(answers[-1]) == 4
     assert answers[0] == answers[1]
 
 
@@ -315,9 +308,9 @@ def test_solutions_are_freed_with_their_last_reference():
     first, second = (Particles.of_public_state(state_after(game, a)) for a in ([], [0, 1]))
     gc.disable()
     try:
-        solution = particle_search.solve(first, network, limit, Effort(2))
-        tree = weakref.ref(solution.tree)
-        particle_search.solve(second, network, limit, Effort(2))
+        solution = solve_below(first, network, limit, Effort(2))
+        tree = weakref.ref(solution.trunk.tree)
+        solve_below(second, network, limit, Effort(2))
         assert tree() is not None
         del solution
         assert tree() is None
@@ -327,20 +320,10 @@ def test_solutions_are_freed_with_their_last_reference():
 
 def test_kept_solutions_count_their_trees():
     policy = ParticlePolicy(GOOFSPIEL.format(4), ZeroValue(), DepthLimit(rounds=1), budget=20)
-    solution = policy.solution(state_after(GOOFSPIEL.format(4), [3, 2]))
-    tree = solution.tree
+    solution = policy.found(state_after(GOOFSPIEL.format(4), [3, 2]))
+    tree = solution.trunk.tree
     some = tree.utility.nbytes + tree.player.nbytes + tree.infoset_key.nbytes
-    assert some < policy.step.num_bytes(solution) < 1000 * tree.num_histories
-
-
-def test_a_bot_plays_a_whole_game():
-    game = pyspiel.load_game(GOOFSPIEL.format(5))
-    policy = ParticlePolicy(
-        game, network_for(GOOFSPIEL.format(5)), DepthLimit(rounds=1), effort=Effort(3)
-    )
-    bots = [policy_bot(policy, player, seed=player) for player in (0, 1)]
-    returns = pyspiel.evaluate_bots(game.new_initial_state(), bots, 0)
-    assert sum(returns) == 0
+    assert some < policy.source.num_bytes(solution) < 1000 * tree.num_histories
 
 
 @pytest.mark.parametrize("num_answers", [0, 4])  # The last answer values the averages.

@@ -12,17 +12,18 @@ from spiel_dl.algorithms.knowledge_limited import UNLIMITED, KnowledgeLimitedPol
 from spiel_dl.algorithms.particle_sepot import ParticleConfig, ParticleSePoTPolicy
 from spiel_dl.algorithms.sepot import SearchConfig, SePoTPlayPolicy
 from spiel_dl.search.beliefs import Beliefs
-from spiel_dl.search.knowledge_limited_step import KnowledgeLimitedStep
 from spiel_dl.search.policy_rows import TensorPolicy
+from spiel_dl.search.samples import OfKnowledge
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree import DepthLimit, GameTree
+from spiel_dl.tree.from_rules import InfosetKeys
 from tests.untrained_blueprints import Blueprint, exact_critic
 
 GOOFSPIEL = "python_goofspiel_ii(num_cards=4,points_order=descending)"
 GAMES = {
     GOOFSPIEL: DepthLimit(rounds=1),
     "python_goofspiel_ii(num_cards=3,points_order=random)": DepthLimit(rounds=2),
-    "python_leduc": DepthLimit(rounds=1),
+    "python_leduc(num_ranks=2,num_suits=2)": DepthLimit(rounds=1),
 }
 KINDS = {
     "particles": (ParticleSePoTPolicy, ParticleConfig(budget=10_000)),
@@ -72,7 +73,7 @@ def test_with_all_histories_it_is_sepot(game_string, kind, effort):
     found = policy_class(game, blueprint, critic, limit, config=config, particles=particles)
     check_same(found, expected, decisions(game, 2, seed=1))
     assert found.num_searches > 0
-    assert found.step.num_drawn == 0
+    assert found.source.num_drawn == 0
 
 
 @pytest.mark.parametrize("max_listed", [0, 10_000])
@@ -89,10 +90,11 @@ def test_every_move_is_searched_within_the_budget(game_string, policy_class, max
         config=SearchConfig(effort=Effort(10)),
         particles=particles,
     )
-    states = decisions(game, 2, seed=3)
+    states, sizes = decisions(game, 2, seed=3), []
+    policy.watch = lambda solution: sizes.append(len(solution.root.histories))
     first = [policy.action_probabilities(state) for state in states]
     assert policy.num_moves == policy.num_moves_searched > 0
-    assert policy.step.searched_from.num_particles <= 6
+    assert max(sizes) <= 6
     # Whatever was asked before.
     again = policy_class(
         game,
@@ -108,74 +110,50 @@ def test_every_move_is_searched_within_the_budget(game_string, policy_class, max
 @pytest.mark.parametrize("order", [1, 2, 3])
 def test_orders_of_knowledge_against_distances(order):
     """Breadth-first search among the histories of a public state, pair by pair."""
-    game, blueprint, critic = setting(GOOFSPIEL)
+    game, blueprint, _ = setting(GOOFSPIEL)
     state = game.new_initial_state()
     for action in (3, 2, 1, 0):
         state.apply_action(action)
-    step = KnowledgeLimitedStep(
-        game,
-        blueprint,
-        critic,
-        DepthLimit(rounds=1),
-        SearchConfig(),
-        ParticleConfig(order=order),
-    )
+    sampler, keys = OfKnowledge(ParticleConfig(order=order)), InfosetKeys(game.rules)
     public = game.rules.public_tensor(state.batch, True)[0]
     rows = TensorPolicy(game.rules, blueprint)
     belief = Beliefs(game, max_listed=1000).of(0, public, rows)
     pairs = list(map(tuple, belief.infoset_keys.T.tolist()))
-    own = step.keys.of_level(state.batch)[0][:, 0].tolist()
+    own = keys.of_level(state.batch)[0][:, 0].tolist()
     for player in (0, 1):
         within = {pair for pair in pairs if pair[player] == own[player]}
         for distance in range(order):
             who = player if distance % 2 else 1 - player
             infosets = {pair[who] for pair in within}
             within = {pair for pair in pairs if pair[who] in infosets}
-        found = step.choose(belief, player, state.batch, np.random.default_rng(0))
-        assert set(map(tuple, step.keys.of_level(found.states)[0].T.tolist())) == within
+        found = sampler.choose(belief, player, state.batch, np.random.default_rng(0)).particles
+        assert set(map(tuple, keys.of_level(found.states)[0].T.tolist())) == within
         assert order > 1 or len(within) < len(pairs)
 
 
-def test_a_frozen_player_follows_its_blueprint():
-    """Against free neighbours the answer is another one, and all neighbours keep to theirs."""
+def test_a_player_follows_its_blueprint_where_it_is_not_solved():
     game, blueprint, critic = setting(GOOFSPIEL)
-    limit, config = DepthLimit(rounds=1), SearchConfig(effort=Effort(200))
-    frozen, free = (
-        KnowledgeLimitedPolicy(
-            game,
-            blueprint,
-            critic,
-            limit,
-            config=config,
-            particles=ParticleConfig(order=1, frozen=is_frozen),
-        )
-        for is_frozen in (True, False)
-    )
-    bound = []
-    solve = frozen.step._searcher.solve
-
-    def watched(player, root, given, leaf_values, fixed=None):
-        plan = solve(player, root, given, leaf_values, fixed)
-        if fixed is not None and fixed.infosets.any():
-            treeplex = root.trunk.sequence_form.treeplexes[player]
-            own = treeplex.sequences_of(fixed.infosets)
-            parents = plan[treeplex.parent_sequence[treeplex.infoset_of_sequence[own]]]
-            np.testing.assert_allclose(plan[own], parents * fixed.strategy[own], atol=1e-12)
-            tree = root.trunk.tree
-            firsts = tree.first_history[player][root.trunk.infosets[player]][fixed.infosets]
-            states = tree.states_of(firsts)
-            rows = TensorPolicy(game.rules, blueprint)(states, player)
-            assert fixed.strategy[own].tolist() == pytest.approx(rows[rows > 0].tolist())
-            bound.append(player)
-        return plan
-
-    frozen.step._searcher.solve = watched
-    differs = False
+    config = SearchConfig(effort=Effort(50))
+    policy = KnowledgeLimitedPolicy(game, blueprint, critic, DepthLimit(rounds=1), config=config)
+    found = []
+    policy.watch = found.append
     for state in decisions(game, 3, seed=5):
-        answer, other = (p.action_probabilities(state) for p in (frozen, free))
-        differs |= answer != pytest.approx(other, abs=1e-3)
-    assert differs
-    assert set(bound) == {0, 1}
+        policy.action_probabilities(state)
+    seats = set()
+    for solution in found:
+        root, player, plan = solution.root, solution.player, solution.plans[solution.player]
+        if root.bound is None:
+            continue
+        treeplex = root.trunk.sequence_form.treeplexes[player]
+        own = treeplex.sequences_of(root.bound.infosets)
+        parents = plan[treeplex.parent_sequence[treeplex.infoset_of_sequence[own]]]
+        np.testing.assert_allclose(plan[own], parents * root.bound.strategy[own], atol=1e-12)
+        tree = root.trunk.tree
+        firsts = tree.first_history[player][root.trunk.infosets[player]][root.bound.infosets]
+        rows = TensorPolicy(game.rules, blueprint)(tree.states_of(firsts), player)
+        assert root.bound.strategy[own].tolist() == pytest.approx(rows[rows > 0].tolist())
+        seats.add(player)
+    assert seats == {0, 1}
 
 
 def test_errors():
@@ -184,20 +162,7 @@ def test_errors():
         with pytest.raises(ValueError, match=f"{name}={value}"):
             ParticleConfig(**settings)
     game, blueprint, critic = setting(GOOFSPIEL)
-    for settings in ({"order": 2}, {"frozen": False}, {"safety": "updated"}):
-        with pytest.raises(ValueError, match="are of knowledge-limited searches"):
-            ParticleSePoTPolicy(
-                game,
-                blueprint,
-                critic,
-                DepthLimit(rounds=1),
-                particles=ParticleConfig(**settings),
-            )
-    with pytest.raises(ValueError, match="or compile the game"):
+    with pytest.raises(ValueError, match="order=2 is of knowledge-limited searches"):
         ParticleSePoTPolicy(
-            game,
-            blueprint,
-            critic,
-            DepthLimit(rounds=1),
-            config=SearchConfig(continual=True),
+            game, blueprint, critic, DepthLimit(rounds=1), particles=ParticleConfig(order=2)
         )

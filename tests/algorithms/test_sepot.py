@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 
 import numpy as np
@@ -13,7 +14,6 @@ from spiel_dl.algorithms import exploitability
 from spiel_dl.algorithms.best_response import best_response_value
 from spiel_dl.algorithms.cfr import CFRPlusSolver
 from spiel_dl.algorithms.sepot import SearchConfig, SePoTPolicy
-from spiel_dl.algorithms.trunk_exploitability import trunk_nash_conv
 from spiel_dl.learning.critics import ExactCritic
 from spiel_dl.learning.transformations import (
     IDENTITY,
@@ -25,6 +25,7 @@ from spiel_dl.learning.transformations import (
 )
 from spiel_dl.play.bots import policy_bot
 from spiel_dl.policies.array_policy import ArrayPolicy
+from spiel_dl.search.spec import Root
 from spiel_dl.solvers import gadgets, linear_program
 from spiel_dl.solvers import refinement as refinements
 from spiel_dl.solvers.best_response import best_response, realization_plan
@@ -32,6 +33,7 @@ from spiel_dl.solvers.effort import Effort
 from spiel_dl.solvers.refinement import WEIGHTS
 from spiel_dl.tree import DepthLimit, GameTree, cut
 from spiel_dl.value_functions.random_strategies import random_strategy
+from tests import tiny_games
 
 GOOFSPIEL_4 = "python_goofspiel_ii(num_cards=4,points_order=descending)"
 
@@ -75,8 +77,21 @@ def searched(blueprint, transformations, limit, config=None) -> SePoTPolicy:
     return SePoTPolicy(blueprint.tree, blueprint, critic, limit, config=config)
 
 
-@pytest.mark.parametrize("own_range", ["played", "blueprint"])
-@pytest.mark.parametrize("scheme", ["sliding", "block"])
+def to_the_end(blueprint: ArrayPolicy, limit: DepthLimit, **settings) -> SePoTPolicy:
+    """From the second round on, with given cfvs of best responses to the blueprint."""
+    tree, config = blueprint.tree, SearchConfig(first_level=1, **settings)
+
+    def best_responses(root: Root) -> np.ndarray:
+        form, player = root.trunk.sequence_form, root.player
+        strategy = blueprint.strategies[player][root.trunk.sequences[player]]
+        plan = realization_plan(form.treeplexes[player], strategy, root.ranges[player])
+        return best_response(form, 1 - player, plan).cfv[: len(root.ranges[1 - player])]
+
+    policy = SePoTPolicy(tree, blueprint, None, limit, config=config)
+    policy.spec = dataclasses.replace(policy.spec, given_cfvs=best_responses)
+    return policy
+
+
 @pytest.mark.parametrize(
     ("game", "limit", "transformations"),
     [
@@ -87,20 +102,35 @@ def searched(blueprint, transformations, limit, config=None) -> SePoTPolicy:
         (GOOFSPIEL_4, DepthLimit(rounds=2), paper_transformations(torch.arange(1.0, 5.0))),
     ],
 )
-def test_an_equilibrium_stays_one(game, limit, transformations, scheme, own_range):
+def test_an_equilibrium_stays_one(game, limit, transformations):
     blueprint = trained(game, 5000)
     # In blocks, a search begins at the leaves of the one before, and asks the critic for the same.
-    config = SearchConfig(scheme=scheme, own_range=own_range, continual=scheme == "sliding")
-    policy = searched(blueprint, transformations, limit, config)
+    policy = searched(blueprint, transformations, limit)
     assert exploitability.nash_conv(policy.tree, policy.to_array_policy()) < 1e-2
     assert policy.num_searches > 2
 
 
-@pytest.mark.parametrize("given_cfvs", ["transformations", "critic", "best_response"])
-@pytest.mark.parametrize("continual", [False, True])
+@pytest.mark.parametrize(("given_cfvs", "expected"), [("transformations", 0.0), ("critic", 0.25)])
+def test_an_equilibrium_needs_cfvs_of_all_continuations(given_cfvs, expected):
+    """The blueprint is wrong with b, where it never comes, so its cfv there cannot be kept.
+
+    The search gives up a, where player 1 does come, to lower b's from 0.5 towards -0.5.
+    """
+    tree = GameTree.from_game(pyspiel.load_efg_game(tiny_games.RARELY_ENTERED_AND_WRONG))
+    # Player 0: l. Player 1: in with a, out with b, and wrong.
+    strategies = ([1, 1, 0], [1, 1, 0, 0, 1, 0, 1])
+    blueprint = ArrayPolicy(tree, (np.array(strategies[0]), np.array(strategies[1])))
+    assert exploitability.nash_conv(tree, blueprint) == 0
+    config = SearchConfig(given_cfvs=given_cfvs)
+    policy = searched(blueprint, pure_transformations(6), DepthLimit(moves=1), config)
+    found = exploitability.nash_conv(tree, policy.to_array_policy())
+    assert found == pytest.approx(expected, abs=1e-3)
+
+
+@pytest.mark.parametrize("given_cfvs", ["transformations", "critic"])
 @pytest.mark.parametrize("leaf_choice", ["regret_matching", "best_response"])
-def test_kuhn_poker_with_every_kind_of_search(given_cfvs, continual, leaf_choice):
-    config = SearchConfig(given_cfvs=given_cfvs, continual=continual, leaf_choice=leaf_choice)
+def test_kuhn_poker_with_every_kind_of_search(given_cfvs, leaf_choice):
+    config = SearchConfig(given_cfvs=given_cfvs, leaf_choice=leaf_choice)
     blueprint = trained("kuhn_poker", 5000)
     policy = searched(blueprint, pure_transformations(2), DepthLimit(moves=1), config)
     assert exploitability.nash_conv(policy.tree, policy.to_array_policy()) < 1e-2
@@ -146,11 +176,8 @@ def test_search_to_the_end_is_safe(game, rounds, kind, gadget):
     tree = compiled(game)
     blueprints = {"uniform": ArrayPolicy.uniform(tree), "random": random_policy(game, seed=2)}
     blueprint = blueprints[kind] if kind in blueprints else trained(game, 30)
-    config = SearchConfig(
-        given_cfvs="best_response", first_level=1, gadget=gadget, effort=Effort(iterations=300)
-    )
-    policy = SePoTPolicy(tree, blueprint, None, DepthLimit(rounds=rounds), config=config)
-    found = policy.to_array_policy()
+    limit, effort = DepthLimit(rounds=rounds), Effort(iterations=300)
+    found = to_the_end(blueprint, limit, gadget=gadget, effort=effort).to_array_policy()
     gains = []
     for player in (0, 1):
         above = DepthLimit(rounds=1).depths(tree)[tree.first_history[player]] < 1
@@ -170,15 +197,8 @@ def test_refined_search_to_the_end_comes_to_the_linear_programs(weights):
     tree, blueprint = compiled("python_leduc"), random_policy("python_leduc", seed=2)
     found = {}
     for refinement in (None, weights):
-        config = SearchConfig(
-            given_cfvs="best_response",
-            first_level=1,
-            continual=False,
-            own_range="blueprint",
-            refinement=refinement,
-            effort=Effort(iterations=1000),
-        )
-        policy = SePoTPolicy(tree, blueprint, None, DepthLimit(rounds=2), config=config)
+        settings = {"refinement": refinement, "effort": Effort(iterations=1000)}
+        policy = to_the_end(blueprint, DepthLimit(rounds=2), **settings)
         found[refinement] = policy.to_array_policy()
     trunk = cut(tree, DepthLimit(rounds=1))
     form, leaves = trunk.leaves.subgames, trunk.leaves
@@ -215,15 +235,8 @@ def test_refined_search_to_the_end_comes_to_the_linear_programs(weights):
 def test_unsafe_search_to_the_end_comes_to_the_linear_program():
     """Of Leduc's second round, where both players come by the blueprint; each player by itself."""
     tree, blueprint = compiled("python_leduc"), random_policy("python_leduc", seed=2)
-    config = SearchConfig(
-        given_cfvs="best_response",
-        first_level=1,
-        own_range="blueprint",
-        gadget="unsafe",
-        effort=Effort(iterations=1000),
-    )
-    policy = SePoTPolicy(tree, blueprint, None, DepthLimit(rounds=2), config=config)
-    found = policy.to_array_policy()
+    settings = {"gadget": "unsafe", "effort": Effort(iterations=1000)}
+    found = to_the_end(blueprint, DepthLimit(rounds=2), **settings).to_array_policy()
     trunk = cut(tree, DepthLimit(rounds=1))
     form, leaves = trunk.leaves.subgames, trunk.leaves
     plans = [
@@ -240,26 +253,6 @@ def test_unsafe_search_to_the_end_comes_to_the_linear_program():
             worth.append(-float(cfvs @ ranges[1 - player]))
         assert worth[1] == pytest.approx(sign * value, abs=1e-3)
         assert worth[0] < worth[1] - 0.1
-
-
-def test_hidden_parts_do_not_matter():
-    """Fresh searches from two histories that only differ in what the opponent holds."""
-    blueprint = random_policy(GOOFSPIEL_4, seed=6)
-    transformations = paper_transformations(action_values(blueprint.tree.game))
-    # Player 0 bids 3 and wins; player 1 has bid 1 or 2. Player 1 bids 1 and loses to 2 or 3.
-    for player, histories in ((0, [(2, 0), (2, 1)]), (1, [(1, 0, 0), (2, 0, 0)])):
-        answers = []
-        for history in histories:
-            state = blueprint.tree.game.new_initial_state()
-            for action in history:
-                state.apply_action(action)
-            if player == 1:
-                assert state.current_player() == 1
-            policy = searched(blueprint, transformations, DepthLimit(rounds=1))
-            answers.append(policy.action_probabilities(state))
-            assert policy.num_searches == 2
-        assert answers[0] == answers[1]
-        assert len(answers[0]) == 3
 
 
 def test_searches_are_made_on_demand_and_in_any_order():
@@ -279,23 +272,6 @@ def test_searches_are_made_on_demand_and_in_any_order():
         np.testing.assert_array_equal(again.strategies[player], whole.strategies[player])
 
 
-@pytest.mark.parametrize(
-    ("game", "limit"),
-    [(GOOFSPIEL_4, DepthLimit(rounds=1)), ("python_leduc", DepthLimit(rounds=1))],
-)
-def test_blocks_need_no_earlier_search(game, limit):
-    """What the search before says of its leaves is what the critic says there, for own ranges."""
-    found = []
-    for continual in (False, True):
-        config = SearchConfig(continual=continual, effort=Effort(iterations=30))
-        policy = searched(random_policy(game, seed=6), EXTREMES, limit, config)
-        found.append(policy.to_array_policy())
-        assert policy.share_searched > 0.5
-    for player in (0, 1):
-        first, second = (policy.strategies[player] for policy in found)
-        np.testing.assert_allclose(first, second, atol=1e-3)  # payoffs at leaves: float32
-
-
 @pytest.mark.parametrize("limit", [1, 2, 3])
 def test_no_search_makes_an_almost_solved_goofspiel_worse(limit):
     """Blueprints of NashConv 0.29, 0.12 and 0.037; the same with the network's ranges may be."""
@@ -308,14 +284,14 @@ def test_no_search_makes_an_almost_solved_goofspiel_worse(limit):
         assert exploitability.nash_conv(policy.tree, policy.to_array_policy()) < before
 
 
-def test_large_public_states_are_left_to_the_blueprint():
+def test_large_searches_are_left_to_the_blueprint():
     """After one round of 4 cards, 4 histories are draws, and 6 are won by each player.
 
-    A player then has 4 infosets in draws, and 3 in each of the other public states.
+    A search looks at 4 + 12 + 36 histories after a draw, and at 6 + 18 + 54 elsewhere.
     """
     blueprint = random_policy(GOOFSPIEL_4, seed=6)
     tree, limit = blueprint.tree, DepthLimit(rounds=1)
-    config = SearchConfig(max_root_histories=4, effort=Effort(iterations=5))
+    config = SearchConfig(max_histories=52, effort=Effort(iterations=5))
     search = searched(blueprint, EXTREMES, limit, config)
     policy = search.to_array_policy()
     assert search.num_left_to_blueprint >= 4  # two public states for each player
@@ -332,50 +308,16 @@ def test_large_public_states_are_left_to_the_blueprint():
         assert num_searched == 4
 
 
-def test_if_both_players_choose_among_all_continuations_any_blueprint_will_do():
-    """In kuhn_poker each player moves once more at most after the first move."""
-    blueprint, limit = ArrayPolicy.uniform(compiled("kuhn_poker")), DepthLimit(moves=1)
-    conv = {}
-    for two_sided in (False, True):
-        config = SearchConfig(two_sided=two_sided, continual=False)
-        policy = searched(blueprint, pure_transformations(2), limit, config).to_array_policy()
-        conv[two_sided] = trunk_nash_conv(policy.tree, policy, limit)
-    assert conv[True] < 0.005
-    assert conv[False] > 0.02
-
-
-def test_the_bot_plays_the_policy():
-    blueprint = ArrayPolicy.uniform(compiled("kuhn_poker"))
-    policy = searched(blueprint, pure_transformations(2), DepthLimit(moves=1))
-    bots = [policy_bot(policy, player, seed=player) for player in (0, 1)]
-    assert all(isinstance(bot, pyspiel.Bot) for bot in bots)
-    state = policy.game.new_initial_state()
-    for action in (0, 2):
-        state.apply_action(action)
-    probabilities, action = bots[0].step_with_policy(state)
-    assert dict(probabilities) == policy.action_probabilities(state)
-    assert action in state.legal_actions()
-    returns = pyspiel.evaluate_bots(policy.game.new_initial_state(), bots, 1)
-    assert sum(returns) == 0
-
-
 def test_errors():
     tree = compiled("kuhn_poker")
     blueprint, limit = ArrayPolicy.uniform(tree), DepthLimit(moves=1)
     for wrong, message in (
         ({"given_cfvs": "none"}, "given_cfvs='none' must be one of"),
-        ({"own_range": "none"}, "own_range='none' must be one of"),
         ({"max_histories": 0}, "max_histories=0"),
         ({"first_level": -1}, "first_level=-1"),
-        ({"two_sided": True, "continual": True}, "needs continual=False"),
         ({"gadget": "none"}, "gadget='none' must be one of"),
-        ({"gadget": "unsafe", "continual": True}, "gadget='unsafe' needs continual=False"),
         ({"gadget": "unsafe", "refinement": "ones"}, "need not enter, .* gadget='unsafe' is none"),
         ({"refinement": "all"}, "refinement='all' must be one of"),
-        (
-            {"two_sided": True, "leaf_choice": "best_response"},
-            "needs leaf_choice='regret_matching'",
-        ),
     ):
         with pytest.raises(ValueError, match=message):
             SearchConfig(**wrong)

@@ -23,8 +23,9 @@ from spiel_dl.learning.transformations import transformations_by_name
 from spiel_dl.play.bots import policy_bot
 from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.policies.policy_network import PolicyNetwork
-from spiel_dl.search.mirror_descent_step import MirrorDescentStep
-from spiel_dl.search.played import PlayedPolicy
+from spiel_dl.search.compiled import CompiledSource
+from spiel_dl.search.mirror_descent import MirrorDescentSource
+from spiel_dl.search.policy import SearchPolicy
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.tree.public_states import consistent_histories
@@ -41,13 +42,9 @@ GAMES = {
     SHIPS_2: DepthLimit(rounds=1),
     SHIPS_3: DepthLimit(moves=1),
 }
-COMPILED = [
-    GOOFSPIEL.format(4, "descending"),
-    pytest.param("python_leduc", marks=pytest.mark.slow),
-    TWO_SHOTS,
-]
+FEW = [GOOFSPIEL.format(4, "descending"), SHIPS_2]
+COMPILED = [GOOFSPIEL.format(4, "descending"), "python_leduc(num_ranks=2,num_suits=2)", TWO_SHOTS]
 TOPS = [
-    {},
     {"refinement": "mixed"},
     {"gadget": "max_margin", "refinement": "mixed"},
     {"gadget": "unsafe"},
@@ -112,8 +109,8 @@ def check(policy, infosets: list[list[pyspiel.State]]) -> None:
     answers = collections.Counter()
     for states in infosets:
         first, *others = (policy.action_probabilities(state) for state in states[:-1])
-        if isinstance(policy, PlayedPolicy):
-            policy._kept.clear()
+        if isinstance(policy, SearchPolicy) and not isinstance(policy.source, CompiledSource):
+            policy.kept.clear()
         others.append(policy.action_probabilities(states[-1]))
         assert others
         assert sum(first.values()) == pytest.approx(1.0)
@@ -123,10 +120,11 @@ def check(policy, infosets: list[list[pyspiel.State]]) -> None:
     assert len(answers) > 2
 
 
-@pytest.mark.parametrize("top", TOPS)
-@pytest.mark.parametrize("game_string", GAMES)
-@pytest.mark.parametrize("own_range", ["played", "blueprint"])
-def test_search_by_reconstruction(game_string, own_range, top):
+@pytest.mark.parametrize(
+    ("game_string", "top"),
+    [*((game, {}) for game in GAMES), *((game, top) for game in FEW for top in TOPS)],
+)
+def test_search_by_reconstruction(game_string, top):
     game = pyspiel.load_game(game_string)
     blueprint, critic = networks(game)
     policy = SePoTPlayPolicy(
@@ -134,33 +132,23 @@ def test_search_by_reconstruction(game_string, own_range, top):
         blueprint.act,
         critic,
         GAMES[game_string],
-        config=SearchConfig(
-            max_root_histories=150,
-            effort=EFFORT,
-            own_range=own_range,
-            **top,
-        ),
+        config=SearchConfig(max_histories=2000, effort=EFFORT, **top),
     )
     check(policy, hidden_parts(game, seed=2))
-    assert policy.seconds is not None  # some were searched
+    assert policy.num_searches > 0
 
 
-@pytest.mark.parametrize("game_string", COMPILED)
-@pytest.mark.parametrize("top", TOPS)
 @pytest.mark.parametrize(
-    ("own_range", "scheme", "continual"),
-    [("played", "block", False), ("blueprint", "block", False), ("played", "sliding", True)],
+    ("game_string", "top", "scheme"),
+    [
+        *((game, {}, "sliding") for game in COMPILED),
+        *((FEW[0], top, "block") for top in TOPS),
+    ],
 )
-def test_search_on_the_compiled_game(game_string, own_range, scheme, continual, top):
+def test_search_on_the_compiled_game(game_string, top, scheme):
     tree = GameTree.from_game(game_string)
     blueprint, critic = networks(tree.game)
-    config = SearchConfig(
-        own_range=own_range,
-        scheme=scheme,
-        continual=continual and top.get("gadget") != "unsafe",  # Which has no given cfvs.
-        effort=EFFORT,
-        **top,
-    )
+    config = SearchConfig(scheme=scheme, effort=EFFORT, **top)
     infosets = hidden_parts(tree.game, seed=3)
     limit = DepthLimit(moves=2)
     policy = SePoTPolicy(tree, blueprint, critic, limit, config=config)
@@ -174,7 +162,7 @@ def test_search_on_the_compiled_game(game_string, own_range, scheme, continual, 
         assert answers[0] == answers[1] == policy.action_probabilities(states[0])
 
 
-@pytest.mark.parametrize("game_string", GAMES)
+@pytest.mark.parametrize("game_string", FEW)
 def test_bots_draw_the_same(game_string):
     game = pyspiel.load_game(game_string)
     blueprint, critic = networks(game)
@@ -183,7 +171,7 @@ def test_bots_draw_the_same(game_string):
         blueprint.act,
         critic,
         GAMES[game_string],
-        config=SearchConfig(max_root_histories=150, effort=EFFORT),
+        config=SearchConfig(max_histories=2000, effort=EFFORT),
     )
     for states in hidden_parts(game, seed=4)[:3]:
         player = states[0].current_player()
@@ -221,49 +209,7 @@ def test_search_below_sampled_beliefs(game_string, policy_class, max_listed):
     check_below_particles(game_string, policy_class, max_listed=max_listed)
 
 
-@pytest.mark.parametrize("max_listed", [10, 20_000])
-@pytest.mark.parametrize("policy_class", [ParticleSePoTPolicy, KnowledgeLimitedPolicy])
-@pytest.mark.parametrize("game_string", [*GAMES][2:4])
-def test_search_in_growing_trees(game_string, policy_class, max_listed):
-    check_below_particles(game_string, policy_class, max_listed=max_listed, num_expansions=20)
-
-
-@pytest.mark.parametrize("safety", ["values", "allocated"])
-@pytest.mark.parametrize("game_string", [*GAMES][2:4])
-def test_search_that_is_to_be_safe(game_string, safety):
-    game = pyspiel.load_game(game_string)
-    blueprint, critic = networks(game)
-    config = SearchConfig(effort=EFFORT, first_level=1)
-    particles = ParticleConfig(budget=1000, safety=safety, seed=3)
-    limit = GAMES[game_string]
-    policy = KnowledgeLimitedPolicy(
-        game, blueprint.act, critic, limit, config=config, particles=particles
-    )
-    check(policy, hidden_parts(game, seed=9))
-    assert policy.num_searches + policy.num_left_to_blueprint > 0
-
-
-@pytest.mark.parametrize("game_string", [*GAMES][2:4])
-def test_what_is_written_back_comes_from_answers_alone(game_string):
-    """It depends on which infosets were asked for, not on their histories."""
-    game = pyspiel.load_game(game_string)
-    blueprint, critic = networks(game)
-    infosets, answers = hidden_parts(game, seed=9), []
-    for which in (0, -1):
-        policy = KnowledgeLimitedPolicy(
-            game,
-            blueprint.act,
-            critic,
-            GAMES[game_string],
-            config=SearchConfig(effort=EFFORT),
-            particles=ParticleConfig(budget=1000, safety="updated"),
-        )
-        answers.append([policy.action_probabilities(states[which]) for states in infosets])
-    assert answers[0] == answers[1]
-
-
-@pytest.mark.parametrize("is_compiled", [False, True])
-@pytest.mark.parametrize("max_listed", [10, 20_000])
+@pytest.mark.parametrize(("max_listed", "is_compiled"), [(10, False), (20_000, True)])
 @pytest.mark.parametrize("game_string", [*GAMES][1:4])
 def test_mirror_descent_search(game_string, max_listed, is_compiled):
     game = pyspiel.load_game(game_string)
@@ -277,16 +223,16 @@ def test_mirror_descent_search(game_string, max_listed, is_compiled):
 def test_a_search_that_looks_at_hidden_cards_is_caught():
     """Though it keeps what it found for the next questions."""
 
-    class Cheat(MirrorDescentStep):
-        def solve(self, path, start, before):
-            found = super().solve(path, start, before)
-            hidden = float(path.states.played.sum())
+    class Cheat(MirrorDescentSource):
+        def solve(self, way, position, before, spec, search):
+            found = super().solve(way, position, before, spec, search)
+            hidden = float(way.states.played.sum())
             return found._replace(policy=found.policy + 1e-9 * hidden)
 
     game = pyspiel.load_game(GOOFSPIEL.format(4, "descending"))
     blueprint, _ = networks(game)
     policy = MirrorDescentPolicy(game, blueprint.act, MirrorDescentConfig(num_rollouts=40))
-    policy.step = Cheat(game, blueprint.act, policy.step.config)
+    policy.source = Cheat(game, blueprint.act, policy.source.config)
     infosets = hidden_parts(game, seed=8)
     with pytest.raises(AssertionError, match="and"):
         check(policy, infosets)

@@ -232,7 +232,7 @@ def test_networks_on_a_gpu_give_the_same_searches(tmp_path: Path) -> None:
     learner.step()
     learner.save(tmp_path / "checkpoint.safetensors")
     search = {"depth_limit": DepthLimit(rounds=1), "effort": Effort(iterations=20)}
-    for name in ("sepot", "sepot_continual"):
+    for name in ("sepot",):
         policies = [
             load_policy(f"{name}:{tmp_path}", game, device=device, **search)
             for device in ("cpu", "cuda")

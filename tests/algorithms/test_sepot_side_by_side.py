@@ -16,19 +16,20 @@ from spiel_dl.value_functions.random_strategies import random_strategy
 EFFORT = Effort(iterations=30)
 CONFIGS = {
     "defaults": SearchConfig(effort=EFFORT),
-    "continual": SearchConfig(scheme="sliding", continual=True, effort=EFFORT),
-    "ranges of the network": SearchConfig(own_range="blueprint", effort=EFFORT),
-    "below the root": SearchConfig(given_cfvs="best_response", first_level=1, effort=EFFORT),
+    "sliding": SearchConfig(scheme="sliding", effort=EFFORT),
+    "below the root": SearchConfig(given_cfvs="critic", first_level=1, effort=EFFORT),
     "until a gap": SearchConfig(effort=Effort(iterations=100, tolerance=0.01)),
-    "blocks": SearchConfig(continual=True, max_root_histories=9, effort=EFFORT),
+    "within a bound": SearchConfig(max_histories=40, effort=EFFORT),
 }
 GOOFSPIEL = "python_goofspiel_ii(num_cards=3,points_order=random)"
 
 
-@pytest.mark.parametrize("config", CONFIGS.values(), ids=CONFIGS)
 @pytest.mark.parametrize(
-    ("game", "limit"),
-    [("kuhn_poker", DepthLimit(moves=2)), (GOOFSPIEL, DepthLimit(rounds=1))],
+    ("game", "limit", "config"),
+    [
+        *(("kuhn_poker", DepthLimit(moves=2), config) for config in CONFIGS.values()),
+        (GOOFSPIEL, DepthLimit(rounds=1), CONFIGS["defaults"]),
+    ],
 )
 def test_all_at_once_is_one_after_another(
     game: str, limit: DepthLimit, config: SearchConfig

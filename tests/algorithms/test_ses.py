@@ -33,10 +33,9 @@ class Margins:
         for p, policy in ((player, blueprint), (1 - player, model)):
             plan = realization_plan(tree.treeplexes[p], policy.strategies[p])
             reach = np.zeros(len(self.subgame.root_infosets[p]))
-            for history in np.flatnonzero(tree.public_states.of_history == public_state):
-                reach[self.subgame.extent.root_of_history[p, history]] = plan[
-                    tree.sequence[p, history]
-                ]
+            starts, roots = self.subgame.extent.starts, self.subgame.extent.start_roots[p]
+            assert (tree.public_states.of_history[starts] == public_state).all()
+            reach[roots] = plan[tree.sequence[p, starts]]
             self.ranges.append(reach / max(reach.sum(), 1e-300))
         self.before = self.cfvs(blueprint.strategies[player])
 

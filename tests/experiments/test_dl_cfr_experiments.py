@@ -3,29 +3,30 @@
 from __future__ import annotations
 
 import dataclasses
-import itertools
 import json
 import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
-from open_spiel.python.algorithms import exploitability as openspiel_exploitability
 
+from experiments.dl_cfr import amount, left_out, on_policy, size
 from experiments.dl_cfr import study as dl_cfr_study
-from experiments.dl_cfr.experiments import EXPERIMENTS
-from experiments.dl_cfr.ranges import asked_ranges
-from experiments.dl_cfr.study import DOMAINS, Settings, Study
-from experiments.study import run
-from spiel_dl.algorithms.continual_resolving import ContinualResolvingPolicy
+from experiments.dl_cfr.amount import AMOUNT
+from experiments.dl_cfr.checkpoints import CHECKPOINTS
+from experiments.dl_cfr.left_out import LEFT_OUT
+from experiments.dl_cfr.losses import LOSSES
+from experiments.dl_cfr.on_policy import ON_POLICY
+from experiments.dl_cfr.ranges import RANGES, asked_ranges
+from experiments.dl_cfr.size import SIZE
+from experiments.dl_cfr.study import GOOFSPIEL, LEDUC, OSHI_ZUMO, Study, Trained
+from experiments.experiment import Experiment, run
 from spiel_dl.algorithms.dl_cfr import DLCFRSolver
-from spiel_dl.algorithms.trunk_exploitability import trunk_losses, trunk_nash_conv
+from spiel_dl.algorithms.trunk_exploitability import trunk_losses
 from spiel_dl.runs import reports
 from spiel_dl.runs.dl_cfr_run import METRIC
 from spiel_dl.runs.on_policy import OnPolicyConfig
 from spiel_dl.runs.workspace import Workspace
-from spiel_dl.solvers import gadgets
-from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree import DepthLimit, GameTree, cut
 from spiel_dl.value_functions import ExactValue
 from spiel_dl.value_functions.dataset import DatasetConfig
@@ -34,56 +35,50 @@ from spiel_dl.value_functions.training import TrainingConfig
 from spiel_dl.value_functions.validation import UNNORMALISED
 
 LIMIT = DepthLimit(rounds=1)
-SETTINGS = Settings(
-    DatasetConfig(
-        "python_goofspiel_ii(num_cards=3,points_order=descending)",
-        LIMIT,
-        shard_size=40,
-        tolerance=1e-3,
-    ),
-    num_shards=2,
-    training=TrainingConfig(num_epochs=3, batch_size=32),
-    num_layers=2,
-    num_units=16,
-    num_iterations=20,
-    seeds=(0, 1),
-    every_state=2,
-    amounts=(10, 20),
-    layers=(1, 2),
-    units=(8, 16),
-    paper_left_out_linf=2.6,
-    on_policy=OnPolicyConfig(num_rounds=1, max_ranges=10).with_epochs([1, 1, 1]),
+DATA = DatasetConfig(
+    "python_goofspiel_ii(num_cards=3,points_order=descending)",
+    LIMIT,
+    shard_size=40,
+    tolerance=1e-3,
 )
+TINY = {
+    "num_shards": 2,
+    "num_layers": 2,
+    "num_units": 16,
+    "num_iterations": 20,
+    "seeds": (0, 1),
+}
+TRAINED = {**TINY, "training": TrainingConfig(num_epochs=3, batch_size=32)}
+SETTINGS = {
+    CHECKPOINTS: Trained(DATA, **TRAINED),
+    LEFT_OUT: left_out.Settings(DATA, **TRAINED, every_state=2, paper_left_out_linf=2.6),
+    RANGES: Trained(DATA, **TRAINED),
+    LOSSES: Trained(DATA, **TRAINED),
+    AMOUNT: amount.Settings(DATA, **TRAINED, amounts=(10, 20)),
+    SIZE: size.Settings(DATA, **TRAINED, layers=(1, 2), units=(8, 16)),
+    ON_POLICY: on_policy.Settings(
+        DATA, **TINY, on_policy=OnPolicyConfig(num_rounds=1, max_ranges=10).with_epochs([1, 1, 1])
+    ),
+}
+NAMES = {each.name: each for each in SETTINGS}
 
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A directory in which all experiments have been made."""
     path = tmp_path_factory.mktemp("study")
-    paths = run(EXPERIMENTS, study(path), path / "results")
-    assert [written.name for written in paths] == [
-        f"{name}.md"
-        for name in (
-            "checkpoints",
-            "left_out",
-            "ranges",
-            "losses",
-            "amount",
-            "size",
-            "on_policy",
-            "resolving",
-            "exact",
-        )
-    ]
+    for experiment in SETTINGS:
+        run(experiment, study(path, experiment), path / "results")
     return path
 
 
-def study(path: Path) -> Study:
-    return of(path / "work")
+def study(path: Path, experiment: Experiment = CHECKPOINTS) -> Study:
+    return of(path / "work", experiment)
 
 
-def of(path: Path, **changes: object) -> Study:
-    return Study(dataclasses.replace(SETTINGS, **changes), Workspace(path))
+def of(path: Path, experiment: Experiment = CHECKPOINTS, **changes: object) -> Study:
+    settings = dataclasses.replace(SETTINGS[experiment], **changes)
+    return experiment.study(settings, Workspace(path))
 
 
 def read(path: Path, name: str) -> dict:
@@ -98,25 +93,25 @@ def with_tables(path: Path) -> dict:
 
 
 @pytest.mark.parametrize(
-    ("name", "histories", "infosets", "states"),
+    ("data", "histories", "infosets", "states"),
     # Histories and infosets per player: Table 2, recovered by counting (the paper rounds them).
     [
-        ("goofspiel", 55_731, 4_974, 27),
-        ("oshi_zumo", 19_305, 1_580, 79),
-        ("leduc", 61_336, 3_960, 87),
+        (GOOFSPIEL, 55_731, 4_974, 27),
+        (OSHI_ZUMO, 19_305, 1_580, 79),
+        (LEDUC, 61_336, 3_960, 87),
     ],
 )
 def test_domains_have_the_papers_sizes(
-    name: str, histories: int, infosets: int, states: int
+    data: DatasetConfig, histories: int, infosets: int, states: int
 ) -> None:
-    tree = GameTree.from_game(DOMAINS[name].data.game)
+    tree = GameTree.from_game(data.game)
     assert tree.num_histories == histories
     assert [tree.num_infosets(player) for player in (0, 1)] == [infosets, infosets]
-    assert cut(tree, DOMAINS[name].data.depth_limit).leaves.num_public_states == states
+    assert cut(tree, data.depth_limit).leaves.num_public_states == states
 
 
 def test_every_report_is_complete(finished: Path) -> None:
-    for name in EXPERIMENTS:
+    for name in NAMES:
         content = read(finished, name)
         assert content["settings"]["num_iterations"] == 20
         assert len(content["commits_of_parts"]) == 1
@@ -131,17 +126,15 @@ def test_every_report_is_complete(finished: Path) -> None:
 
 
 def test_reports_say_what_their_numbers_depend_on(finished: Path) -> None:
-    settings = {name: read(finished, name)["settings"] for name in EXPERIMENTS}
+    settings = {name: read(finished, name)["settings"] for name in NAMES}
     assert settings["left_out"]["every_state"] == 2
     assert settings["amount"]["amounts"] == [10, 20]
     assert settings["size"]["sizes"][:2] == [["depth varied", 1, 16], ["depth varied", 2, 16]]
-    assert settings["exact"]["exact_tolerance"] == 0.01
-    for name in ("on_policy", "resolving"):
-        told = settings[name]["on_policy"]
-        assert (told["num_rounds"], told["max_ranges"]) == (1, 10)
-        # The study's, not those of `OnPolicyConfig`.
-        assert told["num_iterations"] == SETTINGS.num_iterations
-        assert "training" not in settings[name], "rounds have trainings of their own"
+    told = settings["on_policy"]["on_policy"]
+    assert (told["num_rounds"], told["max_ranges"]) == (1, 10)
+    # The study's, not those of `OnPolicyConfig`.
+    assert told["num_iterations"] == 20
+    assert "training" not in settings["on_policy"], "rounds have trainings of their own"
     for name in ("checkpoints", "left_out", "ranges", "losses", "amount", "size"):
         assert settings[name]["training"]["num_epochs"] == 3
         assert settings[name]["seeds"] == [0, 1]
@@ -152,7 +145,7 @@ def test_checkpoints_are_those_of_training_and_judged_by_dl_cfr(finished: Path) 
     assert [row["step"] for row in rows if row["network"] == "seed 0"] == [1, 2, 3, 6, 10, 18, 21]
     folder = finished / "work" / "networks" / "layers-2-units-16-seed-1"
     network = PositionalNetwork.load(folder / "network-step-00000006.safetensors")
-    solver = DLCFRSolver(SETTINGS.data.game, network, LIMIT)
+    solver = DLCFRSolver(DATA.game, network, LIMIT)
     solver.run(20)
     nash_conv = trunk_losses(solver.trunk, solver.average_policy()).nash_conv
     [row] = [row for row in rows if (row["network"], row["step"]) == ("seed 1", 6)]
@@ -209,40 +202,6 @@ def test_sizes_vary_one_at_a_time(finished: Path) -> None:
     assert rows[1]["parameters"] == rows[3]["parameters"] == by_hand
 
 
-def test_the_optimal_value_function_is_judged_at_every_limit(finished: Path) -> None:
-    rows = read(finished, "exact")["rows"]
-    limits = {row["limit"] for row in rows}
-    assert limits == {str(LIMIT)}
-    last = [row for row in rows if row["iteration"] == SETTINGS.num_iterations]
-    variants = [row["variant"] for row in rows]
-    assert len(last) == len(set(variants)) == 5
-    solver = DLCFRSolver(SETTINGS.data.game, ExactValue(0.01, stretch=20), LIMIT)
-    solver.run(SETTINGS.num_iterations)
-    ours = trunk_nash_conv(SETTINGS.data.game, solver.average_policy(), LIMIT)
-    row = next(row for row in last if row["variant"] == "subgames from scratch")
-    assert row["trunk_nash_conv"] == pytest.approx(ours, abs=1e-9)
-
-
-def test_resolving_is_judged_as_openspiel_does(finished: Path) -> None:
-    rows = read(finished, "resolving")["rows"]
-    sources = ["optimal", "network of seed 0", "network of seed 1"]
-    assert [(row["source"], row["gadget"]) for row in rows] == list(
-        itertools.product(sources, gadgets.GADGETS)
-    )
-    path = finished / "work" / "on_policy" / "seed-1" / "network.safetensors"
-    policy = ContinualResolvingPolicy(
-        SETTINGS.data.game,
-        PositionalNetwork.load(path),
-        SETTINGS.data.depth_limit,
-        gadget="max_margin",
-        effort=Effort(SETTINGS.num_iterations),
-    )
-    judged = openspiel_exploitability.exploitability(
-        policy.tree.game, policy.to_array_policy().to_tabular()
-    )
-    assert rows[9]["exploitability"] == pytest.approx(judged, abs=1e-9)
-
-
 def test_what_is_finished_is_not_done_again(
     finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -252,8 +211,8 @@ def test_what_is_finished_is_not_done_again(
     monkeypatch.setattr(dl_cfr_study.training, "train", refuse)
     monkeypatch.setattr(dl_cfr_study.DLCFRSolver, "run", refuse)
     monkeypatch.setattr(reports.plots, "plot_panels", lambda *_, **__: None)
-    run(EXPERIMENTS, study(finished), tmp_path)
-    for name in EXPERIMENTS:
+    for name, experiment in NAMES.items():
+        run(experiment, study(finished, experiment), tmp_path)
         content = with_tables(tmp_path / f"{name}.json")
         assert content["rows"] == read(finished, name)["rows"]
         assert content["reused"]
@@ -269,31 +228,29 @@ def test_other_settings_are_refused(finished: Path, tmp_path: Path) -> None:
         ({"num_shards": 3}, "its num_strategies is 80, not 120"),
     ):
         with pytest.raises(ValueError, match=message):
-            run(
-                EXPERIMENTS, of(tmp_path / "work", **changes), tmp_path / "results", ["checkpoints"]
-            )
+            run(CHECKPOINTS, of(tmp_path / "work", **changes), tmp_path / "results")
     assert not (tmp_path / "results").exists()
 
 
-def test_wrong_settings(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"seeds=\(\)"):
-        dataclasses.replace(SETTINGS, seeds=())
-    with pytest.raises(ValueError, match="every_state=0 must be at least 1"):
-        dataclasses.replace(SETTINGS, every_state=0)
-    with pytest.raises(ValueError, match="experiment 'figure' must be one of checkpoints"):
-        run(EXPERIMENTS, of(tmp_path), tmp_path, ["checkpoints", "figure"])
-    assert list(tmp_path.iterdir()) == []
+def test_wrong_settings() -> None:
+    for experiment, name, value in (
+        (CHECKPOINTS, "seeds", ()),
+        (LEFT_OUT, "every_state", 0),
+        (SIZE, "layers", (0,)),
+    ):
+        with pytest.raises(ValueError, match=f"{name}="):
+            dataclasses.replace(SETTINGS[experiment], **{name: value})
 
 
 def test_what_cannot_be_done_is_told_before_it_is_begun(finished: Path) -> None:
     networks = sorted((finished / "work" / "networks").iterdir())
-    none_kept = dataclasses.replace(SETTINGS.training, networks_per_decade=0)
-    for name, changes, message in (
-        ("checkpoints", {"training": none_kept}, "networks_per_decade=0 keeps no networks"),
-        ("amount", {"amounts": (10, 1000)}, r"amounts=\(10, 1000\), but there are 71 trunk"),
+    none_kept = dataclasses.replace(TRAINED["training"], networks_per_decade=0)
+    for experiment, changes, message in (
+        (CHECKPOINTS, {"training": none_kept}, "networks_per_decade=0 keeps no networks"),
+        (AMOUNT, {"amounts": (10, 1000)}, r"amounts=\(10, 1000\), but there are 71 trunk"),
     ):
         with pytest.raises(ValueError, match=message):
-            EXPERIMENTS[name].compute(of(finished / "work", **changes))
+            experiment.compute(of(finished / "work", experiment, **changes))
     assert sorted((finished / "work" / "networks").iterdir()) == networks
 
 
@@ -314,7 +271,7 @@ def test_cfr_d_asks_for_what_dl_cfr_with_optimal_values_does(finished: Path) -> 
     content = read(finished, "ranges")
     iterations = [row["iteration"] for row in content["rows"] if row["source"] == "CFR-D"]
     assert iterations == [1, 2, 3, 4, 6, 7, 10, 13, 18, 20]
-    solver = DLCFRSolver(SETTINGS.data.game, ExactValue(1e-3, 1000), LIMIT)
+    solver = DLCFRSolver(DATA.game, ExactValue(1e-3, 1000), LIMIT)
     asked = asked_ranges(solver, iterations)
     leaves = solver.trunk.leaves
     masses = [leaves.sum_by_public_state(player, asked[player]) for player in (0, 1)]

@@ -1,167 +1,28 @@
-"""Reports are judged anew by today's criteria, from their own tables, and say so."""
+"""What is held of each experiment, by numbers made up for it."""
 
 from __future__ import annotations
 
-import dataclasses
-import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+from experiments.dl_cfr.amount import AMOUNT
 from experiments.dl_cfr.checkpoints import CHECKPOINTS
 from experiments.dl_cfr.left_out import LEFT_OUT
+from experiments.dl_cfr.losses import LOSSES
+from experiments.dl_cfr.size import SIZE
 from experiments.dl_cfr.study import ALL_NUMBERS, BOUNDS, SUMMARY
-from experiments.dl_cfr.variations import AMOUNT, LOSSES, SIZE
-from experiments.judging import judge_again, keep_what_was_seen
-from experiments.particle.experiments import EXPERIMENTS as PARTICLE
+from experiments.particle.architectures import ARCHITECTURES
 from experiments.particle.fractions import FRACTIONS
-from experiments.particle_search.experiments import EXPERIMENTS as PARTICLE_SEARCH
-from experiments.policy_gradients.experiments import EXPERIMENTS as POLICY_GRADIENTS
-from experiments.responses import frontiers
-from experiments.responses.experiments import EXPERIMENTS as RESPONSES
-from experiments.sepot.ablation import ABLATION
-from experiments.sepot.experiments import EXPERIMENTS as SEPOT
-from experiments.study import (
-    CONTRADICTED,
-    MET,
-    NOT_MET,
-    OPEN,
-    PARTLY,
-    Experiment,
-    Judgement,
-    Study,
-    Tables,
-)
-from spiel_dl.runs import reports
+from experiments.particle_search.curves import CURVES as PARTICLE_SEARCH
+from experiments.policy_gradients.large_games import LARGE_GAMES
+from experiments.responses.biased_rps import BIASED_RPS
+from experiments.responses.frontier import FRONTIER
+from experiments.responses.table_1 import TABLE_1
+from experiments.sepot.safety import SAFETY
+from experiments.verdicts import CONTRADICTED, MET, NOT_MET, OPEN, PARTLY, Judgement
 from spiel_dl.runs.dl_cfr_run import METRIC
-from spiel_dl.runs.reports import Report, Table
-from spiel_dl.system.environment import describe_environment
 from spiel_dl.value_functions.validation import ALL_ERROR_TITLES, UNNORMALISED
-
-
-def experiment(claim: str, most: float) -> Experiment[Any]:
-    """Asks whether all numbers are small."""
-
-    def judge(tables: Tables) -> Judgement:
-        largest = max(row["n"] for row in tables["Numbers"])
-        return Judgement(MET if largest < most else NOT_MET, f"at most {largest}")
-
-    def render(_: object, found: list[dict[str, int]]) -> Report:
-        return Report("", ["A note."], {"Numbers": Table.of(found)})
-
-    return Experiment("numbers", "Numbers", "n", claim, lambda _: [{"n": 3}], render, judge=judge)
-
-
-class Tiny(Study[dict[str, int]]):
-    """A study without settings."""
-
-    def __init__(self) -> None:
-        self.settings = {}
-
-
-def write(path: Path, of: Experiment[Any]) -> None:
-    reports.write(of.report(Tiny()), path.with_suffix(""), describe_environment())
-
-
-@pytest.fixture
-def report(tmp_path: Path) -> Path:
-    path = tmp_path / "numbers.json"
-    write(path, experiment("numbers are below 5.", 5))
-    return path
-
-
-def test_what_is_judged_already_stays(report: Path) -> None:
-    before = report.read_bytes()
-    assert json.loads(before)["verdict"] == "met. The paper: numbers are below 5."
-    assert not judge_again(report, experiment("numbers are below 5.", 5))
-    assert report.read_bytes() == before
-
-
-def test_a_report_says_that_it_was_judged_anew_and_what_it_came_with(report: Path) -> None:
-    tables = json.loads(report.read_text())["tables"]
-    assert judge_again(report, experiment("numbers are below 4.", 4))
-    assert judge_again(report, experiment("numbers are below 2.", 2))
-    assert not judge_again(report, experiment("numbers are below 2.", 2))
-    content, text = json.loads(report.read_text()), report.with_suffix(".md").read_text()
-    assert content["verdict"] == "not met. The paper: numbers are below 2."
-    assert content["claim"] == "numbers are below 2."
-    assert content["judged_anew"]["verdict"] == "met. The paper: numbers are below 5."
-    assert content["tables"] == tables
-    lines = text.splitlines()
-    assert lines[2] == "**Verdict:** not met. The paper: numbers are below 2."
-    assert lines[4] == "**Ours:** at most 3"
-    assert "Judged anew on " in lines[6]
-    assert "came with: met. The paper: numbers are below 5. Ours: at most 3." in lines[6]
-    assert text.count("**Verdict:**") == text.count("Judged anew") == 1
-    assert "A note." in text
-
-
-@pytest.mark.parametrize(
-    ("seeds_before", "claim_before", "is_kept"),
-    [
-        ([1], "numbers are below 4.", True),
-        ([1, 2], "numbers are below 4.", True),
-        ([3], "numbers are below 4.", False),
-        (None, "numbers are below 4.", True),
-        ([1], "numbers are below 5.", False),
-    ],
-)
-def test_running_it_again_does_not_make_a_criterion_one_that_was_set_before(
-    seeds_before: list[int] | None, claim_before: str, is_kept: bool, report: Path
-) -> None:
-    content = json.loads(report.read_text())
-    reports.write_report(
-        report.with_suffix(""),
-        {**content, "settings": {"seeds": [1, 2]}},
-        report.with_suffix(".md").read_text(),
-    )
-    earlier = {
-        "claim": claim_before,
-        "verdict": "not met. The paper: numbers are below 4.",
-        "headline": "at most 9",
-        "settings": {"seeds": seeds_before} if seeds_before else {},
-    }
-    assert not keep_what_was_seen(report, None)
-    assert keep_what_was_seen(report, earlier) == is_kept
-    found, text = json.loads(report.read_text()), report.with_suffix(".md").read_text()
-    assert ("judged_anew" in found) == is_kept
-    told = "That report came with: not met. The paper: numbers are below 4. Ours: at most 9."
-    assert (told in text) == is_kept
-    assert found["verdict"] == content["verdict"]
-    assert text.count("**Verdict:**") == 1
-    # Another criterion afterwards says the same of the first one, and once.
-    if is_kept:
-        assert judge_again(report, experiment("numbers are below 2.", 2))
-        text = report.with_suffix(".md").read_text()
-        assert "came with: not met. The paper: numbers are below 4." in text
-        assert text.count("came with") == 1
-
-
-def test_what_was_judged_anew_before_it_ran_again_stays_so(report: Path) -> None:
-    assert judge_again(report, experiment("numbers are below 4.", 4))
-    earlier = json.loads(report.read_text())
-    write(report, experiment("numbers are below 4.", 4))
-    assert keep_what_was_seen(report, earlier)
-    found = json.loads(report.read_text())
-    assert found["judged_anew"]["verdict"] == "met. The paper: numbers are below 5."
-
-
-def test_naming_the_parts_of_a_verdict_is_no_other_criterion(tmp_path: Path) -> None:
-    path = tmp_path / "numbers.json"
-    held = experiment("numbers are small.", 5)
-    write(path, held)
-
-    def judge(_: Tables) -> Judgement:
-        return Judgement(f"{MET}: all of them", "at most 3, of 1")
-
-    assert judge_again(path, dataclasses.replace(held, judge=judge))
-    content, text = json.loads(path.read_text()), path.with_suffix(".md").read_text()
-    assert content["verdict"] == "met: all of them. The paper: numbers are small."
-    assert content["headline"] == "at most 3, of 1"
-    assert "judged_anew" not in content
-    assert "Judged anew" not in text
-    assert "**Ours:** at most 3, of 1\n" in text
 
 
 def test_losses_are_held_to_the_best_of_them() -> None:
@@ -218,15 +79,15 @@ def test_frontiers_are_judged_by_the_papers_own_gadget() -> None:
         )
     ]
     tables = {"The paper's claims": rows, "All points": points}
-    assert frontiers.FRONTIER.judge is not None
-    found = frontiers.FRONTIER.judge(tables)
+    assert FRONTIER.judge is not None
+    found = FRONTIER.judge(tables)
     failed = "twice best Nash's gain, a tenth at p = 0.5"
     assert found.verdict == f"{PARTLY}: 2 of 4 parts hold; not: {failed}"
     told = "gain 0 of 1, p bounds 1 of 1, SES 1 of 1, a tenth at p = 0.5 0 of 1"
     assert told in found.headline
     # SES gains little; but nothing that is said of CDRNR holds.
     rows[1]["holds"] = "no"
-    assert frontiers.FRONTIER.judge(tables).verdict == CONTRADICTED
+    assert FRONTIER.judge(tables).verdict == CONTRADICTED
 
 
 @pytest.mark.parametrize(("gain", "expected"), [(1.4, MET), (1.6, PARTLY)])
@@ -242,8 +103,8 @@ def test_the_full_gadget_is_held_to_mixtures_of_its_points(gain: float, expected
         {"model": "random:0", "method": method, "gain": value, "exploitability": lost}
         for method, value, lost in points
     ]
-    assert frontiers.BIASED_RPS.judge is not None
-    assert frontiers.BIASED_RPS.judge({"All points": rows}).verdict.startswith(expected)
+    assert BIASED_RPS.judge is not None
+    assert BIASED_RPS.judge({"All points": rows}).verdict.startswith(expected)
 
 
 def test_errors_are_to_foretell_exploitability() -> None:
@@ -267,28 +128,6 @@ def test_errors_are_to_foretell_exploitability() -> None:
     later = judged([*early, 0.008, 0.3, 0.009])
     assert later.verdict.startswith(f"{PARTLY}: 9 of 13 parts hold; not: correlation with Huber")
     assert "once exploitability has halved" in later.verdict
-
-
-def test_the_paper_s_own_reading_counts_in_ablations() -> None:
-    names = ("own_range", "given", "scheme", "gadget")
-    readings = {"transformations": "0 of 3", "critic": "1 of 3", "previous": "3 of 3"}
-    rows = [
-        {
-            "kind": "exact",
-            **dict(zip(names, ("played", given, "block", "resolving"), strict=True)),
-            "worse": worse,
-            "ratio": 0.5,
-        }
-        for given, worse in readings.items()
-    ]
-    assert ABLATION.judge is not None
-    table = "How often search is worse than its blueprint"
-    found = ABLATION.judge({table: rows})
-    assert found.verdict == f"{PARTLY}: 1 of 2 parts hold; not: exact critics, as printed"
-    assert "defaults: worse in 0 of 3" in found.headline
-    assert "as printed: worse in 1 of 3" in found.headline
-    assert "3 of 3" not in found.headline.replace("worse in 0 of 3", "")
-    assert ABLATION.judge({table: rows[:1]}).verdict == MET
 
 
 @pytest.mark.parametrize(
@@ -315,7 +154,7 @@ def test_one_seed_leaves_policy_gradients_open() -> None:
         for seed in (0, 1)
         for algorithm, last in (("ppo", 0.1), ("mmd", 0.3), ("rnad", 0.2))
     ]
-    judge = POLICY_GRADIENTS["large_games"].judge
+    judge = LARGE_GAMES.judge
     assert judge is not None
     expected = f"{PARTLY}: 1 of 2 parts hold; not: mmd in phantom_ttt"
     assert judge({"Table": rows}).verdict == expected
@@ -326,7 +165,7 @@ def test_one_seed_leaves_policy_gradients_open() -> None:
 
 def test_curves_of_samples_have_a_headline_at_any_share() -> None:
     row = {"method": "particle SePoT", "share": 0.3, "before": 0.2, "after": 0.1, "worse": "0 of 5"}
-    judge = PARTICLE_SEARCH["curves"].judge
+    judge = PARTICLE_SEARCH.judge
     assert judge is not None
     found = judge({"By game, method and budget": [row]})
     assert found == (
@@ -353,7 +192,7 @@ def test_all_that_figure_3_shows_is_judged() -> None:
     last = networks(ends, mse=errors, epoch=100)
     first = networks({"positional": [0.5], "particle": [0.6]}, mse=1.0, epoch=10)
     late = networks({"positional": [0.5], "particle": [0.1]}, mse=1.0, epoch=11)
-    judge = PARTICLE["architectures"].judge
+    judge = ARCHITECTURES.judge
     assert judge is not None
     assert judge({SUMMARY: last, ALL_NUMBERS: [*first, *late, *last]}).verdict == MET
     far = networks({**ends, "particle": [0.06, 0.07, 0.08]}, mse=1e-5, epoch=100)
@@ -382,7 +221,7 @@ def test_depth_and_width_are_judged_each_by_itself() -> None:
 
 def test_abr_is_told_and_not_judged() -> None:
     row = {"game": "leduc", "whose": "difference", "abr": -2.3, "cdbr_1": 0.01, "best_nash": -0.02}
-    judge = RESPONSES["table_1"].judge
+    judge = TABLE_1.judge
     assert judge is not None
     told = "at most 0.02 points from the paper's; ABR -2.3 in leduc"
     assert judge({"Beside the paper's, percent": [row]}) == ("", told)
@@ -402,7 +241,7 @@ def test_safety_is_judged_of_the_papers_cfvs_too() -> None:
             ("identity", "to the end", 1),
         )
     ]
-    judge = SEPOT["safety"].judge
+    judge = SAFETY.judge
     assert judge is not None
     found = judge({"How often": rows})
     assert found.verdict == f"{PARTLY}: 1 of 2 parts hold; not: identity, to the end"

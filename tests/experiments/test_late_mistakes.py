@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from experiments.experiment import run
 from experiments.responses import late_mistakes, sweeps
-from experiments.responses.experiments import EXPERIMENTS
-from experiments.responses.study import Settings, Study
-from experiments.study import MET, NOT_MET, OPEN, PARTLY, run
+from experiments.responses.late_mistakes import LATE_MISTAKES, Settings, Study
+from experiments.verdicts import MET, NOT_MET, OPEN, PARTLY
 from spiel_dl.algorithms import exploitability
 from spiel_dl.algorithms.rnr import RNRPolicy
 from spiel_dl.runs.workspace import Workspace
@@ -52,19 +52,19 @@ def test_a_verdict_asks_for_two_games_and_both_kinds() -> None:
     assert told(summary(1.9, 1.9, 9.0, 1.5, 1.9, 9.0, most=1.95)) == OPEN, "nobody can gain more"
 
 
-def test_a_model_that_is_of_no_kind_is_refused(tmp_path: Path) -> None:
-    study = Study(Settings(models=("late:uniform", "uniform")), Workspace(tmp_path))
+def test_other_models_and_games_are_refused() -> None:
     with pytest.raises(ValueError, match=r"no models \['uniform'\]; choose from late:uniform, "):
-        run(EXPERIMENTS, study, tmp_path, ["late_mistakes"])
-    assert list(tmp_path.iterdir()) == []
+        Settings(models=("late:uniform", "uniform"))
+    with pytest.raises(ValueError, match="no depth limit for 'kuhn'"):
+        Settings(games=("kuhn",))
 
 
 def test_kuhn_from_end_to_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     limit = DepthLimit(moves=1)
     monkeypatch.setattr(late_mistakes, "LIMITS", {"kuhn": limit})
-    settings = Settings(models=("late:uniform", "random:1"), players=(1,))
+    settings = Settings(("kuhn",), ("late:uniform", "random:1"), (1,))
     study = Study(settings, Workspace(tmp_path / "work"))
-    [path] = run(EXPERIMENTS, study, tmp_path / "results", ["late_mistakes"])
+    path = run(LATE_MISTAKES, study, tmp_path / "results")
     found = json.loads(path.with_suffix(".json").read_text())["found"]
     assert [row["model"] for row in found] == ["late:uniform", "random:1"]
     tree = study.tree("kuhn")
@@ -80,10 +80,7 @@ def test_kuhn_from_end_to_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         for method, rows in each["points"].items():
             assert len(rows) == (5 if method in late_mistakes.SWEPT else 1)
     as_player_0 = [{**row, "player": 0} for row in found]
-    tables = late_mistakes.LATE_MISTAKES.render(study, [*found, *as_player_0]).tables
+    tables = LATE_MISTAKES.render(study, [*found, *as_player_0]).tables
     both, first, second = list(tables.values())[:3]
     assert list(tables)[1:3] == [f"Gain at equal exploitability, p = 0.5, player {p}" for p in "01"]
     assert both.rows == first.rows == second.rows
-    study = Study(Settings(games=("leduc",)), Workspace(tmp_path / "other"))
-    with pytest.raises(ValueError, match="no depth limit for 'leduc'"):
-        run(EXPERIMENTS, study, tmp_path / "results", ["late_mistakes"])

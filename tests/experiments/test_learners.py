@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 import spiel_dl as dl
-from experiments.learners.experiments import EXPERIMENTS
-from experiments.learners.study import Run, Settings, Study, make_learner
+from experiments.learners.strength import STRENGTH, Run, Settings, Study, make_learner
 from spiel_dl.runs.workspace import Workspace
 
 SETTINGS = {
@@ -31,7 +30,7 @@ def test_numbers_are_those_of_the_learners_last_policies(tmp_path: Path) -> None
         json.dumps({"lines": [line, {**line, "game": made, "nash_conv": 0.7}, *others]})
     )
     study = Study(Settings(**SETTINGS, peer=str(peer)), Workspace(tmp_path / "runs"))
-    report = EXPERIMENTS["strength"].report(study)
+    report = STRENGTH.report(study)
     means, rows = (list(table.rows) for table in report.tables.values())
     assert [(row["learner"], row["seed"]) for row in rows] == [
         ("rnad", 4), ("rnad", 5), ("mmd", 4), ("mmd", 5),
@@ -43,7 +42,7 @@ def test_numbers_are_those_of_the_learners_last_policies(tmp_path: Path) -> None
     assert [row["peer"] for row in means] == [None, "0.6 (2)"]
     assert [point["step"] for point in report.more["curves"]["leduc-mmd-5"]] == [2, 3]
     assert report.verdict.startswith("not met. "), "after three steps"
-    again = EXPERIMENTS["strength"].report(study)
+    again = STRENGTH.report(study)
     assert list(again.tables.values())[1].rows == rows, "also the seconds"
 
 
@@ -64,7 +63,7 @@ def test_goals_are_met_by_the_mean() -> None:
     rows: list[dict[str, Any]] = [
         {"game": "leduc", "learner": name, "nash_conv": mean} for name, mean, _ in found
     ]
-    judge = EXPERIMENTS["strength"].judge
+    judge = STRENGTH.judge
     assert judge is not None
     judged = judge({"Means": means, "After the last step": rows})
     assert judged.verdict == "partly met: 1 of 2 parts hold; not: rnad in leduc"

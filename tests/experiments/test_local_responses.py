@@ -9,11 +9,8 @@ import pytest
 from open_spiel.python.algorithms import best_response as openspiel_best_response
 from open_spiel.python.algorithms import cfr as openspiel_cfr
 
-from experiments.responses import local as response_local
-from experiments.responses.experiments import EXPERIMENTS
-from experiments.responses.study import Settings, Study
-from experiments.study import MET, PARTLY, run
-from spiel_dl.runs.workspace import Workspace
+from experiments.responses.local import LOCAL_RESPONSES
+from experiments.verdicts import MET, PARTLY
 from tests.tiny_responses import study
 
 
@@ -28,7 +25,7 @@ def test_local_responses_by_hand() -> None:
         {"game": "leduc", "player": 0, "iterations": number, "method": method, "gain": gain}
         for (number, method), gain in gains.items()
     ]
-    judge = response_local.LOCAL_RESPONSES.judge
+    judge = LOCAL_RESPONSES.judge
     assert judge is not None
     assert judge({"Gain, by model and responder": rows}).verdict == MET
     rows[0]["gain"] = 0.9
@@ -40,8 +37,8 @@ def test_local_responses_by_hand() -> None:
 
 
 def test_local_responses_are_openspiels_games_own(tmp_path: Path) -> None:
-    study = Study(Settings(games=("kuhn",), models=("cfr:5",)), Workspace(tmp_path))
-    rows = response_local.LOCAL_RESPONSES.compute(study)
+    own = study(LOCAL_RESPONSES, tmp_path, games=("kuhn",), models=("cfr:5",))
+    rows = LOCAL_RESPONSES.compute(own)
     assert [row["method"] for row in rows[:7]] == [
         "best response", "CDBR1", "CDBR2", "CDBR3", "CDBR4", "CDBR5", "LBR",
     ]  # fmt: skip
@@ -60,6 +57,6 @@ def test_local_responses_are_openspiels_games_own(tmp_path: Path) -> None:
 
 
 def test_local_responses_are_to_averages_of_cfr(tmp_path: Path) -> None:
-    changed = study(tmp_path, models=("uniform",))
+    changed = study(LOCAL_RESPONSES, tmp_path, models=("uniform",))
     with pytest.raises(ValueError, match=r"no models \['uniform'\]; give averages of CFR"):
-        run(EXPERIMENTS, changed, tmp_path, ["local"])
+        LOCAL_RESPONSES.compute(changed)

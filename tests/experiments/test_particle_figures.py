@@ -6,16 +6,16 @@ import json
 import numpy as np
 import pytest
 
+from experiments.experiment import run
+from experiments.particle import architectures, linear_targets, public_states
 from experiments.particle import fractions as particle_fractions
-from experiments.particle.experiments import EXPERIMENTS
-from experiments.particle.linear_targets import train_on_linear_targets
+from experiments.particle.architectures import ARCHITECTURES
+from experiments.particle.fractions import FRACTIONS
 from experiments.particle.played_game import PlayedGame
-from experiments.particle.study import DOMAINS, Settings, Study
-from experiments.study import run
+from experiments.particle.study import GOOFSPIEL, LEDUC, Settings, Sizes, training_of
 from spiel_dl.algorithms.cfr import CFRPlusSolver
 from spiel_dl.algorithms.dl_cfr import DLCFRSolver
 from spiel_dl.algorithms.trunk_exploitability import trunk_losses
-from spiel_dl.runs.on_policy import OnPolicyConfig
 from spiel_dl.runs.workspace import Workspace
 from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.value_functions.network_files import load_network
@@ -23,26 +23,31 @@ from spiel_dl.value_functions.particle_module import ParticleSizes
 from spiel_dl.value_functions.training import TrainingConfig, split_strategies
 
 GOOFSPIEL_4 = "python_goofspiel_ii(num_cards=4,points_order=descending)"
-SETTINGS = Settings(
+NETWORKS = (
     GOOFSPIEL_4,
     DepthLimit(rounds=2),
     500,
     TrainingConfig(num_epochs=2, batch_size=64, networks_per_decade=1),
     (0, 1),
     20,
-    num_layers=1,
-    width=1.0,
-    particle=ParticleSizes(4, 1, 1.0, 2, 1.0),
-    on_policy=OnPolicyConfig(num_rounds=1, max_ranges=5).with_epochs([1, 1, 1]),
-    played=1,
-    fractions=(0.0, 0.5, 1.0),
-    num_draws=2,
-    equilibrium_iterations=200,
+    "cpu",
+    Sizes(1, 1.0, ParticleSizes(4, 1, 1.0, 2, 1.0)),
 )
+SETTINGS = {
+    ARCHITECTURES: Settings(*NETWORKS),
+    FRACTIONS: particle_fractions.Settings(
+        *NETWORKS,
+        played=1,
+        fractions=(0.0, 0.5, 1.0),
+        num_draws=2,
+        equilibrium_iterations=200,
+    ),
+}
 
 
-def study(path, **changes):
-    return Study(dataclasses.replace(SETTINGS, **changes), Workspace(path))
+def study(experiment, path, **changes):
+    settings = dataclasses.replace(SETTINGS[experiment], **changes)
+    return experiment.study(settings, Workspace(path))
 
 
 def tables(report):
@@ -50,12 +55,12 @@ def tables(report):
     return [list(table.rows) for table in report.tables.values()]
 
 
-@pytest.mark.parametrize(("name", "states"), [("leduc", 37), ("goofspiel", 9)])
-def test_training_sets_have_the_papers_sizes(name, states):
-    domain = DOMAINS[name]
-    config = Study(domain, Workspace("nowhere")).trunk_study().settings
+@pytest.mark.parametrize(("domain", "states"), [(LEDUC, 37), (GOOFSPIEL, 9)])
+def test_training_sets_have_the_papers_sizes(domain, states):
+    settings = Settings(*domain, training_of(1))
+    config = architectures.Study(settings, Workspace("nowhere")).trunk_study().settings
     training = config.training
-    assert domain.num_samples <= training.max_strategies * states < domain.num_samples + states
+    assert domain[2] <= training.max_strategies * states < domain[2] + states
     assert training.loss == "l2"
     left, _ = split_strategies(
         config.num_shards * config.data.shard_size, training.validation_share, training.split_seed
@@ -64,7 +69,7 @@ def test_training_sets_have_the_papers_sizes(name, states):
 
 
 def test_architectures(tmp_path):
-    summary, rows = tables(EXPERIMENTS["architectures"].report(study(tmp_path / "work")))
+    summary, rows = tables(ARCHITECTURES.report(study(ARCHITECTURES, tmp_path / "work")))
     kinds = {
         kind: [row for row in rows if row["kind"] == kind] for kind in ("positional", "particle")
     }
@@ -98,8 +103,8 @@ def test_the_support_leaves_out_what_is_hardly_reached():
 
 
 def test_fractions_and_what_is_finished_is_not_done_again(tmp_path, monkeypatch):
-    whole = study(tmp_path / "work")
-    [path] = run(EXPERIMENTS, whole, tmp_path / "results", ["fractions"])
+    whole = study(FRACTIONS, tmp_path / "work")
+    path = run(FRACTIONS, whole, tmp_path / "results")
     content = json.loads(path.with_suffix(".json").read_text())
     points = content["tables"]["All numbers"]
     rows = {(row["choice"], row["histories"]): row for row in points}
@@ -117,7 +122,7 @@ def test_fractions_and_what_is_finished_is_not_done_again(tmp_path, monkeypatch)
     assert path.read_text().count("0.42") == 1
     settings = content["settings"]
     assert settings["num_draws"] == 2
-    assert settings["particle"]["base"] == 4
+    assert settings["sizes"]["particle"]["base"] == 4
     assert settings["loss"] == "l2"
     assert path.with_suffix(".png").stat().st_size > 10_000
 
@@ -125,7 +130,7 @@ def test_fractions_and_what_is_finished_is_not_done_again(tmp_path, monkeypatch)
         raise AssertionError("done again")
 
     monkeypatch.setattr(particle_fractions.PlayedGame, "search", refuse)
-    again = EXPERIMENTS["fractions"].report(study(tmp_path / "work"))
+    again = FRACTIONS.report(study(FRACTIONS, tmp_path / "work"))
     assert tables(again)[1] == points
 
 
@@ -170,27 +175,41 @@ def half_kept_by_hand(whole):
     return np.mean(values)
 
 
+def test_seeds_and_rates_of_linear_targets_are_those_asked_for(tmp_path, monkeypatch):
+    found = []
+
+    def train(_, **config):
+        found.append((config["seed"], config["learning_rate"]))
+        return [{"step": 1, "loss": 0.5}]
+
+    monkeypatch.setattr(linear_targets, "train_on_linear_targets", train)
+    settings = linear_targets.Settings(seeds=(3, 4), linear_learning_rate=0.5)
+    own = linear_targets.Study(settings, Workspace(tmp_path))
+    run(linear_targets.LINEAR_TARGETS, own, tmp_path / "out")
+    assert set(found) == {(3, 0.5), (4, 0.5)}
+
+
 def test_errors(tmp_path):
-    for wrong, message in (
-        ({"width": 0}, "width=0 must be positive"),
-        ({"fractions": (1.5,)}, r"fractions=\(1.5,\) must be"),
-        ({"played": 0}, "played=0"),
-        ({"num_cards": 0}, "num_cards=0"),
-        ({"seeds": ()}, r"seeds=\(\)"),
+    of_fractions = SETTINGS[FRACTIONS]
+    for of, wrong, message in (
+        (Sizes(), {"width": 0}, "width=0 must be positive"),
+        (of_fractions, {"fractions": (1.5,)}, r"fractions=\(1.5,\) must be"),
+        (of_fractions, {"played": 0}, "played=0"),
+        (public_states.Settings(), {"num_cards": 0}, "num_cards=0"),
+        (of_fractions, {"seeds": ()}, r"seeds=\(\)"),
+        (of_fractions, {"num_samples": 0}, "num_samples=0"),
     ):
         with pytest.raises(ValueError, match=message):
-            Settings(**wrong)
+            dataclasses.replace(of, **wrong)
     for name, value in (("learning_rate", 0.0), ("num_steps", 0), ("dimension", 0)):
         with pytest.raises(ValueError, match=f"{name}={value}"):
-            train_on_linear_targets("linear", **{name: value})
-    none_kept = dataclasses.replace(SETTINGS.training, networks_per_decade=0)
+            linear_targets.train_on_linear_targets("linear", **{name: value})
+    none_kept = dataclasses.replace(NETWORKS[3], networks_per_decade=0)
     for experiment, changes, message in (
-        ("architectures", {"depth_limit": DepthLimit(rounds=9)}, "0 public states at 9 rounds"),
-        ("architectures", {"num_samples": 0}, "num_samples=0"),
-        ("architectures", {"game": None}, "no game was given"),
-        ("architectures", {"training": none_kept}, "networks_per_decade=0"),
-        ("fractions", {"played": 2}, "played=2 leaves no look-ahead"),
+        (ARCHITECTURES, {"depth_limit": DepthLimit(rounds=9)}, "0 public states at 9 rounds"),
+        (ARCHITECTURES, {"training": none_kept}, "networks_per_decade=0"),
+        (FRACTIONS, {"played": 2}, "played=2 leaves no look-ahead"),
     ):
         with pytest.raises(ValueError, match=message):
-            EXPERIMENTS[experiment].compute(study(tmp_path / "work", **changes))
+            experiment.compute(study(experiment, tmp_path / "work", **changes))
     assert not (tmp_path / "work" / "networks").exists()

@@ -73,8 +73,7 @@ def test_only_kept_histories_are_searched():
     for player in (0, 1):
         changed = np.flatnonzero(found[player] != game.uniform_strategies()[player])
         infosets = np.unique(tree.treeplexes[player].infoset_of_sequence[changed])
-        of_histories = tree.infoset[: tree.num_histories]
-        below = of_histories[(game.played.extent.leaf_of_history == leaves.histories[kept])]
+        below = tree.infoset[tree.following(leaves.histories[[kept]])[0]]
         assert len(infosets)
         own = tree.player[tree.first_history[player][infosets]]
         assert (own == player).all()

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 import spiel_dl as dl
-from experiments.policy_gradients.experiments import EXPERIMENTS
-from experiments.policy_gradients.study import Settings, Study, _learn
+from experiments.policy_gradients.large_games import LARGE_GAMES, Settings, Study, _learn
 from experiments.policy_gradients.training import make_learner, train
 from spiel_dl.factored.families import factored_game
 from spiel_dl.runs import large_games
@@ -31,8 +30,7 @@ SETTINGS = Settings(
 
 def test_exploitability_along_the_way(tmp_path: Path) -> None:
     study = Study(SETTINGS, Workspace(tmp_path))
-    experiment = EXPERIMENTS["large_games"]
-    report = experiment.report(study)
+    report = LARGE_GAMES.report(study)
     [table] = report.tables.values()
     assert [row["algorithm"] for row in table.rows] == ["mmd", "rnad", "ppo"]
     assert table.columns == ["game", "algorithm", "seed", "300", "900"]

@@ -7,7 +7,7 @@ import pyspiel
 import pytest
 
 import spiel_dl.games  # noqa: F401  (registers the games)
-from experiments.particle import public_state_counts
+from experiments.particle import public_states
 from spiel_dl.tree.public_states import consistent_histories
 
 
@@ -23,14 +23,14 @@ def test_all_sequences_of_bids(num_cards):
             infosets.setdefault(name, set()).add(bids[0])
         for name, count in histories.items():
             numbers = [name.count(result) for result in (1, 0, -1)]
-            assert public_state_counts.count_histories(num_cards, *numbers) == count
-            assert public_state_counts.count_infosets(num_cards, *numbers) == len(infosets[name])
+            assert public_states.count_histories(num_cards, *numbers) == count
+            assert public_states.count_infosets(num_cards, *numbers) == len(infosets[name])
 
 
 def test_impossible_outcomes():
     """Nobody wins all rounds with all cards: the lowest one loses or draws."""
-    assert public_state_counts.count_histories(4, 4, 0, 0) == 0
-    assert public_state_counts.count_infosets(4, 4, 0, 0) == 0
+    assert public_states.count_histories(4, 4, 0, 0) == 0
+    assert public_states.count_infosets(4, 4, 0, 0) == 0
 
 
 def test_the_games_own_public_states():
@@ -42,13 +42,13 @@ def test_the_games_own_public_states():
     found = consistent_histories(state)
     assert found.complete
     bids = found.states.played[:, [0, 1, 2]].numpy()
-    assert len(bids) == public_state_counts.count_histories(13, 2, 1, 0)
-    assert len(np.unique(bids, axis=0)) == public_state_counts.count_infosets(13, 2, 1, 0)
+    assert len(bids) == public_states.count_histories(13, 2, 1, 0)
+    assert len(np.unique(bids, axis=0)) == public_states.count_infosets(13, 2, 1, 0)
 
 
 def test_table_1():
     """The paper's row of bounds, to the digits it prints; the lemma holds for the counts."""
-    rows = list(public_state_counts.largest_public_states(13))
+    rows = list(public_states.largest_public_states(13))
     histories = "1 78 5148 283140 1.3e7 4.6e8 1.3e10 2.7e11 4.0e12 4.0e13 2.4e14 7.3e14 7.3e14"
     infosets = "2 17.66 144 1064 7139 42834 2.2e5 1.0e6 4.0e6 1.3e7 3.1e7 5.4e7 5.4e7"
     for row, bound, bound_2 in zip(rows, histories.split(), infosets.split(), strict=True):
@@ -62,4 +62,4 @@ def test_table_1():
 
 def test_errors():
     with pytest.raises(ValueError, match="num_cards=0"):
-        list(public_state_counts.largest_public_states(0))
+        list(public_states.largest_public_states(0))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 
@@ -11,21 +12,22 @@ import pytest
 from open_spiel.python.algorithms import expected_game_score
 from open_spiel.python.algorithms import exploitability as openspiel_exploitability
 
-from experiments.responses import frontiers as response_frontiers
+from experiments.experiment import run
 from experiments.responses import responders as response_responders
 from experiments.responses import small_games
 from experiments.responses import study as response_study
 from experiments.responses import sweeps as response_sweeps
-from experiments.responses import table as response_table
-from experiments.responses.experiments import EXPERIMENTS
+from experiments.responses import table_1 as response_table
+from experiments.responses.biased_rps import BIASED_RPS
+from experiments.responses.frontier import FRONTIER, check_claims
 from experiments.responses.responders import compile_named, game_value, games
-from experiments.responses.study import Settings
-from experiments.study import run
+from experiments.responses.sweeps import Sweep
+from experiments.responses.table_1 import TABLE_1
 from spiel_dl.algorithms.best_response import best_response_policy
 from spiel_dl.algorithms.sequence_form_lp import solve_zero_sum_game
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.tree import DepthLimit, GameTree
-from tests.tiny_responses import SETTINGS, responder, study
+from tests.tiny_responses import SETTINGS, SWEEP, responder, study
 
 
 @pytest.mark.parametrize("player", [0, 1])
@@ -50,9 +52,9 @@ def test_a_responder_is_judged_as_openspiel_does(player: int) -> None:
 def test_a_model_that_nothing_is_gained_against_is_refused(player: int, tmp_path: Path) -> None:
     changes = {"models": ("equilibrium",), "players": (player,)}
     message = f"player {player}'s best response gains nothing against model equilibrium in kuhn"
-    for name in ("table_1", "frontier"):
+    for experiment in (TABLE_1, FRONTIER):
         with pytest.raises(ValueError, match=f"{message}.*give another --model"):
-            run(EXPERIMENTS, study(tmp_path, **changes), tmp_path, [name])
+            run(experiment, study(experiment, tmp_path, **changes), tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -101,7 +103,7 @@ def test_sweeps_end_where_theory_says() -> None:
     found = responder("kuhn")
     points = {
         name: response_sweeps.measure(found, respond, parameters)
-        for name, (respond, parameters) in response_sweeps.methods(found, SETTINGS).items()
+        for name, (respond, parameters) in response_sweeps.methods(found, SWEEP).items()
     }
     nash = points["best Nash"][0]["gain"]
     for name in ("RNR", "CDRNR, joint", "mix"):
@@ -113,7 +115,7 @@ def test_sweeps_end_where_theory_says() -> None:
     assert points["Pareto set"][1]["percent"] == pytest.approx(100.0)
     assert points["LBR"][0]["percent"] <= 100.0 + 1e-9
     assert len(points["CFR average"]) == 1
-    assert "LBR" not in response_sweeps.methods(responder("goofspiel_3"), SETTINGS)
+    assert "LBR" not in response_sweeps.methods(responder("goofspiel_3"), SWEEP)
 
 
 def test_claims_by_hand() -> None:
@@ -121,7 +123,7 @@ def test_claims_by_hand() -> None:
         names = ("parameter", "gain", "exploitability")
         return [dict(zip(names, triple, strict=True)) for triple in triples]
 
-    claims = response_frontiers.check_claims(
+    claims = check_claims(
         {
             "best Nash": points((0, 1.0, 0.0)),
             # The first point is safe but too little, the last one too exploitable.
@@ -142,9 +144,8 @@ def test_claims_by_hand() -> None:
 def test_every_report_is_complete_and_made_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    names = ["table_1", "frontier", "biased_rps"]
-    first = run(EXPERIMENTS, study(tmp_path / "work"), tmp_path / "first", names)
-    assert [path.name for path in first] == [f"{name}.md" for name in names]
+    experiments = (TABLE_1, FRONTIER, BIASED_RPS)
+    first = [run(each, study(each, tmp_path / "work"), tmp_path / "first") for each in experiments]
     for path in first:
         content = json.loads(path.with_suffix(".json").read_text())
         text = path.read_text()
@@ -165,7 +166,7 @@ def test_every_report_is_complete_and_made_once(
     monkeypatch.setattr(response_sweeps, "measure", refuse)
     monkeypatch.setattr(response_table, "gains", refuse)
     monkeypatch.setattr(response_study.Responder, "judge", refuse)
-    again = run(EXPERIMENTS, study(tmp_path / "work"), tmp_path / "again", names)
+    again = [run(each, study(each, tmp_path / "work"), tmp_path / "again") for each in experiments]
     for old, new in zip(first, again, strict=True):
         before, after = (json.loads(path.with_suffix(".json").read_text()) for path in (old, new))
         assert after["tables"] == before["tables"]
@@ -174,52 +175,46 @@ def test_every_report_is_complete_and_made_once(
 
 def test_a_game_may_be_that_of_two_experiments(tmp_path: Path) -> None:
     """Each with a depth limit of its own, and with parts of its own."""
-    changed = study(
-        tmp_path,
-        games=("biased_rps",),
-        models=("random:0",),
-        parameters=(0.5,),
-        gadgets=("joint",),
-        depth_limit=DepthLimit(plies=1),
-    )
-    run(EXPERIMENTS, changed, tmp_path / "results", ["frontier", "biased_rps"])
     limits = {}
-    for name in ("frontier", "biased_rps"):
-        content = json.loads((tmp_path / "results" / f"{name}.json").read_text())
+    for experiment, limit in ((FRONTIER, DepthLimit(plies=1)), (BIASED_RPS, DepthLimit(moves=2))):
+        own = study(
+            experiment,
+            tmp_path,
+            games=("biased_rps",),
+            models=("random:0",),
+            sweep=Sweep(limit, gadgets=("joint",), parameters=(0.5,)),
+        )
+        path = run(experiment, own, tmp_path / "results")
+        content = json.loads(path.with_suffix(".json").read_text())
         [point] = [r for r in content["tables"]["All points"] if r["method"] == "CDRNR, joint"]
-        assert (point["game"], point["parameter"]) == ("biased_rps", 0.5)
         assert content["reused"] == []
-        part = tmp_path / "parts" / f"{name}-biased_rps-random-0-0-CDRNR-joint.json"
+        part = tmp_path / "parts" / f"{experiment.name}-biased_rps-random-0-0-CDRNR-joint.json"
         found = json.loads(part.read_text())
-        limits[name] = found["settings"]["depth_limit"]
-        assert content["settings"]["depth_limit"] == limits[name], "not that of the settings"
-        assert content["settings"]["players"] == [0]
+        limits[experiment.name] = found["settings"]["depth_limit"]
         assert found["result"][0]["gain"] == point["gain"]
     assert limits == {"frontier": "1 plies", "biased_rps": "2 moves"}
 
 
 def test_other_settings_are_refused(tmp_path: Path) -> None:
-    run(EXPERIMENTS, study(tmp_path), tmp_path, ["frontier"])
+    run(FRONTIER, study(FRONTIER, tmp_path), tmp_path)
+    sweep = dataclasses.replace(SWEEP, parameters=(0.25,))
     with pytest.raises(ValueError, match="use the same settings"):
-        run(EXPERIMENTS, study(tmp_path, parameters=(0.25,)), tmp_path, ["frontier"])
+        run(FRONTIER, study(FRONTIER, tmp_path, sweep=sweep), tmp_path)
 
 
 def test_wrong_settings(tmp_path: Path) -> None:
-    for wrong, message in (
-        ({"parameters": (1.5,)}, r"parameters=\(1\.5,\)"),
-        ({"gadgets": ("open",)}, "must be some of"),
-        ({"players": (2,)}, r"players=\(2,\)"),
-        ({"abr_episodes": -1}, "abr_episodes=-1"),
+    for of, wrong, message in (
+        (SWEEP, {"parameters": (1.5,)}, r"parameters=\(1\.5,\)"),
+        (SWEEP, {"gadgets": ("open",)}, "must be some of"),
+        (SETTINGS[TABLE_1], {"players": (2,)}, r"players=\(2,\)"),
+        (SETTINGS[TABLE_1], {"abr_episodes": -1}, "abr_episodes=-1"),
     ):
         with pytest.raises(ValueError, match=message):
-            Settings(**wrong)
-    with pytest.raises(ValueError, match="experiment 'figure' must be one of table_1"):
-        run(EXPERIMENTS, study(tmp_path), tmp_path, ["table_1", "figure"])
+            dataclasses.replace(of, **wrong)
     with pytest.raises(ValueError, match="game 'chess' must be one of"):
         compile_named("chess")
     with pytest.raises(ValueError, match="no policy 'nobody'"):
-        run(EXPERIMENTS, study(tmp_path, models=("nobody",)), tmp_path, ["table_1"])
-    assert set(EXPERIMENTS) >= {"table_1", "frontier", "gadgets", "biased_rps"}
+        run(TABLE_1, study(TABLE_1, tmp_path, models=("nobody",)), tmp_path)
     assert list(tmp_path.iterdir()) == []
     with pytest.raises(ValueError, match="fool"):
         small_games.fool(GameTree.from_game("kuhn_poker"))

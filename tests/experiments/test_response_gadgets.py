@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from experiments.responses import gadget_sets, small_games
-from experiments.responses.experiments import EXPERIMENTS
+from experiments.experiment import run
+from experiments.responses import small_games
+from experiments.responses.gadgets import GADGET_SETS
 from experiments.responses.responders import compile_named
-from experiments.study import MET, NOT_MET, PARTLY, run
+from experiments.verdicts import MET, NOT_MET, PARTLY
 from spiel_dl.policies.array_policy import ArrayPolicy
-from tests.tiny_responses import responder, study
+from tests.tiny_responses import SETTINGS, responder, study
 
 
 @pytest.mark.parametrize("name", ["lost_by_resolving", "lost_by_max_margin"])
@@ -30,8 +32,10 @@ def test_lost_actions_have_the_gains_and_exploitabilities_they_are_made_for(name
 
 def test_gadgets_lose_what_they_are_said_to(tmp_path: Path) -> None:
     """The full set without gadget and with `joint`; its two ends with a wrong gadget."""
-    changed = study(tmp_path, gadgets=("joint", "resolving", "max_margin"))
-    [path] = run(EXPERIMENTS, changed, tmp_path, ["gadgets"])
+    sweep = dataclasses.replace(
+        SETTINGS[GADGET_SETS].sweep, gadgets=("joint", "resolving", "max_margin")
+    )
+    path = run(GADGET_SETS, study(GADGET_SETS, tmp_path, sweep=sweep), tmp_path)
     content = json.loads(path.with_suffix(".json").read_text())
     assert content["verdict"].startswith("met. The paper: the resolving and the max-margin gadgets")
     [rows] = content["tables"].values()
@@ -67,7 +71,7 @@ def test_only_responses_of_rnr_count_as_recovered(tmp_path: Path) -> None:
     def told(*chosen: str) -> tuple[str, str, list[str]]:
         labels = {"game": "lost_by_resolving", "model": "fool", "player": 0}
         found = [(labels, {name: methods[name] for name in chosen})]
-        report = gadget_sets.GADGET_SETS.render(study(tmp_path), found)
+        report = GADGET_SETS.render(study(GADGET_SETS, tmp_path), found)
         [table] = report.tables.values()
         return report.verdict, report.headline, [row["of_rnr"] for row in table.rows]
 

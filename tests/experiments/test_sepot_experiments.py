@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,41 +13,43 @@ import pyspiel
 import pytest
 from open_spiel.python.algorithms import exploitability as peer
 
+from experiments.experiment import run
 from experiments.sepot import curves as sepot_curves
 from experiments.sepot import distilled as sepot_distilled
 from experiments.sepot import evaluation as sepot_evaluation
 from experiments.sepot import safety as sepot_safety
 from experiments.sepot import table_1 as sepot_table_1
+from experiments.sepot.curves import CFVS, CURVES
+from experiments.sepot.distilled import DISTILLED_VALUES
 from experiments.sepot.evaluation import CRITIC, SEARCHES, TRANSFORMATIONS, Search
-from experiments.sepot.experiments import EXPERIMENTS
 from experiments.sepot.paper_results import TABLE_1, paper_result
-from experiments.sepot.study import Settings, default_limits
-from experiments.study import run
+from experiments.sepot.position import POSITION
+from experiments.sepot.safety import SAFETY
+from experiments.sepot.study import Trained, default_limits
+from experiments.sepot.table_1 import TABLE_1 as TABLE_1_PLAYED
 from spiel_dl.algorithms.rnad import RNaDConfig
 from spiel_dl.learning import checkpoints
 from spiel_dl.learning.critics import ExactCritic
 from spiel_dl.learning.transformations import pure_transformations
 from spiel_dl.play.presets import PRESETS, game_string
 from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.runs import head_to_head
 from spiel_dl.system import tensor_files
 from spiel_dl.tree import DepthLimit, GameTree
-from spiel_dl.tree.depth_limit import has_rounds
 from spiel_dl.tree.trunk import cut
 from spiel_dl.value_functions.dataset import DatasetConfig
-from tests.tiny_sepot import game_study, report, study
+from tests.tiny_sepot import report, study, trained_game
 
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A working directory with both networks of `TINY`."""
     directory = tmp_path_factory.mktemp("trained")
-    game_study(directory).train()
+    trained_game(directory).train()
     return directory
 
 
 def test_checkpoints_are_those_of_their_steps(trained: Path) -> None:
-    found = game_study(trained)
+    found = trained_game(trained)
     for seed in (0, 1):
         for step in (3, 4):
             path = found.checkpoint(seed, step)
@@ -57,35 +60,14 @@ def test_checkpoints_are_those_of_their_steps(trained: Path) -> None:
     assert found.checkpoint(0, 4).stat().st_mtime_ns == before
 
 
-def test_critics_may_be_trained_by_themselves(trained: Path, tmp_path: Path) -> None:
-    alone = game_study(tmp_path, critic_steps=2, exploration=0.5, seeds=(0,))
-    alone.train()
-    checkpoints = [alone.checkpoint(0, step) for step in (3, 4)]
-    for step, path in zip((3, 4), checkpoints, strict=True):
-        found = sepot_evaluation.checkpoints.load(path)
-        beside = sepot_evaluation.checkpoints.load(game_study(trained).checkpoint(0, step))
-        tree = sepot_evaluation.compiled(alone.game)
-        own, other = (
-            sepot_evaluation.tabulated(tree, each.blueprint).strategies for each in (found, beside)
-        )
-        # Critics take no part in the network's training.
-        np.testing.assert_allclose(np.concatenate(own), np.concatenate(other), atol=1e-6)
-        assert found.critic.names == beside.critic.names
-    assert checkpoints[0].read_bytes() != checkpoints[1].read_bytes()
-    with pytest.raises(ValueError, match=r"cannot resume .* its critic\.decay_steps is 2, not 3"):
-        game_study(tmp_path, critic_steps=3, exploration=0.5, seeds=(0,)).train()
-    with pytest.raises(ValueError, match="must be at least"):
-        study(tmp_path, critic_steps=-1)
-
-
 def test_curves_are_means_of_exact_exploitability(trained: Path, monkeypatch) -> None:
-    rows = list(report("curves", trained).tables["All points"].rows)
+    rows = list(report(CURVES, trained).tables["All points"].rows)
     assert [(row["policy"], row["step"]) for row in rows[:2]] == [("network", 3), ("network", 4)]
     assert len(rows) == 2 * (1 + 2)
     game = pyspiel.load_game("kuhn_poker")
     values = []
     for seed in (0, 1):
-        blueprint = checkpoints.load(game_study(trained).checkpoint(seed, 4)).blueprint
+        blueprint = checkpoints.load(trained_game(trained).checkpoint(seed, 4)).blueprint
         values.append(
             peer.nash_conv(game, ArrayPolicy.from_policy(GameTree.from_game(game), blueprint))
         )
@@ -95,13 +77,13 @@ def test_curves_are_means_of_exact_exploitability(trained: Path, monkeypatch) ->
         assert row["nash_conv"] == pytest.approx(parts)
         assert row["nash_conv"] == pytest.approx(np.mean(row["values"]))
     monkeypatch.setattr(sepot_evaluation, "SePoTPolicy", None)
-    again = study(trained)
-    assert EXPERIMENTS["curves"].report(again).tables["All points"].rows == rows
+    again = study(CURVES, trained)
+    assert CURVES.report(again).tables["All points"].rows == rows
     assert len(again.workspace.reused) == 12
 
 
 def test_sources_of_cfvs_differ_where_a_search_went_before(trained: Path) -> None:
-    rows = list(report("cfvs", trained).tables["All points"].rows)
+    rows = list(report(CFVS, trained).tables["All points"].rows)
     values = {(row["policy"], row["step"]): row["nash_conv"] for row in rows}
     assert len(rows) == len(values) == 2 * (1 + 6)
     # Two moves ahead, the second search has one decision left.
@@ -128,8 +110,8 @@ def test_judgement_of_a_player_is_its_own() -> None:
 
 
 def test_safety(trained: Path) -> None:
-    rows = list(report("safety", trained, iterations=100).tables["All searches"].rows)
-    assert len(rows) == 4 * 3 * 3 * 2 * 2
+    rows = list(report(SAFETY, trained, iterations=100).tables["All searches"].rows)
+    assert len(rows) == 4 * 2 * 3 * 2 * 2
     uniform = [row for row in rows if row["blueprint"] == "uniform" and row["player"] == 0]
     tree = GameTree.from_game("kuhn_poker")
     before = sepot_evaluation.judge(tree, ArrayPolicy.uniform(tree))["exploitability_0"]
@@ -166,7 +148,7 @@ def test_distilled_data_are_the_best_of_the_transformations() -> None:
 
 def test_distilled(trained: Path) -> None:
     limits = (DepthLimit(moves=2), DepthLimit(moves=1))
-    found = report("distilled", trained, seeds=(0,), limits=limits)
+    found = report(DISTILLED_VALUES, trained, seeds=(0,), limits=limits)
     assert found.notes[-1].endswith("do not reach the end in two searches: 1 moves in kuhn_poker.")
     rows = list(found.tables["All policies"].rows)
     assert {row["limit"] for row in rows} == {"2 moves"}
@@ -178,31 +160,30 @@ def test_distilled(trained: Path) -> None:
     # The values that it learned from differ from the network's own.
     assert rows[2]["nash_conv"] != rows[3]["nash_conv"]
     with pytest.raises(ValueError, match="reaches the end in two searches"):
-        report("distilled", trained, limits=(DepthLimit(moves=1),))
-
-
-def test_distilled_on_networks_that_were_trained_before(trained: Path, tmp_path: Path) -> None:
-    pattern = str(game_study(trained).checkpoint(0)).replace("seed-0", "seed-{seed}")
-    changes = {"limits": (DepthLimit(moves=2),), "network": pattern, "num_strategies": 20}
-    found = report("distilled", tmp_path, seeds=(0,), **changes)
-    rows = list(found.tables["All policies"].rows)
-    assert [row["critic"] for row in rows] == ["exact"] * 4
-    before = report("distilled", trained, seeds=(0,), limits=changes["limits"])
-    assert rows[0]["nash_conv"] == before.tables["All policies"].rows[0]["nash_conv"]
-    with pytest.raises(ValueError, match=r"no networks .*seed-7.*; give other seeds"):
-        report("distilled", tmp_path, seeds=(0, 7), **changes)
+        report(DISTILLED_VALUES, trained, limits=(DepthLimit(moves=1),))
 
 
 def test_reports(trained: Path, tmp_path: Path) -> None:
-    [path] = run(EXPERIMENTS, study(trained), tmp_path, ["curves"])
+    path = run(CURVES, study(CURVES, trained), tmp_path)
     assert "kuhn_poker()" in path.read_text()
     content = json.loads(path.with_suffix(".json").read_text())
     assert content["settings"]["num_steps"] == 4
     assert (tmp_path / "curves-kuhn_poker.png").stat().st_size > 10_000
 
 
-def test_table_1_plays_every_network_against_the_others(trained: Path) -> None:
-    found = report("table_1", trained, limits=(DepthLimit(moves=1),))
+def test_table_1_plays_every_network_against_the_others(trained: Path, tmp_path: Path) -> None:
+    """Seed 2 is not there."""
+    for seed in (0, 1):
+        shutil.copy(
+            trained_game(trained).checkpoint(seed), tmp_path / f"kuhn_poker-{seed}.safetensors"
+        )
+    changes = {
+        "network": str(tmp_path / "{game}-{seed}.safetensors"),
+        "seeds": (0, 1, 2),
+        "bounds": (100, 200),
+        "limits": (DepthLimit(moves=1),),
+    }
+    found = report(TABLE_1_PLAYED, tmp_path / "work", **changes)
     matches = list(found.tables["All matches"].rows)
     assert [(m["network"], m["opponent"]) for m in matches[:2]] == [
         ("seed 0", "seed 1"),
@@ -213,7 +194,6 @@ def test_table_1_plays_every_network_against_the_others(trained: Path) -> None:
     assert seeds[:2] == seeds[2:]
     assert seeds[0] != seeds[1]
     [first, _] = found.tables["Table 1"].rows
-    assert first["games"] == 16
     means, widths = (
         [match[name] for match in matches[:2]]
         for name in ("without_luck", "half_width_without_luck")
@@ -221,40 +201,22 @@ def test_table_1_plays_every_network_against_the_others(trained: Path) -> None:
     assert first["mean"] == pytest.approx(np.mean(means))
     assert first["half_width"] == pytest.approx(np.hypot(*widths) / 2)
     assert first["played"] == "2, 16"
-
-
-def test_table_1_of_networks_that_were_trained_before(trained: Path, tmp_path: Path) -> None:
-    """Seed 0 has a critic, seed 1 gets one, seed 2 is not there."""
-    for seed in (0, 1):
-        path = game_study(trained).checkpoint(seed)
-        arrays, header = tensor_files.load(path)
-        if seed == 1:
-            header.pop("critic")
-            arrays = {name: a for name, a in arrays.items() if not name.startswith("critic.")}
-        tensor_files.save(tmp_path / f"kuhn_poker-{seed}.safetensors", arrays, header)
-    changes = {
-        "network": str(tmp_path / "{game}-{seed}.safetensors"),
-        "seeds": (0, 1, 2),
-        "bounds": (100,),
-        "num_games": 4,
-        "limits": (DepthLimit(moves=1),),
-    }
-    with pytest.raises(ValueError, match="has no critic; train one by critic_steps="):
-        report("table_1", tmp_path / "work", **changes)
-    found = report("table_1", tmp_path / "work", critic_steps=2, **changes)
-    matches = found.tables["All matches"].rows
-    assert [(m["network"], m["opponent"]) for m in matches] == [
-        ("seed 0", "seed 1"),
-        ("seed 1", "seed 0"),
-    ]
     assert any("kuhn_poker-2.safetensors" in note for note in found.notes)
-    again = study(tmp_path / "work", critic_steps=2, **changes)
-    assert EXPERIMENTS["table_1"].report(again).tables["All matches"].rows == matches
-    assert len(again.workspace.reused) == 2
+    again = study(TABLE_1_PLAYED, tmp_path / "work", **changes)
+    assert TABLE_1_PLAYED.report(again).tables["All matches"].rows == matches
+    assert len(again.workspace.reused) == 4
     with pytest.raises(ValueError, match=r"must have \{seed\} in it"):
-        report("table_1", tmp_path / "work", **{**changes, "network": "{game}-0.safetensors"})
+        report(TABLE_1_PLAYED, tmp_path / "work", **{**changes, "network": "{game}-0.safetensors"})
     with pytest.raises(ValueError, match="no network is there: none/0"):
-        report("table_1", tmp_path / "work", **{**changes, "network": "none/{seed}"})
+        report(TABLE_1_PLAYED, tmp_path / "work", **{**changes, "network": "none/{seed}"})
+    path = tmp_path / "kuhn_poker-1.safetensors"
+    arrays, header = tensor_files.load(path)
+    header.pop("critic")
+    tensor_files.save(
+        path, {n: a for n, a in arrays.items() if not n.startswith("critic.")}, header
+    )
+    with pytest.raises(ValueError, match="has no critic; train one"):
+        report(TABLE_1_PLAYED, tmp_path / "other", **changes)
 
 
 def test_matches_have_seeds_of_their_own() -> None:
@@ -282,11 +244,6 @@ def test_the_paper_s_table_1_has_as_many_digits_as_the_paper() -> None:
     assert all(table.keys() < PRESETS.keys() for table in TABLE_1.values())
 
 
-def test_goofspiel_4_may_play_matches() -> None:
-    row = head_to_head.measure("goofspiel_4_descending", "uniform", "uniform", num_games=2)
-    assert row["game"].startswith("python_goofspiel_ii(num_cards=4,points_order=descending")
-
-
 @pytest.mark.parametrize(
     ("game", "limits"),
     [
@@ -302,52 +259,27 @@ def test_default_limits(game: str, limits: list[str]) -> None:
     assert [str(limit) for limit in default_limits(game_string(game))] == limits
 
 
-@pytest.mark.parametrize(
-    "game",
-    [
-        "python_goofspiel_ii(num_cards=3)",
-        "goofspiel(imp_info=True,num_cards=3,points_order=descending)",
-        "kuhn_poker",
-        "leduc_poker",
-    ],
-)
-def test_rounds_are_told_as_trees_have_them(game: str, tmp_path: Path) -> None:
-    tree = GameTree.from_game(game)
-    assert has_rounds(tree.game) == (tree.round_number is not None)
-    limits = (DepthLimit(rounds=1),)
-    if has_rounds(tree.game):
-        assert game_study(tmp_path, games=(game,), limits=limits).limits == limits
-        # Of the unit in which searches can start at every level.
-        assert sepot_safety.beyond(tree).rounds
-    else:
-        with pytest.raises(ValueError, match="has no rounds; give depth limits in moves"):
-            game_study(tmp_path, games=(game,), limits=limits)
-
-
-def test_errors(trained: Path, tmp_path: Path) -> None:
+def test_errors(trained: Path) -> None:
     with pytest.raises(ValueError, match="seeds="):
-        Settings(seeds=(0, 0))
+        Trained(("leduc",), seeds=(0, 0))
     with pytest.raises(ValueError, match="num_steps=0"):
-        Settings(num_steps=0)
+        Trained(("leduc",), num_steps=0)
     with pytest.raises(ValueError, match="num_strategies=1"):
-        Settings(num_strategies=1)
+        sepot_distilled.Values(num_strategies=1)
     with pytest.raises(ValueError, match="cfvs='none'"):
         Search(DepthLimit(moves=1), "none", 10).config()
     with pytest.raises(ValueError, match="use games=battleships_5x5"):
-        report("position", trained)
-    with pytest.raises(
-        ValueError, match="experiment 'figure' must be one of ablation, curves, cfvs"
-    ):
-        run(EXPERIMENTS, study(trained), tmp_path, ["figure"])
+        report(POSITION, trained, games=("kuhn_poker",))
     with pytest.raises(ValueError, match=r"its learner\.batch_size is 4, not 5"):
-        report("curves", trained, learner=RNaDConfig(batch_size=5, hidden_sizes=(4,)))
-    found = game_study(trained)
+        report(CURVES, trained, learner=RNaDConfig(batch_size=5, hidden_sizes=(4,)))
+    found = trained_game(trained)
     case = sepot_safety.Case(found, "uniform", "learned", "identity", DepthLimit(moves=1), 0)
     with pytest.raises(ValueError, match="uniform has no learned critic; take critic='exact'"):
         sepot_safety.search_case(case)
     for moves in (1, 3):
         path = str(found.checkpoint(0))
-        item = sepot_distilled.Item(found, DepthLimit(moves=moves), 0, "exact", path)
+        [game] = study(DISTILLED_VALUES, trained).games()
+        item = sepot_distilled.Item(game, DepthLimit(moves=moves), 0, "exact", path)
         with pytest.raises(ValueError, match=f"{moves} moves in kuhn_poker.* two searches"):
             sepot_distilled.measure(item)
 

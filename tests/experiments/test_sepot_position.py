@@ -6,8 +6,9 @@ import math
 import numpy as np
 import pytest
 
-from experiments.sepot import position as sepot_position
-from experiments.sepot.position import RATIONAL_TILES, position, tile
+from experiments.sepot import battleships
+from experiments.sepot.battleships import RATIONAL_TILES, position, tile
+from experiments.sepot.position import POSITION
 from spiel_dl.algorithms.rnad import RNaDConfig, RNaDSolver
 from spiel_dl.learning import checkpoints, history_tensors
 from spiel_dl.learning.critic_network import CriticNetwork, NetworkCritic
@@ -136,14 +137,14 @@ def test_an_untrained_network_alone_shoots_anywhere():
     blueprint, _ = untrained(seed=0)
     probabilities = blueprint.action_probabilities(position())
     # Five of eight tiles, at which it shoots almost alike.
-    assert sepot_position.rational_probability(probabilities) == pytest.approx(5 / 8, abs=0.1)
+    assert battleships.rational_probability(probabilities) == pytest.approx(5 / 8, abs=0.1)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("seed", "scale"), [(0, 1.0), (1, 1.0), (2, 3.0)])
 def test_search_shoots_where_ships_can_be(seed, scale):
     """Section 2: whatever the network says. The paper's R-NaD: 0.40 after three days."""
-    answer = sepot_position.measure(*untrained(seed, scale=scale))
+    answer = battleships.measure(*untrained(seed, scale=scale))
     assert answer.search > 0.95
     assert answer.network < 0.95
     assert np.isfinite(answer.seconds)
@@ -160,14 +161,12 @@ def test_the_report_asks_at_every_limit(tmp_path):
     checkpoint = tmp_path / "network.safetensors"
     learner.save(checkpoint)
     limits = tuple(DepthLimit(moves=number) for number in (1, 2))
-    found = report(
-        "position", tmp_path, games=(), seeds=(0,), network=str(checkpoint), limits=limits
-    )
-    rows = found.tables["By seed and step"].rows
+    found = report(POSITION, tmp_path, network=str(checkpoint), limits=limits)
+    rows = found.tables["By seed"].rows
     assert [row["limit"] for row in rows] == ["1 moves", "2 moves"]
     blueprint, critic = checkpoints.load(checkpoint)
     for row, limit in zip(rows, limits, strict=True):
-        answer = sepot_position.measure(blueprint, critic, limit)
+        answer = battleships.measure(blueprint, critic, limit)
         assert (row["network"], row["search"]) == (answer.network, answer.search)
     assert rows[0]["search"] != rows[1]["search"]
     held = [row["search"] > row["network"] for row in rows]

@@ -238,31 +238,3 @@ def test_words_for_people() -> None:
         "1 . . b    1 B . A\n"
         "ships a, b, ...; A, B, ... where hit; * missed shot; . water"
     )
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ("board_width=0", "board_width=0"),
-        ("board_height=11", "board_height=11"),
-        ("ship_sizes=[]", "at least one ship"),
-        ("ship_sizes=[2;0]", r"ship_sizes=\[2, 0\]"),
-        ("ship_sizes=3;2", "not a list of integers"),
-        ("ship_sizes=[11]", "do not fit on a 10x10 board"),
-        ("board_width=2,board_height=2,ship_sizes=[2;2;2]", "do not fit on a 2x2 board"),
-        ("ship_sizes=[1;1;1;1;1;1;1;1;1;1;1]", "11 ships"),
-        ("num_shots=0", "num_shots=0"),
-        ("num_shots=101", "num_shots=101"),
-        ("num_shots=16", "num_shots=16 can sink no fleet"),
-        ("num_shots=1,returns_type=ship_values", "no ship of any worth"),
-        ("returns_type=points", "returns_type='points'"),
-        ("ship_values=[1;1;1;1;1]", "no use with returns_type=win_loss"),
-        ("returns_type=ship_values,ship_values=[1;2]", "each of the 5 ships"),
-        ("returns_type=ship_values,ship_values=[1;2;3;4;-1]", "each of the 5 ships"),
-        ("returns_type=ship_values,ship_values=[1;2;3;4;nan]", "each of the 5 ships"),
-        ("returns_type=ship_values,ship_values=[a]", r"ship_values='\[a\]'"),
-    ],
-)
-def test_refuses_bad_parameters(parameters: str, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        pyspiel.load_game(f"python_battleships({parameters})")

@@ -226,25 +226,6 @@ def test_openspiel_game_keeps_its_contract(parameters: str) -> None:
     conformance.check_openspiel_game(_game(parameters), num_walks=2)
 
 
-@pytest.mark.parametrize("order", ["random", "descending"])
-def test_reconstruction_of_thirteen_cards_holds_the_true_history(order: str) -> None:
-    rules = GoofspielIIRules(13, order)
-    generator = np.random.default_rng(3)
-    state, history, reach = rules.initial_state(), [], 1.0
-    for length in range(6 if order == "random" else 4):
-        _, action, probability = rules.successors(state)
-        pick = int(generator.integers(len(action)))
-        history.append(int(action[pick]))
-        reach *= float(probability[pick])
-        state = rules.apply(state, action[pick : pick + 1])
-        found = rules.consistent_histories(rules.public_tensor(state)[0])
-        assert found.complete
-        assert found.actions.shape == (found.num_seen, length + 1)
-        (row,) = (found.actions == torch.tensor(history)).all(dim=1).nonzero()[:, 0]
-        assert found.chance_reach[row].item() == pytest.approx(reach, rel=1e-12)
-        assert found.states.batch_size == found.num_seen
-
-
 def test_reconstruction_stops_at_its_limit() -> None:
     rules = GoofspielIIRules(5, "descending")
     state = rules.initial_state()
@@ -296,19 +277,3 @@ def test_strings_for_people() -> None:
     )
     random_order = _game("num_cards=3").new_initial_state()
     assert random_order.action_to_string(-1, 0) == "Deal 1"
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ("num_cards=1", "num_cards=1 is out of range; use 2 to 127"),
-        ("num_cards=128", "num_cards=128 is out of range"),
-        ("points_order=shuffled", "points_order='shuffled' is unknown; use one of"),
-        ("returns_type=total_points", "returns_type='total_points' is unknown; use one of"),
-        ("num_cards=4,num_turns=5", "num_turns=5 is out of range; use 1 to num_cards=4"),
-        ("num_turns=0", "num_turns=0 is out of range"),
-    ],
-)
-def test_bad_parameters_are_refused(parameters: str, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        _game(parameters)

@@ -302,28 +302,3 @@ def test_words_for_people() -> None:
         "Second round: -"
     )
     assert LeducRules().action_to_string(CHANCE_PLAYER, 5) == "Deal rank 2 suit 1"
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ("num_ranks=1", "num_ranks=1"),
-        ("num_ranks=2,num_suits=1", "num_suits=1 make 2 cards"),
-        ("num_suits=0", "num_suits=0"),
-        ("num_ranks=64,num_suits=2", "128 cards"),
-        ("max_raises=-1", "max_raises=-1"),
-        ("bet_sizes=[]", "bet_sizes"),
-        ("bet_sizes=2;4", "not a list of integers"),
-        ("bet_sizes=[2;;4]", "not a list of integers"),
-        ("bet_sizes=[4;2]", r"bet_sizes=\[4, 2\]"),
-        ("raise_sizes=[2;2]", r"raise_sizes=\[2, 2\]"),
-        ("raise_sizes=[0]", r"raise_sizes=\[0\]"),
-        ("raise_sizes=[]", "max_raises=0"),
-        ("ante=0", "ante=0"),
-        ("ante=2147483647", "use smaller ones, for at most 2147483647"),
-        (f"raise_sizes=[{';'.join(map(str, range(1, 128)))}]", "127 sizes; use at most 126"),
-    ],
-)
-def test_refuses_bad_parameters(parameters: str, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        pyspiel.load_game(f"python_leduc({parameters})")

@@ -83,18 +83,3 @@ def test_strings_for_people() -> None:
     assert state.information_state_string(0) == (
         "player=0; rolls=0+1+2+3; bids=3+5; called=0; dice=0 2"
     )
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ("numdice=0", "numdice=0 leaves nothing to bid on; use 1 or more"),
-        ("dice_sides=1", "dice_sides=1 is out of range; use 2 to 127"),
-        ("dice_sides=128", "dice_sides=128 is out of range"),
-        ("numdice=100,dice_sides=100", "make 20000 bids; use parameters with"),
-        ("bidding_rule=upwards", "bidding_rule='upwards' is unknown; use one of"),
-    ],
-)
-def test_bad_parameters_are_refused(parameters: str, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        pyspiel.load_game(f"python_liars_dice({parameters})")

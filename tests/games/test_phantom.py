@@ -290,18 +290,6 @@ def test_strings_of_an_abrupt_game() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ("num_rows=1", "num_rows=1 and num_cols=3 are out of range; use 2 or more of each"),
-        ("num_cols=6", "num_rows=3 and num_cols=6 are out of range; use .* at most 16 cells"),
-    ],
-)
-def test_bad_parameters_are_refused(parameters: str, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        pyspiel.load_game(f"python_dark_hex({parameters})")
-
-
 def test_a_large_board_is_refused() -> None:
     with pytest.raises(ValueError, match="the board has 17 cells; use one of at most 16"):
         PhantomRules(boards.Board(17, boards.tic_tac_toe().wins), 17, is_abrupt=True)

@@ -130,34 +130,6 @@ def test_battleships():
     ]
 
 
-def test_liars_dice():
-    # Player 0 rolls 3 and 1, player 1 a 2 and a 3; they bid two 1, then two 3, which is called.
-    actions = [2, 0, 1, 2, 3, 5]
-    game_string = "python_liars_dice(numdice=2,dice_sides=3)"
-    assert screen(game_string, actions, player=0) == [
-        "You are player 0.",
-        "Your dice: 1 3",
-        "Bids: you 2-1, opponent 2-3",
-    ]
-    assert screen(game_string, [*actions, 12], player=1) == [
-        "You are player 1.",
-        "Your dice: 2 3",
-        "Bids: opponent 2-1, you 2-3, opponent Liar",
-    ]
-    assert screen(game_string, actions[:2], player=1)[1:] == ["Your dice: not rolled", "Bids: -"]
-
-
-def test_abrupt_phantom_tic_tac_toe():
-    # Player 0 lies on 4 and 0, player 1 on 1; both have failed once.
-    assert screen("python_abrupt_phantom_ttt", [4, 4, 0, 1, 1], player=1) == [
-        "You are player 1 and lay o.",
-        ". o .",
-        ". x .",
-        ". . .",
-        "Tries of both so far: 5",
-    ]
-
-
 def test_phantom_tic_tac_toe():
     # Player 1 failed at 4 and laid a stone on 0; player 0 laid 1, and waited.
     assert screen("python_phantom_ttt", [4, 4, 0, 1, 9], player=1) == [

@@ -59,9 +59,6 @@ def test_the_error_of_a_critic_is_in_units_of_the_utility_range() -> None:
         def values(self, tree: GameTree, histories: np.ndarray, player: int) -> np.ndarray:
             return exact.values(tree, histories, player) + (1.0 if player == 0 else -1.0)
 
-        def pair_values(self, tree: GameTree, histories: np.ndarray, player: int) -> np.ndarray:
-            raise AssertionError("the error is one of single transformations")
-
     assert mean_absolute_error(Off(), exact) == pytest.approx(0.25)
     assert mean_absolute_error(exact, exact) == 0
 
@@ -74,8 +71,6 @@ def test_what_it_cannot_value_is_refused() -> None:
         critic.values(tree, np.array([acting[0], 0]), 0)
     with pytest.raises(ValueError, match=r"is one of kuhn_poker\(\), not of leduc_poker\(\)"):
         critic.values(GameTree.from_game("leduc_poker"), acting, 0)
-    with pytest.raises(ValueError, match="use an ExactCritic"):
-        critic.pair_values(tree, acting, 0)
     with pytest.raises(ValueError, match="3 names"):
         NetworkCritic(tree.game, critic.network, critic.parameters, ("identity",))
     with pytest.raises(ValueError, match=r"hidden_sizes=\(0,\)"):

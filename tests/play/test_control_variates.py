@@ -154,22 +154,6 @@ def test_a_critic_s_values_are_the_identity_s_of_both_players(runs):
     np.testing.assert_allclose(values.of(states), 0.375, atol=1e-6)
 
 
-def test_values_are_player_0_s(runs):
-    """A network that is told the constant 1 says that whoever acts wins 1."""
-    game = pyspiel.load_game(KUHN)
-    values = load_values(str(runs["network"]), game)
-    parameters = values._policy.parameters
-    parameters.zero_()
-    network = values._policy.network
-    parameters[-1] = 1.0
-    state = game.new_initial_state()
-    state.apply_action(0)
-    state.apply_action(1)
-    value = network.evaluate(parameters, torch.zeros(1, network.num_inputs)).value
-    assert value.item() == 1.0
-    np.testing.assert_array_equal(values.of([state, state.child(0)]), [1.0, -1.0])
-
-
 def test_a_match_by_the_right_values_has_no_interval():
     """As the values are of seats, those who sit there must be the same in both games."""
     game, policy = pyspiel.load_game("leduc_poker"), opponent_models.random_policy("leduc_poker", 1)
@@ -178,19 +162,6 @@ def test_a_match_by_the_right_values_has_no_interval():
     assert (result.pairs, result.seats) == (plain.pairs, plain.seats)
     assert (plain.without_luck, plain.variance_left) == (None, None)
     assert result.without_luck.mean == pytest.approx(0, abs=1e-12)
-
-
-def test_head_to_head(runs):
-    numbers = {"num_games": 20, "seed": 1}
-    plain = head_to_head.measure(KUHN, "random:1", "uniform", **numbers)
-    name = str(runs["critic"])
-    row = head_to_head.measure(KUHN, "random:1", "uniform", control_variates=name, **numbers)
-    assert (row["mean"], row["half_width"]) == (plain["mean"], plain["half_width"])
-    assert row["without_luck"] != row["mean"]
-    assert row["half_width_without_luck"] > 0
-    assert "without_luck" not in plain
-    assert any(name in note for note in head_to_head.report([row]).notes)
-    assert len(head_to_head.report([plain]).notes) == 1
 
 
 def test_errors(runs, tmp_path):

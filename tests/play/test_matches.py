@@ -13,7 +13,6 @@ from spiel_dl.play.bots import policy_bot
 from spiel_dl.play.matches import (
     MatchResult,
     ask,
-    draw,
     parts_of,
     play_match,
     play_pairs,
@@ -121,15 +120,6 @@ def test_a_network_answers_many_states_as_it_answers_one(game_string):
         assert answer.probabilities == pytest.approx(alone, abs=1e-6)
         assert list(answer.probabilities) == list(alone)
     torch.testing.assert_close(policy.parameters, 3 * network.initial_parameters(seed=0))
-
-
-def test_draws_are_by_cumulative_probability():
-    choices = {7: 0.25, 2: 0.5, 4: 0.0, 9: 0.25}
-    assert [draw(choices, number) for number in (0.0, 0.49, 0.5, 0.74, 0.75, 0.999)] == [
-        2, 2, 7, 7, 9, 9,
-    ]  # fmt: skip
-    # Less than one in all, by rounding.
-    assert draw({0: 0.3, 1: 0.3}, np.nextafter(1.0, 0.0)) == 1
 
 
 def expected_value(game, policies):

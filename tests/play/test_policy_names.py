@@ -129,7 +129,6 @@ SEARCHES = {
     "abd": "abd:0.5:weakened:1:{run}",
     "rnr": "rnr:0.5:random:1",
     "sepot": "sepot:{run}",
-    "sepot_continual": "sepot_continual:{run}",
     "particle": "particle:{particles}",
     "particle_sepot": "particle_sepot:{run}",
     "klss": "klss:{run}",
@@ -141,8 +140,6 @@ CHANGES: dict[str, dict[str, Any]] = {
     "budget": {"budget": 9},
     "gadget": {"gadget": "max_margin"},
     "order": {"order": 2},
-    "safety": {"safety": "allocated"},
-    "num_expansions": {"num_expansions": 9},
     "stepsize": {"stepsize": 0.5},
     "num_rollouts": {"num_rollouts": 9},
     "effort": {"effort": Effort(9)},
@@ -246,7 +243,7 @@ RESPONSES = ["cdbr:uniform", "cdrnr:0.5:uniform", "abd:0.5:uniform", "rnr:0.5:un
 def test_the_whole_effort_is_made(name: str) -> None:
     def made(**options: Any) -> Effort:
         policy: Any = load_policy(name, TREE, **options)
-        effort: Effort = (policy.seats[0] if name in RESPONSES else policy).step.effort
+        effort: Effort = (policy.seats[0] if name in RESPONSES else policy).effort
         return effort
 
     effort = Effort(50, tolerance=1e-3, seconds=1, variant="cfr")

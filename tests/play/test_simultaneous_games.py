@@ -172,28 +172,6 @@ def test_bots_play_the_only_action_also_if_its_id_is_0():
     assert (dict(policy), action) == ({0: 1.0, 1: 0.0}, 0)
 
 
-def test_simultaneous_nodes_of_a_game_that_says_it_is_sequential_are_refused():
-    """OpenSpiel's wrapper keeps the rules of the game inside, but says that it is sequential."""
-
-    class Sequential:
-        def __init__(self, game):
-            self.game = game
-
-        def num_players(self):
-            return 2
-
-        def get_type(self):
-            return pyspiel.load_game("kuhn_poker").get_type()
-
-        def new_initial_state(self):
-            return self.game.new_initial_state()
-
-    game = pyspiel.load_game("matrix_rps")
-    uniform = openspiel_policy.UniformRandomPolicy(game)
-    with pytest.raises(ValueError, match="both players move"):
-        play_match(Sequential(game), uniform, uniform, 2)
-
-
 def test_the_terminal_asks_the_opponent_for_its_own_player():
     game = pyspiel.load_game(GOOFSPIEL)
     for opponent in (Recorder(game, -1), Recorder(pyspiel.convert_to_turn_based(game), -1)):

@@ -172,14 +172,6 @@ def test_help_and_wrong_input():
     assert "'bid' fits several actions (Bid: 1, Bid: 2, Bid: 3)" in text
 
 
-def test_all_is_revealed_on_demand_only():
-    for reveal in (False, True):
-        match = make_match(LEDUC, ["1\n"] * 5, opponent=1, seed=1, reveal=reveal)
-        match.play()
-        ending = transcript(match).partition("--- The game is over. ---")[2]
-        assert ("Player 1: rank" in ending) == reveal
-
-
 def test_numbers_are_those_of_the_names_where_they_have_one():
     def numbers(game_string, *actions):
         state = state_after(load_turn_based(game_string), actions)

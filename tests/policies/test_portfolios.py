@@ -24,7 +24,7 @@ def test_pure_continuations_of_kuhn(moves, player, expected):
     assert len(found.own) == expected
     np.testing.assert_array_equal(found.others[0], model.strategies[1 - player])
     leaves = cut(tree, limit).leaves
-    below = leaves.extent.leaf_of_history[tree.first_history[player]] >= 0
+    below = np.isin(tree.first_history[player], tree.following(leaves.extent.leaves)[0])
     treeplex = tree.treeplexes[player]
     rows = found.own[:, treeplex.sequences_of(below)]
     assert set(np.unique(rows)) <= {0.0, 1.0}

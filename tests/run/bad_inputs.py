@@ -18,6 +18,8 @@ class Bad(NamedTuple):
 
 GOOFSPIEL = "--game=python_goofspiel_ii"
 NEW = "--run_dir=new"
+REPRODUCE = "reproduce.py --only=dl_cfr/leduc/checkpoints --output=new"
+LEARNERS = "reproduce.py --only=learners/leduc/strength --output=new"
 SOLVE = "solve.py --game=kuhn_poker --iterations=10"
 GO_ON = "solve.py --game=kuhn_poker --iterations=100 --resume --run_dir="
 TRUNK = "dl_cfr.py --game=kuhn_poker --iterations=10 --run_dir=new"
@@ -88,6 +90,11 @@ CHOICES = [
     Bad(f"{FIT} --device=tpu", "--device='tpu' cannot be used here; take 'cpu'"),
     Bad(f"{KUHN} --algorithm=alphazero", "value should be one of <rnad|mmd|ppo|critic|particle>"),
     Bad(f"{KUHN} --transformations=some", "--transformations='some' must be one of paper, pure"),
+    Bad("reproduce.py --only=alphago --output=new", "'alphago' names no row"),
+    Bad("reproduce.py --only=dl_cfr/* --output=new", "--output is for one row"),
+    Bad(f"{REPRODUCE} --set=colour=red", "no setting 'colour'; there are data, num_shards"),
+    Bad(f"{REPRODUCE} --set=num_shards", "num_shards"),
+    Bad(f"{REPRODUCE} --set=num_shards=few", "num_shards"),
 ]
 
 FLAGS = [
@@ -102,6 +109,7 @@ FLAGS = [
     Bad(TRAIN, "must have a value"),
     Bad(f"{KUHN} --preset=leduc", "Exactly one of (game, preset)"),
     Bad(f"{SHOW} --moves=3", "give --policy: what to show"),
+    Bad("reproduce.py --all --output_dir=new", "--output_dir is --output here"),
     Bad("show.py --game=kuhn_poker --policy=uniform --moves=3", "give --output: "),
     Bad(f"{MATCH} --second=uniform --rounds=1 --plies=2", "--plies, --rounds: not used by"),
     Bad(f"{MATCH} --second=cfr:3 --iterations=9", "--iterations: not used by uniform and cfr:3;"),
@@ -109,6 +117,8 @@ FLAGS = [
     Bad(f"{PLAY} --opponent=uniform --budget=3", "--budget: not used by uniform; leave them out"),
     Bad(f"{PLAY} --opponent=human --order=2 --budget=5", "--budget, --order: not used by human"),
     Bad(MATCH, "give --second: "),
+    Bad("reproduce.py", "give --all or --only; --list says which rows there are"),
+    Bad("reproduce.py --all --set=seeds=3", "take --output: results/ is the rows'"),
     Bad("large_games.py --games=kuhn_poker", "python_phantom_ttt, python_dark_hex,"),
 ]
 
@@ -177,6 +187,14 @@ FILES = [
     ),
     Bad("publish.py --run_dir=nowhere", "nowhere holds no run: there is no config.json"),
     Bad("publish.py --run_dir=run", "run holds no run of a learner; give one of run/train.py"),
+    Bad(f"{LEARNERS} --set=peer=nowhere.json", "No such file or directory: nowhere.json"),
+    Bad(
+        f"{LEARNERS} --set=peer=run/config.json", "run/config.json is no result of rlg_strength.py"
+    ),
+    Bad(
+        f"{LEARNERS} --set=algorithms=dqn",
+        "algorithms=('dqn',) must be some of rnad, mmd, ppo",
+    ),
 ]
 
 ALL = {

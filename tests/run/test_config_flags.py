@@ -10,7 +10,6 @@ from typing import Annotated, Any, Literal, NamedTuple
 import pytest
 from absl import flags
 
-from spiel_dl.algorithms.rnad import RNaDConfig
 from spiel_dl.commands import config_flags
 from spiel_dl.system.parameters import Bounds
 
@@ -189,9 +188,3 @@ def test_a_parameter_that_no_flag_can_hold_is_named() -> None:
         config_flags.define(bad, flag_values=flags.FlagValues())
     with pytest.raises(TypeError, match="does not describe words"):
         config_flags.define(silent, flag_values=flags.FlagValues())
-
-
-def test_every_field_of_a_real_configuration_becomes_a_flag() -> None:
-    group, values = parse(RNaDConfig, "--eta=0.1", "--hidden_sizes=16")
-    assert set(values) == {field.name for field in dataclasses.fields(RNaDConfig)}
-    assert group.build() == RNaDConfig(eta=0.1, hidden_sizes=(16,))

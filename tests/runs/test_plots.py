@@ -30,17 +30,6 @@ def test_panels_are_drawn(num_panels: int, tmp_path: Path) -> None:
     assert picture[..., :3].std() > 0.01
 
 
-def test_titles_break_behind_commas() -> None:
-    game = "python_goofspiel_ii(num_cards=5,num_turns=-1,points_order=descending)"
-    lines = plots.wrapped(f"rnad: {game}\ndepth limit 3 rounds", 40)
-    assert lines == [
-        "rnad: python_goofspiel_ii(num_cards=5,",
-        "num_turns=-1,points_order=descending)",
-        "depth limit 3 rounds",
-    ]
-    assert plots.wrapped(game, 100) == [game]
-
-
 def figure_of(monkeypatch: pytest.MonkeyPatch, path: Path, *arguments: Any, **more: Any) -> Figure:
     """What `plot_panels` draws, with the same arguments but the path."""
     figures = []
@@ -84,16 +73,6 @@ def test_bands_are_of_half_widths_or_of_ends(
     panel = plots.Panel("x", "y", "x", "y", band=("low", "high"))
     plots.plot_panels(tmp_path / "a.png", [panel], ends, "t")
     assert bands[1:] == [([0.5, 0.5], [4.0, 4.0])]
-
-
-def test_levels_of_any_panel_are_in_the_legend(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    panels = [plots.Panel("x", name, "x", name) for name in ("y", "z")]
-    groups = {"seed 0": curve(1.0, 2.0, z=3.0)}
-    levels = {"the paper": {"z": 2.6}}
-    figure = figure_of(monkeypatch, tmp_path, panels, groups, "t", levels=levels)
-    assert legend_of(figure) == ["seed 0", "the paper"]
 
 
 @pytest.mark.parametrize(

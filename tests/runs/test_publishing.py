@@ -91,7 +91,7 @@ def test_a_policy_network_and_its_critic(trained: Path, models: Path) -> None:
     # SePoT searches with both.
     state = game.new_initial_state().child(0).child(1)
     limit = DepthLimit(moves=1)
-    for searched in ("sepot:kuhn", "sepot:rnad:kuhn", "sepot_continual:kuhn"):
+    for searched in ("sepot:kuhn", "sepot:rnad:kuhn"):
         found = dl.load_policy(searched, depth_limit=limit).action_probabilities(state)
         assert sum(found.values()) == pytest.approx(1)
         assert registry.path_in(searched) == models / model.file
@@ -188,8 +188,3 @@ def test_errors(trained: Path, models: Path, tmp_path: Path, monkeypatch: Any) -
     (tmp_path / "ppo:one").mkdir()
     with pytest.raises(ValueError, match="is both a path and the model ppo:one"):
         dl.load_policy("sepot:ppo:one")
-
-
-def test_a_preset_with_the_game_gives_the_name(trained: Path) -> None:
-    header = {"game": "leduc_poker()", "algorithm": "mmd"}
-    assert publishing._whole_name(None, header, "mmd") == "mmd:leduc_poker"

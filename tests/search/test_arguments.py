@@ -1,4 +1,4 @@
-"""What searches are given besides the game: efforts, players and trust are checked at once."""
+"""What searches are given besides the game is checked at once: efforts, players, probabilities."""
 
 from __future__ import annotations
 
@@ -11,12 +11,9 @@ from spiel_dl.algorithms.continual_resolving import ContinualResolvingPolicy
 from spiel_dl.algorithms.particle_search import ParticlePolicy
 from spiel_dl.algorithms.rnr import RNRPolicy
 from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.search.portfolio_played import PortfolioConfig
-from spiel_dl.search.sepot_config import SearchConfig
-from spiel_dl.search.step import Step
+from spiel_dl.search.sepot_config import PortfolioConfig, SearchConfig
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree import DepthLimit, GameTree
-from spiel_dl.tree.pieces import Pieces
 from spiel_dl.value_functions import ZeroValue
 
 TREE = GameTree.from_game("kuhn_poker")
@@ -72,14 +69,3 @@ def test_trust_is_a_probability(p):
 def test_efforts_are_numbers():
     with pytest.raises(ValueError, match="iterations=None must be an integer of at least 1"):
         Effort(None)
-
-
-def test_pieces_come_before_the_policy():
-    class Own(Step):
-        def solve(self, player, places):
-            pass
-
-    pieces = Pieces(TREE, LIMIT, "block")
-    assert Own(pieces, MODEL).pieces is pieces
-    with pytest.raises(ValueError, match=r"pieces=.*ArrayPolicy.* must be the Pieces of a game"):
-        Own(MODEL, pieces)

@@ -6,10 +6,11 @@ import numpy as np
 import pyspiel
 import pytest
 
-from spiel_dl.search.beliefs import Belief, Beliefs, DrawnBelief, ListedBelief, total_variation
+from spiel_dl.search.beliefs import Belief, Beliefs, DrawnBelief, ListedBelief
 from spiel_dl.search.policy_rows import TensorPolicy
 from spiel_dl.solvers.best_response import realization_plan
 from spiel_dl.tree import GameTree
+from spiel_dl.tree.beam import drawn_by_policies
 from spiel_dl.tree.from_rules import InfosetKeys
 from spiel_dl.tree.particles import Particles
 from spiel_dl.tree.public_states import consistent_histories
@@ -23,6 +24,20 @@ PLACES = {
     "python_leduc": [0, 3, 1, 1, 4],
 }
 NUM_DRAWN = 150
+
+
+def total_variation(exact: Particles, sample: Particles) -> float:
+    """How far the belief of a sample is from the exact one: half the sum of all differences."""
+    masses: dict[tuple[int, int], float] = {}
+    for particles, sign in ((exact, 1.0), (sample, -1.0)):
+        total = particles.total_reach
+        if not total.any():
+            return 1.0
+        pairs = particles.infoset_keys.T.tolist()
+        for pair, mass in zip(pairs, (total / total.sum()).tolist(), strict=True):
+            name = (pair[0], pair[1])
+            masses[name] = masses.get(name, 0.0) + sign * mass
+    return 0.5 * sum(abs(mass) for mass in masses.values())
 
 
 def state_after(game_string: str, actions: list[int]) -> pyspiel.State:
@@ -117,6 +132,24 @@ def test_regenerated_histories_have_the_policies_reach(game_string, actions, mon
     # These draws never died out, so they are right on average.
     masses = average_masses(listed, samples)
     assert masses.sum() == pytest.approx(everything.total_reach.sum(), rel=0.25)
+
+
+def test_draws_that_die_out_make_all_sums_larger_by_one_factor(monkeypatch):
+    died = []
+
+    def draw(*arguments):
+        found = drawn_by_policies(*arguments)
+        died.append(found is None)
+        return found
+
+    monkeypatch.setattr("spiel_dl.search.beliefs.drawn_by_policies", draw)
+    _, listed, drawn = beliefs("python_oshi_zumo_ii(coins=4)", [1, 2, 1])
+    samples = [drawn.whole(2, np.random.default_rng(seed)) for seed in range(120)]
+    share, exact = sum(died) / len(samples), listed.everything.total_reach
+    masses = average_masses(listed, samples)
+    assert 0.1 < share < 0.4
+    assert masses.sum() / exact.sum() == pytest.approx(1 + share, rel=0.2)
+    np.testing.assert_allclose(masses / masses.sum(), exact / exact.sum(), atol=0.1)
 
 
 @pytest.mark.parametrize("source", ["listed", "drawn"])

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from spiel_dl.serve import menu
 from spiel_dl.serve.app import Settings, make_app
 
 HOSTS = ("testserver",)
@@ -244,16 +243,6 @@ def test_errors_can_be_sent_whatever_was_asked() -> None:
     answer = client.post("/api/games", content=content, headers=headers)
     assert answer.status_code == 400
     assert answer.json()["error"].startswith("unknown fields ?; known are game,")
-
-
-def test_answers_that_json_cannot_say_are_the_servers_fault(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setattr(menu, "menu", lambda *_: {"value": float("nan")})
-    answer = TestClient(make_app(Settings(hosts=HOSTS))).get("/api/menu")
-    assert answer.status_code == 500
-    assert "its log says why" in answer.json()["error"]
-    assert "GET /api/menu failed" in caplog.text
 
 
 def test_games_can_be_left(client: TestClient) -> None:

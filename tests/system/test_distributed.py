@@ -59,8 +59,7 @@ def environment():
 @pytest.fixture(autouse=True)
 def connected(request):
     """Ray's tests share a cluster."""
-    callspec = getattr(request.node, "callspec", None)
-    if callspec is not None and callspec.params.get("engine") is RAY:
+    if request.node.get_closest_marker("slow"):
         request.getfixturevalue("cluster")
 
 

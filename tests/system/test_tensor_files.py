@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import stat
 from pathlib import Path
 
 import numpy as np
@@ -46,15 +45,6 @@ def test_arrays_are_on_the_disk_before_the_old_file_is_gone(
     assert path.read_bytes() != old
 
 
-def test_files_can_be_read_by_others_as_the_umask_says(tmp_path: Path) -> None:
-    before = os.umask(0o027)
-    try:
-        tensor_files.save(tmp_path / "file", ARRAYS, HEADER)
-    finally:
-        os.umask(before)
-    assert stat.S_IMODE((tmp_path / "file").stat().st_mode) == 0o640
-
-
 @pytest.mark.parametrize("content", [b"", b"hello, no tensors here at all", b"\x10" + 30 * b"\x00"])
 def test_foreign_files_are_refused(content: bytes, tmp_path: Path) -> None:
     path = tmp_path / "foreign.bin"
@@ -71,13 +61,6 @@ def test_truncated_files_are_refused(kept: int, tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes()[:kept])
     with pytest.raises(ValueError, match=str(path)):
         tensor_files.load(path)
-
-
-def test_what_cannot_be_read_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"nothing\.safetensors"):
-        tensor_files.load(tmp_path / "nothing.safetensors")
-    with pytest.raises(ValueError, match=str(tmp_path)):
-        tensor_files.load(tmp_path)
 
 
 def test_a_file_changes_only_when_all_is_written(tmp_path: Path) -> None:

@@ -56,13 +56,11 @@ def assert_extent_is(trunk: Trunk[GameTree], top: np.ndarray, leaf: np.ndarray) 
     np.testing.assert_array_equal(extent.starts[extent.start_of_history], top[above])
     np.testing.assert_array_equal(extent.leaves, leaves)
     np.testing.assert_array_equal(extent.starts[extent.start_of_leaf], top[leaves])
-    np.testing.assert_array_equal(extent.leaf_of_history, leaf)
-    np.testing.assert_array_equal(extent.root_of_history[0] >= 0, top >= 0)
     held = np.concatenate([above, leaves])
     for player in (0, 1):
-        roots = extent.root_of_history[player]
-        np.testing.assert_array_equal(extent.roots_at(player, held), roots[held])
-        np.testing.assert_array_equal(roots[top >= 0], roots[top[top >= 0]])
+        of_starts = np.full(tree.num_histories, -1)
+        of_starts[extent.starts] = extent.start_roots[player]
+        np.testing.assert_array_equal(extent.roots_at(player, held), of_starts[top[held]])
     is_held, is_start = top >= 0, top == np.arange(tree.num_histories)
     for history in range(0, tree.num_histories, 7):
         assert extent.holds(history) == (is_held[history] and leaf[history] < 0)
@@ -81,16 +79,6 @@ def test_trunks_hold_what_lies_between_start_and_leaves(game: str, limit: DepthL
         assert trunk.extent.is_whole == (0 in tops)
         assert_extent_is(trunk, *walk(tree, tops.tolist(), limit))
         np.testing.assert_array_equal(trunk.extent.starts, np.sort(tops))
-
-
-@pytest.mark.parametrize(("game", "limit"), CUTS)
-def test_nothing_over_all_histories_is_made_unasked(game: str, limit: DepthLimit) -> None:
-    tree = GameTree.from_game(game)
-    for states in parts(tree, limit):
-        trunk = cut(tree, limit, states)
-        if trunk.leaves.num_public_states:
-            assert trunk.leaves.subgames.treeplexes
-        assert not {"root_of_history", "leaf_of_history"} & vars(trunk.extent).keys()
 
 
 def test_histories_outside_have_no_root() -> None:

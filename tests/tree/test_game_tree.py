@@ -58,7 +58,7 @@ def test_counts_are_the_reference_numbers(key: str) -> None:
 
 
 @pytest.mark.parametrize("name", GAMES)
-def test_histories_are_those_of_a_plain_walk(name: str) -> None:
+def test_trees_are_those_of_a_plain_walk(name: str) -> None:
     game = load(name)
     nodes = reference.walk(game)
     # The string is what users pass; an efg_game is passed as an object here.
@@ -83,14 +83,11 @@ def test_histories_are_those_of_a_plain_walk(name: str) -> None:
     assert tree.level_starts[-1] == tree.num_histories
     utilities = [node.utility for node in nodes if not node.legal]
     assert tree.utility_range == max(utilities) - min(utilities)
+    assert_infosets_and_sequences_are_those_of(tree, nodes)
 
 
-@pytest.mark.parametrize("name", GAMES)
-def test_infosets_and_sequences_are_those_of_a_plain_walk(name: str) -> None:
+def assert_infosets_and_sequences_are_those_of(tree: GameTree, nodes: list[reference.Node]) -> None:
     """Infosets are numbered by their first history, sequences infoset by infoset."""
-    game = load(name)
-    nodes = reference.walk(game)
-    tree = GameTree.from_game(game)
     for player in (0, 1):
         infosets: dict[Hashable, int] = {}
         sequences: dict[tuple[Hashable, int] | None, int] = {None: 0}

@@ -44,13 +44,13 @@ def test_common_knowledge_is_that_of_a_naive_union_find(name: str) -> None:
     found = public_states.common_knowledge(tree)
     assert partition(found.of_history) == reference.common_knowledge(nodes)
     assert_valid(tree, found)
+    assert_augmented_infosets_are_what_players_know(tree, nodes)
 
 
-@pytest.mark.parametrize("name", [*GAMES, *EFG_FILES])
-def test_augmented_infosets_are_what_players_know(name: str) -> None:
-    game = reference.efg_game(name) if name in EFG_FILES else pyspiel.load_game(name)
-    nodes = reference.walk(game)
-    augmented = public_states.augmented_infosets(GameTree.from_game(game))
+def assert_augmented_infosets_are_what_players_know(
+    tree: GameTree, nodes: list[reference.Node]
+) -> None:
+    augmented = public_states.augmented_infosets(tree)
     assert augmented.dtype == np.int32
     for player in (0, 1):
         groups: dict[Hashable, set[int]] = collections.defaultdict(set)
@@ -325,7 +325,7 @@ def test_public_states_behind_one_that_is_too_large_are_not_tried(
         return direct(public_tensor, most, of_game)
 
     monkeypatch.setattr(public_states, "consistent_histories", counted)
-    for _ in range(20):
+    for _ in range(8):
         state = game.new_initial_state()
         while not state.is_terminal():
             if not state.is_chance_node():
@@ -336,5 +336,5 @@ def test_public_states_behind_one_that_is_too_large_are_not_tried(
                 assert torch.equal(found.actions, expected.actions)
                 listed.append(found.complete)
             state.apply_action(int(generator.choice(state.legal_actions())))
-    assert len(tried) < len(listed) - 30
-    assert sum(listed) > 20
+    assert len(tried) < len(listed) - 10
+    assert sum(listed) > 8

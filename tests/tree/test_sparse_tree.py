@@ -40,10 +40,9 @@ def whole_trunk(game_string, actions, limit):
 
 def root_key(trunk, player):
     """From root sequence to infoset key."""
-    inside = np.flatnonzero(trunk.extent.root_of_history[player] >= 0)
-    roots, first = np.unique(trunk.extent.root_of_history[player, inside], return_index=True)
+    roots, first = np.unique(trunk.extent.start_roots[player], return_index=True)
     assert roots.tolist() == list(range(len(trunk.root_infosets[player])))
-    return trunk.tree.infoset_key[player, inside[first]].tolist()
+    return trunk.tree.infoset_key[player, trunk.extent.starts[first]].tolist()
 
 
 def sequence_names(trunk, player):

@@ -183,8 +183,8 @@ def test_two_levels_of_trunks_and_subgames_are_the_game(game, limit, next_limit)
         for player in (0, 1):
             ranges = plans[player][leaves.sequences[player]]
             treeplex = middle.leaves.subgames.treeplexes[player]
-            is_below = middle.extent.leaf_of_history >= 0
-            free = np.unique(tree.infoset[is_below & (tree.player == player)])
+            follow, _ = tree.following(middle.extent.leaves)
+            free = np.unique(tree.infoset[follow[tree.player[follow] == player]])
             free = free[tree.treeplexes[player].num_actions[free] > 1]
             rows = [strategies[player][tree.treeplexes[player].sequences(i)] for i in free]
             below.append(
@@ -203,9 +203,9 @@ def assert_cut_at_its_own_depth(subtrunk, public_state):
     start = np.unique(depths[tree.public_states.histories(public_state)])
     end = start.item() + subtrunk.depth_limit.value
     assert (depths[subtrunk.leaves.histories] >= end).all()
-    above = (subtrunk.extent.root_of_history[0] >= 0) & (subtrunk.extent.leaf_of_history < 0)
-    assert (depths[above & (tree.player >= 0)] < end).all()
-    assert (above & (tree.player >= 0)).any()
+    above = subtrunk.extent.histories
+    assert (depths[above[tree.player[above] >= 0]] < end).all()
+    assert (tree.player[above] >= 0).any()
 
 
 def test_public_states_where_no_subgame_starts_are_refused(tmp_path):

@@ -1,0 +1,165 @@
+"""How much data networks are trained on: "Additional Experiments" of Kovařík et al. (2021)."""
+
+from __future__ import annotations
+
+import dataclasses
+import operator
+from typing import Any
+
+from experiments.dl_cfr.errors import (
+    HUBER,
+    OUTCOME,
+    Rows,
+    figure_panels,
+    outcome,
+)
+from experiments.dl_cfr.study import (
+    ALL_NUMBERS,
+    FORTY_EPOCHS,
+    GOOFSPIEL,
+    ONE_OF_ALL,
+    Trained,
+    TrainedStudy,
+)
+from experiments.experiment import Experiment, Row
+from experiments.settings import check_least
+from experiments.verdicts import Judgement, Tables, verdict
+from spiel_dl.runs.dl_cfr_run import METRIC, METRIC_TITLE
+from spiel_dl.runs.reports import Report, Table
+from spiel_dl.value_functions.training import split_strategies
+from spiel_dl.value_functions.validation import ALL_ERROR_TITLES
+
+_GOOD_HUBER = 0.001
+_ENOUGH = 60_000
+"""Samples: what still counts as the paper's "about 50,000"."""
+_SUFFICES = 0.02
+"""Exploitability: what still counts as the paper's "about 0.01"."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Settings(Trained):
+    """Networks, and data.
+
+    Attributes:
+      amounts: numbers of trunk strategies to train on; empty: all, a half, a quarter, an eighth and
+        a sixteenth of what there is.
+    """
+
+    amounts: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_least(self, amounts=1)
+
+
+Study = TrainedStudy[Settings]
+
+
+def _amounts(study: Study) -> tuple[int, ...]:
+    """Numbers of trunk strategies to train on."""
+    available, amounts = _num_available(study), study.settings.amounts
+    if max(amounts, default=0) > available:
+        raise ValueError(
+            f"amounts={amounts}, but there are {available} trunk strategies to train on; make more "
+            "data, or ask for less"
+        )
+    return amounts or tuple(max(1, available >> k) for k in range(5))
+
+
+def _num_available(study: Study) -> int:
+    """Trunk strategies that are not set apart."""
+    config = study.settings.training
+    num_strategies = study.num_strategies
+    return len(split_strategies(num_strategies, config.validation_share, config.split_seed)[0])
+
+
+def _amount_rows(study: Study) -> Rows:
+    """Networks trained on less data, with as many steps of training for each."""
+    config, num_states = study.settings.training, study.trunk.leaves.num_public_states
+    available, amounts = _num_available(study), _amounts(study)
+
+    def steps_per_epoch(number: int) -> int:
+        return -(-number * num_states // config.batch_size)
+
+    rows: Rows = []
+    for seed in study.settings.seeds:
+        for number in sorted(set(amounts), reverse=True):
+            times = round(steps_per_epoch(available) / steps_per_epoch(number))
+            changes = {
+                "max_strategies": number,
+                "num_epochs": times * config.num_epochs,
+                "epochs_per_validation": times * config.epochs_per_validation,
+            }
+            # All of it is what the study's own network is trained on.
+            trained = study.train(seed, **({} if number == available else changes))
+            labels = {"network": f"seed {seed}", "samples": number * num_states}
+            rows.append({**labels, **outcome(study, trained)})
+    return rows
+
+
+def _amount_report(study: Study, rows: Rows) -> Report:
+    title = f"fewest samples with {ALL_ERROR_TITLES[HUBER]} at most {_GOOD_HUBER}"
+    line: dict[str, Any] = {"what": title, "paper": "about 50,000"}
+    networks = {row["network"]: row["network"] for row in rows}
+    for network in networks:
+        own = [row for row in rows if row["network"] == network]
+        enough = [row["samples"] for row in own if row[HUBER] <= _GOOD_HUBER]
+        line[network] = min(enough, default="more than these")
+    return study.report(
+        [
+            "One sample is a leaf public state of one trunk strategy. Less data is gone through "
+            "more often, so that all networks take about as many steps.",
+        ],
+        Table([line], {"what": "", "paper": "the paper", **networks}),
+        Table.of(rows, **OUTCOME),
+        figure_panels("samples", "training samples"),
+        "network",
+        settings={"amounts_used": _amounts(study)},
+    )
+
+
+def _judge_amount(tables: Tables) -> Judgement:
+    """The fewest samples with a good Huber loss, and the exploitability that these come to."""
+    parts: dict[str, bool] = {}
+    headlines = []
+    rows = tables[ALL_NUMBERS]
+    for network in dict.fromkeys(row["network"] for row in rows):
+        good = [r for r in rows if r["network"] == network and r[HUBER] <= _GOOD_HUBER]
+        fewest = min(good, key=operator.itemgetter("samples"), default=None)
+        for name, held in (
+            ("enough for the loss", fewest is not None and fewest["samples"] <= _ENOUGH),
+            ("the loss suffices", fewest is not None and fewest[METRIC] <= _SUFFICES),
+        ):
+            parts[f"{network}: {name}"] = held
+        headlines.append(
+            "more than were tried"
+            if fewest is None
+            else f"{fewest['samples']:,} samples, exploitability {fewest[METRIC]:.3g}"
+        )
+    return Judgement(verdict(parts), "; ".join(headlines))
+
+
+AMOUNT = Experiment(
+    name="amount",
+    title="Amount of training data against loss",
+    metric=f"{ALL_ERROR_TITLES[HUBER]}, {METRIC_TITLE}",
+    claim=(
+        "about 50,000 samples are enough for a Huber loss of 0.001, which suffices for a "
+        "normalised exploitability of about 0.01 (Additional Experiments); held is at most "
+        f"{_SUFFICES:g}."
+    ),
+    study=Study,
+    compute=_amount_rows,
+    render=_amount_report,
+    judge=_judge_amount,
+)
+ROWS = (
+    Row(
+        AMOUNT,
+        "dl_cfr/goofspiel",
+        Settings(GOOFSPIEL, seeds=(0,), training=FORTY_EPOCHS),
+        "Additional Experiments",
+        30,
+        ONE_OF_ALL,
+    ),
+)

@@ -1,0 +1,89 @@
+"""Which loss networks are trained on: "Additional Experiments" of Kovařík et al. (2021)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from experiments.dl_cfr.errors import (
+    OUTCOME,
+    Rows,
+    outcome,
+)
+from experiments.dl_cfr.study import (
+    FEWER_EPOCHS,
+    FORTY_EPOCHS,
+    GOOFSPIEL,
+    SUMMARY,
+    Trained,
+    TrainedStudy,
+)
+from experiments.experiment import Experiment, Row
+from experiments.verdicts import Judgement, Tables, verdict
+from spiel_dl.runs.dl_cfr_run import METRIC, METRIC_TITLE
+from spiel_dl.runs.plots import Panel
+from spiel_dl.runs.reports import Report, Table
+
+_LOSSES = {"huber": "Huber", "l1": "L1", "l2": "L2", "linf": "L∞, mean over samples"}
+
+
+Study = TrainedStudy[Trained]
+
+
+def _loss_rows(study: Study) -> Rows:
+    """Networks trained on each loss, all else alike."""
+    rows: Rows = []
+    for seed in study.settings.seeds:
+        for loss in _LOSSES:
+            same = loss == study.settings.training.loss
+            trained = study.train(seed) if same else study.train(seed, loss=loss)
+            rows.append({"network": f"seed {seed}", "loss": loss, **outcome(study, trained)})
+    return rows
+
+
+def _losses_report(study: Study, rows: Rows) -> Report:
+    lines = []
+    for loss, title in _LOSSES.items():
+        own = [row[METRIC] for row in rows if row["loss"] == loss]
+        lines.append({"what": title, "mean": float(np.mean(own)), "largest": max(own)})
+    return study.report(
+        ["Networks differ in the loss that they descend and in nothing else."],
+        Table(lines, {"what": "trained on", "mean": f"{METRIC_TITLE}, mean", "largest": "largest"}),
+        Table.of(rows, **OUTCOME),
+        [Panel("loss", METRIC, "loss that networks are trained on", METRIC_TITLE, "linear")],
+        "network",
+        joined=False,
+    )
+
+
+def _judge_losses(tables: Tables) -> Judgement:
+    means = {line["what"]: line["mean"] for line in tables[SUMMARY]}
+    best = min(means.values())
+    return Judgement(
+        verdict({loss: mean <= 2 * best for loss, mean in means.items()}),
+        "; ".join(f"{loss} {mean:.3g}" for loss, mean in means.items()),
+    )
+
+
+LOSSES = Experiment(
+    name="losses",
+    title="The loss that networks are trained on",
+    metric=METRIC_TITLE,
+    claim=(
+        "standard losses suffice (Additional Experiments; no numbers); held is that with each "
+        "of them the mean exploitability is at most twice that of the best."
+    ),
+    study=Study,
+    compute=_loss_rows,
+    render=_losses_report,
+    judge=_judge_losses,
+)
+ROWS = (
+    Row(
+        LOSSES,
+        "dl_cfr/goofspiel",
+        Trained(GOOFSPIEL, seeds=(0, 1, 2), training=FORTY_EPOCHS),
+        "Additional Experiments",
+        75,
+        f"one domain of three; {FEWER_EPOCHS}",
+    ),
+)

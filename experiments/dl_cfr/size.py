@@ -1,0 +1,142 @@
+"""How large networks are: "Additional Experiments" of Kovařík et al. (2021)."""
+
+from __future__ import annotations
+
+import dataclasses
+import operator
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from experiments.dl_cfr.errors import (
+    HUBER,
+    OUTCOME,
+    Rows,
+    figure_panels,
+    outcome,
+)
+from experiments.dl_cfr.study import (
+    ALL_NUMBERS,
+    FORTY_EPOCHS,
+    GOOFSPIEL,
+    ONE_OF_ALL,
+    Trained,
+    TrainedStudy,
+)
+from experiments.experiment import Experiment, Row
+from experiments.settings import check_least
+from experiments.verdicts import Judgement, Tables, verdict
+from spiel_dl.runs.dl_cfr_run import METRIC_TITLE
+from spiel_dl.runs.reports import Report, Table
+from spiel_dl.value_functions.validation import ALL_ERROR_TITLES
+
+_PAPER_SIZE = {"layers": (4, 6), "units": (200, 500)}
+_VARIED = {"layers": "depth varied", "units": "width varied"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Settings(Trained):
+    """Networks, and their sizes.
+
+    Attributes:
+      layers: numbers of hidden layers, at `num_units`.
+      units: numbers of units, at `num_layers`.
+    """
+
+    layers: tuple[int, ...] = (1, 2, 3, 4, 5, 6, 8)
+    units: tuple[int, ...] = (50, 100, 200, 300, 400, 500, 800)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_least(self, layers=1, units=1)
+
+
+Study = TrainedStudy[Settings]
+
+
+def _sizes(study: Study) -> list[tuple[str, int, int]]:
+    """What is varied, and the layers and units of each network."""
+    settings = study.settings
+    depth, width = _VARIED.values()
+    depths = [(depth, n, settings.num_units) for n in sorted(set(settings.layers))]
+    return depths + [(width, settings.num_layers, n) for n in sorted(set(settings.units))]
+
+
+def _size_rows(study: Study) -> Rows:
+    """Networks of several depths and widths, one varied at a time."""
+    rows: Rows = []
+    for seed in study.settings.seeds:
+        for varied, layers, units in _sizes(study):
+            trained = study.train(seed, num_layers=layers, num_units=units)
+            module = study.load_network(trained.path).module
+            num_parameters = sum(parameter.numel() for parameter in module.parameters())
+            labels = {"network": f"seed {seed}, {varied}", "layers": layers, "units": units}
+            more = {"parameters": num_parameters, **outcome(study, trained)}
+            rows.append({**labels, **more})
+    return rows
+
+
+def _size_report(study: Study, rows: Rows) -> Report:
+    lines: Rows = []
+    for name, (least, most) in _PAPER_SIZE.items():
+        paper = f"{least} to {most}"
+        for network, best in _best_sizes(rows, name).items():
+            what = f"{name} of least {ALL_ERROR_TITLES[HUBER]}, {network}"
+            lines.append({"what": what, "ours": best[name], "paper": paper})
+    return study.report(
+        ["Depth and width are varied one at a time; all else stays the same."],
+        Table.of(lines, what="", paper="the paper"),
+        Table.of(rows, **OUTCOME),
+        figure_panels("parameters", "parameters"),
+        "network",
+        settings={"sizes": _sizes(study)},
+    )
+
+
+def _best_sizes(rows: Sequence[Mapping[str, Any]], name: str) -> dict[str, Mapping[str, Any]]:
+    """Of every network whose `layers` or `units` were varied, the row with the least loss."""
+    varied = _VARIED[name]
+    networks = dict.fromkeys(row["network"] for row in rows if row["network"].endswith(varied))
+    return {
+        network.removesuffix(f", {varied}"): min(
+            (row for row in rows if row["network"] == network), key=operator.itemgetter(HUBER)
+        )
+        for network in networks
+    }
+
+
+def _judge_size(tables: Tables) -> Judgement:
+    """Each sweep by itself: the size with the least loss, on every seed."""
+    parts, told = {}, []
+    for name, (least, most) in _PAPER_SIZE.items():
+        best = _best_sizes(tables[ALL_NUMBERS], name)
+        parts[f"{least} to {most} {name}"] = all(
+            least <= row[name] <= most for row in best.values()
+        )
+        numbers = ", ".join(f"{row[name]} ({network})" for network, row in best.items())
+        told.append(f"{name} of least Huber loss: {numbers}")
+    return Judgement(verdict(parts), "; ".join(told))
+
+
+SIZE = Experiment(
+    name="size",
+    title="Depth and width of the network against loss",
+    metric=f"{ALL_ERROR_TITLES[HUBER]}, {METRIC_TITLE}",
+    claim=(
+        "4 to 6 layers of about 200 to 500 units are best (Additional Experiments); held is, "
+        "of each of the two varied alone, that the least Huber loss is there."
+    ),
+    study=Study,
+    compute=_size_rows,
+    render=_size_report,
+    judge=_judge_size,
+)
+ROWS = (
+    Row(
+        SIZE,
+        "dl_cfr/goofspiel",
+        Settings(GOOFSPIEL, seeds=(0,), training=FORTY_EPOCHS),
+        "Additional Experiments",
+        60,
+        ONE_OF_ALL,
+    ),
+)

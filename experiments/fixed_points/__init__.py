@@ -1,1 +1,0 @@
-"""What self-play learners head for, computed exactly."""

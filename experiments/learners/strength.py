@@ -1,0 +1,319 @@
+"""NashConv of the learners after training, with their defaults, beside goals and a peer."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import itertools
+import statistics
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from experiments import experiment
+from experiments.experiment import Experiment, Row
+from experiments.settings import as_json, check_least, check_seeds
+from experiments.verdicts import Judgement, Tables, told, verdict
+from spiel_dl.algorithms.mmd import MMDSolver
+from spiel_dl.algorithms.ppo import PPOSolver
+from spiel_dl.algorithms.rnad import RNaDSolver
+from spiel_dl.learning.self_play_learner import SelfPlayLearner
+from spiel_dl.play.presets import PRESETS
+from spiel_dl.play.tally import student_half_width
+from spiel_dl.runs.learner_run import run_learner
+from spiel_dl.runs.plots import Panel
+from spiel_dl.runs.reports import Picture, Report, Table
+from spiel_dl.runs.workspace import Workspace, file_name
+from spiel_dl.system.json_files import read_json
+
+_SOLVERS: dict[str, type[SelfPlayLearner]] = {
+    solver.name: solver for solver in (RNaDSolver, MMDSolver, PPOSolver)
+}
+ALGORITHMS = tuple(_SOLVERS)
+"""Names of learners, in the order of reports."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Settings:
+    """Who learns what, and how long.
+
+    Attributes:
+      presets: games, and settings for learners, by name; games that can be compiled.
+      algorithms: names of learners.
+      seeds: of each.
+      num_steps: learner steps of each.
+      steps_per_evaluation: learner steps between two measurements of NashConv.
+      peer: JSON file of `benchmarks/rlg_strength.py`, whose numbers stand beside; None: no peer.
+    """
+
+    presets: tuple[str, ...]
+    algorithms: tuple[str, ...] = ALGORITHMS
+    seeds: tuple[int, ...] = (6, 7, 8, 9, 10)
+    num_steps: int = 100_000
+    steps_per_evaluation: int = 10_000
+    peer: str | None = "results/benchmarks/rlg_strength.json"
+
+    def __post_init__(self) -> None:
+        check_seeds(self.seeds)
+        for name, known in (("presets", tuple(PRESETS)), ("algorithms", ALGORITHMS)):
+            chosen = getattr(self, name)
+            if not chosen or set(chosen) - set(known):
+                raise ValueError(f"{name}={chosen} must be some of {', '.join(known)}")
+        check_least(self, num_steps=1, steps_per_evaluation=1)
+
+
+class Run(NamedTuple):
+    """One learner in one game with one seed."""
+
+    preset: str
+    algorithm: str
+    seed: int
+
+
+class Study(experiment.Study[Settings]):
+    """Runs of all learners in all games with all seeds."""
+
+    num_threads = 1
+
+    @property
+    def runs(self) -> list[Run]:
+        """All of them, in the order of reports."""
+        chosen = self.settings
+        every = itertools.product(chosen.presets, chosen.algorithms, chosen.seeds)
+        return [Run(*each) for each in every]
+
+    def lines_of_peer(self) -> list[dict[str, Any]]:
+        """What the peer's file says, a line for each of its runs; nothing without a file.
+
+        Raises:
+          ValueError: if the file is something else.
+        """
+        path = self.settings.peer
+        if path is None:
+            return []
+        content = read_json(path)
+        if "lines" not in content:
+            raise ValueError(f"{path} is no result of rlg_strength.py; give one of these")
+        lines: list[dict[str, Any]] = content["lines"]
+        return lines
+
+    def curves(self) -> list[list[dict[str, Any]]]:
+        """Of each run, the line of metrics at each evaluation; finished runs are not done again.
+
+        Raises:
+          ValueError: as `lines_of_peer`; then nothing has been learned. Or as learners do.
+        """
+        self.lines_of_peer()
+        told = as_json(self.settings)
+        own = {name: told[name] for name in ("num_steps", "steps_per_evaluation")}
+        learn = functools.partial(_learn, self.settings, self.workspace)
+        return experiment.curves_of(self.workspace, self.runs, own, learn)
+
+
+def make_learner(run: Run) -> SelfPlayLearner:
+    """A fresh learner of a run, with its defaults but for what the preset says."""
+    preset, solver = PRESETS[run.preset], _SOLVERS[run.algorithm]
+    settings = preset.of(run.algorithm)
+    settings.pop("num_steps", None)
+    return solver(preset.game, solver.default_config(**settings, seed=run.seed))
+
+
+def _learn(settings: Settings, workspace: Workspace, run: Run) -> list[dict[str, Any]]:
+    """All lines of metrics of one run."""
+    learner = make_learner(run)
+    identity = {
+        "game": str(learner.game),
+        "algorithm": run.algorithm,
+        "learner": learner.settings(),
+    }
+    directory = workspace.run_directory(file_name(*run), identity)
+    run_learner(
+        learner,
+        directory,
+        settings.num_steps,
+        steps_per_evaluation=settings.steps_per_evaluation,
+        show_progress=False,
+    )
+    return directory.read_metrics()
+
+
+_GOALS = {
+    ("mmd", "goofspiel_5_descending"): 0.08,
+    ("rnad", "goofspiel_5_descending"): 0.10,
+    ("mmd", "leduc"): 0.35,
+    ("rnad", "leduc"): 0.30,
+    ("mmd", "battleships_2x2"): 0.016,
+    ("rnad", "battleships_2x2"): 0.03,
+}
+"""The largest mean NashConv, set before any seed was run; PPO has none."""
+_TWINS = {
+    "python_leduc": "leduc_poker",
+    "python_battleships": "python_simultaneous_battleships",
+}
+"""By a game of ours, the peer's where it goes by another name."""
+_MEANS, _ALL = "Means", "After the last step"
+_PANEL = Panel("step", "nash_conv", "learner steps", "NashConv (utility)", "linear")
+_TITLE = "Learners with the defaults as shipped"
+_COLUMNS = {
+    "game": "game",
+    "learner": "learner",
+    "seed": "seed",
+    "nash_conv": "NashConv (utility)",
+    "seconds": "seconds of learning",
+    "steps_per_second": "learner steps/s",
+}
+Curves = Sequence[Sequence[Mapping[str, Any]]]
+
+
+def _report(study: Study, curves: Curves) -> Report:
+    """Means with goals and a peer, all runs, and a picture of each game."""
+    settings, runs = study.settings, study.runs
+    peer = study.lines_of_peer()
+    rows = [_row(run, curve[-1]) for run, curve in zip(runs, curves, strict=True)]
+    means = []
+    for preset in settings.presets:
+        for algorithm in settings.algorithms:
+            own = [row for row in rows if (row["game"], row["learner"]) == (preset, algorithm)]
+            means.append(_mean(settings, preset, algorithm, own, peer))
+    learners = [
+        f"{algorithm}: {_settings_of(Run(settings.presets[0], algorithm, settings.seeds[0]))}."
+        for algorithm in settings.algorithms
+    ]
+    return Report(
+        "",
+        [
+            f"NashConv of the policy after {settings.num_steps:,} learner steps, of all seeds "
+            "that were run.",
+            *(f"{preset} is `{PRESETS[preset].game}`." for preset in settings.presets),
+            *learners,
+            *([_OF_PEER] if peer else []),
+        ],
+        {
+            _MEANS: Table(
+                means,
+                {
+                    "game": "game",
+                    "learner": "learner",
+                    "seeds": "seeds",
+                    "mean": "NashConv (utility), mean",
+                    "half_width": "± (95 %, t)",
+                    "largest": "largest",
+                    "goal": "goal",
+                    "peer": "rlg, mean (seeds)",
+                },
+            ),
+            _ALL: Table(rows, _COLUMNS),
+        },
+        [_picture(settings, preset, runs, curves) for preset in settings.presets],
+        more={
+            "curves": {
+                file_name(*run): list(curve) for run, curve in zip(runs, curves, strict=True)
+            }
+        },
+    )
+
+
+_OF_PEER = (
+    "rlg's games are OpenSpiel's `leduc_poker`, Goofspiel with a forced last round, and "
+    "Battleships in which both place and shoot at once; its policies are judged in our trees by "
+    "`benchmarks/rlg_strength.py`."
+)
+
+
+def _row(run: Run, last: Mapping[str, Any]) -> dict[str, Any]:
+    row = {name: last[name] for name in _COLUMNS if name in last}
+    row |= {"game": run.preset, "learner": run.algorithm, "seed": run.seed}
+    return {**row, "steps_per_second": last["step"] / last["seconds"]}
+
+
+def _mean(
+    settings: Settings,
+    preset: str,
+    algorithm: str,
+    rows: Sequence[Mapping[str, Any]],
+    peer: Sequence[Mapping[str, Any]],
+) -> dict[str, Any]:
+    values = [row["nash_conv"] for row in rows]
+    beside = [
+        line["nash_conv"]
+        for line in peer
+        if line["learner"] == f"rlg {algorithm}"
+        and line["steps"] == settings.num_steps
+        and _short_name(line["game"]) == _twin(preset)
+    ]
+    return {
+        "game": preset,
+        "learner": algorithm,
+        "seeds": len(values),
+        "mean": statistics.fmean(values),
+        "half_width": student_half_width(values),
+        "largest": max(values),
+        "goal": _GOALS.get((algorithm, preset)),
+        "peer": f"{statistics.fmean(beside):.3g} ({len(beside)})" if beside else None,
+    }
+
+
+def _picture(settings: Settings, preset: str, runs: Sequence[Run], curves: Curves) -> Picture:
+    groups: dict[str, Any] = {
+        f"{run.algorithm}, seed {run.seed}": curve
+        for run, curve in zip(runs, curves, strict=True)
+        if run.preset == preset
+    }
+    title = f"{_TITLE}\n{PRESETS[preset].game}"
+    return Picture(file_name("strength", preset), title, [_PANEL], groups)
+
+
+def _settings_of(run: Run) -> str:
+    """What a learner of a run learns by, but for its seed, in words."""
+    told_of = make_learner(run).settings()
+    return ", ".join(f"{name} {value}" for name, value in told_of.items() if name != "seed")
+
+
+def _twin(preset: str) -> str:
+    name = PRESETS[preset].game.partition("(")[0]
+    return _TWINS.get(name, name)
+
+
+def _short_name(game: str) -> str:
+    """That of a game string, of the game itself if it was made turn-based."""
+    return game.removeprefix("turn_based_simultaneous_game(game=").partition("(")[0]
+
+
+def _judge(tables: Tables) -> Judgement:
+    """Every learner that has a goal in a game, by its mean."""
+    means, rows = tables[_MEANS], tables[_ALL]
+    parts = {
+        f"{row['learner']} in {row['game']}": row["mean"] <= row["goal"]
+        for row in means
+        if row.get("goal") is not None
+    }
+    headlines = []
+    for row in means:
+        values = [
+            each["nash_conv"]
+            for each in rows
+            if (each["game"], each["learner"]) == (row["game"], row["learner"])
+        ]
+        headlines.append(f"{row['learner']} in {row['game']} {told(values, 'seeds')}")
+    return Judgement(verdict(parts), "; ".join(headlines))
+
+
+STRENGTH = Experiment(
+    name="strength",
+    title=_TITLE,
+    metric="NashConv (utility) after the last step",
+    claim=(
+        "has no such experiment with these learners; held are goals for the means that were set "
+        "before any seed was run: "
+        + ", ".join(f"{name} in {game} {goal:g}" for (name, game), goal in _GOALS.items())
+        + "."
+    ),
+    study=Study,
+    compute=lambda study: study.curves(),
+    render=_report,
+    judge=_judge,
+)
+# Seeds 1 to 5 were run before.
+ROWS = tuple(
+    Row(STRENGTH, f"learners/{preset}", Settings((preset,)), minutes=60)
+    for preset in ("leduc", "goofspiel_5_descending", "battleships_2x2")
+)

@@ -1,0 +1,98 @@
+"""Gain against exploitability in biased rock, paper, scissors: Figure 15 of Milec et al. (2024)."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+from experiments.experiment import Experiment, Row
+from experiments.responses import frontier, sweeps
+from experiments.responses import study as responses_study
+from experiments.responses.frontier import METRIC, POINTS, SAME, Found
+from experiments.responses.sweeps import Sweep
+from experiments.verdicts import Judgement, Tables, verdict
+from spiel_dl.runs.reports import Report
+from spiel_dl.tree.depth_limit import DepthLimit
+
+_PAPERS_GADGETS = ("full", "resolving", "max_margin", "reach_max_margin")
+# "Nothing": this part of what the full gadget gains at most.
+_NOTHING = 0.01
+
+
+LIMIT = DepthLimit(moves=2)
+_SWEEP = Sweep(LIMIT)
+
+
+@dataclasses.dataclass(frozen=True)
+class Settings(responses_study.Settings):
+    """Who responds to whom, and by what.
+
+    Attributes:
+      sweep: what methods are swept over.
+    """
+
+    games: tuple[str, ...] = ("biased_rps",)
+    models: tuple[str, ...] = ("random:0", "random:1")
+    players: tuple[int, ...] = (0,)
+    sweep: Sweep = _SWEEP
+
+
+Study = responses_study.Study[Settings]
+
+
+def _compute(study: Study) -> Found:
+    return [
+        (labels, frontier.measure("biased_rps", study, labels, study.settings.sweep))
+        for labels in study.responders()
+    ]
+
+
+def _report(study: Study, found: Found) -> Report:
+    return frontier.told_of(study, "biased_rps", study.settings.sweep, found, [])
+
+
+def _judge(tables: Tables) -> Judgement:
+    """SES gains nothing, and the full gadget most at the exploitability of any other."""
+    counts = {"SES gains nothing": 0, "full gadget is the best": 0}
+    by_model: dict[str, dict[str, list[Mapping[str, Any]]]] = {}
+    for row in tables[POINTS]:
+        by_model.setdefault(row["model"], {}).setdefault(row["method"], []).append(row)
+    for points in by_model.values():
+        own = sweeps.cdrnr_name("full")
+        if own not in points:
+            return Judgement("", f"{own} was left out")
+        most = max(row["gain"] for row in points[own])
+        papers = [sweeps.cdrnr_name(gadget) for gadget in _PAPERS_GADGETS]
+        others = [name for name in papers if name in points and name != own]
+        parts = (
+            all(row["gain"] <= _NOTHING * most for row in points[sweeps.SES]),
+            all(
+                sweeps.gain_at(points[own], row["exploitability"] + SAME) >= row["gain"] - SAME
+                for name in others
+                for row in points[name]
+            ),
+        )
+        for name, part in zip(counts, parts, strict=True):
+            counts[name] += part
+    return Judgement(
+        verdict({name: count == len(by_model) for name, count in counts.items()}),
+        "; ".join(f"{name} in {count} of {len(by_model)}" for name, count in counts.items()),
+    )
+
+
+BIASED_RPS = Experiment(
+    name="biased_rps",
+    title="Gain and exploitability in two rounds of biased rock, paper, scissors",
+    metric=METRIC,
+    claim=(
+        "SES gains nothing, and the full gadget is the best, before the other gadgets (Figure "
+        "15); held is that it gains as much as these at the exploitability of each of their "
+        "points."
+    ),
+    study=Study,
+    compute=_compute,
+    render=_report,
+    judge=_judge,
+)
+ROWS = (Row(BIASED_RPS, "responses", Settings(), "Figure 15", 2),)

@@ -1,0 +1,278 @@
+"""Gain against exploitability of every method: Figures 5, 11 to 14 of Milec et al. (2024).
+
+All methods are swept in a game against models, and it is computed whether the paper's claims hold.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from experiments.experiment import Experiment, Row
+from experiments.responses import study as responses_study
+from experiments.responses import sweeps
+from experiments.responses.study import Labels
+from experiments.responses.sweeps import Sweep
+from experiments.verdicts import CONTRADICTED, Judgement, Tables, verdict
+from spiel_dl.runs.plots import Panel
+from spiel_dl.runs.reports import Picture, Report, Table
+from spiel_dl.runs.workspace import file_name
+from spiel_dl.tree.depth_limit import DepthLimit
+
+SAME = 1e-6
+"""Gains and exploitabilities closer than this are the same."""
+# What "almost no exploitability" is taken to be: this part of the gain.
+_ALMOST_NONE = 0.1
+# "Only slightly above the best Nash equilibrium": less than this times its gain.
+_SLIGHTLY = 1.1
+_HALF = 0.5
+"""Where the bound on a response's exploitability is its gain."""
+_CLAIMS, POINTS = "The paper's claims", "All points"
+
+METRIC = "gain and exploitability (utility)"
+_GAIN, _EXPLOITABILITY = "gain (utility)", "exploitability (utility)"
+_PANELS = (
+    Panel("parameter", "gain", "p, alpha or weight", _GAIN, "linear", "linear"),
+    Panel("parameter", "exploitability", "p, alpha or weight", _EXPLOITABILITY, "linear", "linear"),
+    Panel("exploitability", "gain", _EXPLOITABILITY, _GAIN, "linear", "linear"),
+)
+NOTES = (
+    "Gain and exploitability are in utility units of the game; exploitability is the responding "
+    "player's own. All but LBR and the CFR averages come from linear programs, with the optimal "
+    "value function; all are judged exactly.",
+    "The parameter is p in CDRNR and RNR, alpha in SES, the weight of CDBR in the mix, the bound "
+    "of exploitability as a part of a best response's in the Pareto set, and the number of "
+    "iterations of the CFR average, which knows no model.",
+)
+
+Points = Mapping[str, list[dict[str, Any]]]
+"""From a method to its points."""
+Found = list[tuple[Labels, Points]]
+"""The points of everybody who responds."""
+
+
+_SWEEP = Sweep()
+
+
+@dataclasses.dataclass(frozen=True)
+class Settings(responses_study.Settings):
+    """Who responds to whom, and by what.
+
+    Attributes:
+      sweep: what methods are swept over.
+    """
+
+    games: tuple[str, ...] = ("leduc", "liars_dice")
+    models: tuple[str, ...] = ("uniform", "cfr:5", "random:0")
+    sweep: Sweep = _SWEEP
+
+
+Study = responses_study.Study[Settings]
+
+
+def measure(
+    name: str,
+    study: responses_study.Study[Any],
+    labels: Labels,
+    sweep: Sweep,
+    only: Sequence[str] = (),
+) -> Points:
+    """What all methods, or only these, come to in the experiment of a name."""
+    responder, found = study.responder(**labels), {}
+    for method, (respond, parameters) in sweeps.methods(responder, sweep).items():
+        if only and method not in only:
+            continue
+        found[method] = study.workspace.part(
+            file_name(name, *labels.values(), method),
+            {
+                **labels,
+                "depth_limit": str(sweep.depth_limit),
+                "scheme": sweep.scheme,
+                "parameters": list(parameters),
+            },
+            functools.partial(sweeps.measure, responder, respond, parameters),
+        )
+    return found
+
+
+def _compute(study: Study) -> Found:
+    """Figure 5: all methods against every model."""
+    return [
+        (labels, measure("frontier", study, labels, study.settings.sweep))
+        for labels in study.responders()
+    ]
+
+
+def _report(study: Study, found: Found) -> Report:
+    games = study.describe(labels["game"] for labels, _ in found)
+    claims = [{**labels, **claim} for labels, points in found for claim in check_claims(points)]
+    return told_of(study, "frontier", study.settings.sweep, found, [games], claims)
+
+
+def told_of(
+    study: responses_study.Study[Any],
+    name: str,
+    sweep: Sweep,
+    found: Found,
+    notes: Sequence[str],
+    claims: Sequence[Mapping[str, Any]] = (),
+) -> Report:
+    """The report of a sweep, in the experiment of a name."""
+    rows = [
+        {**labels, "method": method, **point}
+        for labels, points in found
+        for method, lines in points.items()
+        for point in lines
+    ]
+    return Report(
+        "",
+        [
+            *NOTES,
+            f"CDRNR goes in scheme {sweep.scheme} with a limit of {sweep.depth_limit}; SES has the "
+            "same limit, and CDBR slides with it.",
+            *notes,
+        ],
+        {
+            **({_CLAIMS: Table.of(claims, best_nash="best Nash's gain")} if claims else {}),
+            POINTS: Table.of(rows, percent="percent of best response's gain"),
+        },
+        [picture(name, study, *each, sweep) for each in found],
+    )
+
+
+def _judge(tables: Tables) -> Judgement:
+    """By the paper's own method, CDRNR with the full gadget, and SES; the others are told."""
+    own = sweeps.cdrnr_name("full")
+    claims = [row for row in tables[_CLAIMS] if row["claim"].startswith((own, sweeps.SES))]
+    kinds = {"twice best Nash's gain": "twice", "p bounds": "(1 - p)", "SES": sweeps.SES}
+    counts, of_cdrnr, parts = [], [], {}
+    for kind, words in kinds.items():
+        held = [row["holds"] == "yes" for row in claims if words in row["claim"]]
+        counts.append(f"{kind} {sum(held)} of {len(held)}")
+        if held:
+            parts[kind] = all(held)
+        of_cdrnr += [] if words == sweeps.SES else held
+    at_half = [
+        row["exploitability"] <= _ALMOST_NONE * row["gain"] + SAME
+        for row in tables[POINTS]
+        if row["method"] == own and row["parameter"] == _HALF
+    ]
+    if at_half:
+        parts["a tenth at p = 0.5"] = sum(at_half) > len(at_half) / 2
+        counts.append(f"a tenth at p = 0.5 {sum(at_half)} of {len(at_half)}")
+    # What SES does not gain is no merit of CDRNR's.
+    none_holds = bool(of_cdrnr) and not any([*of_cdrnr, *at_half])
+    return Judgement(
+        CONTRADICTED if none_holds else verdict(parts),
+        f"{own} and SES: {', '.join(counts)} claims hold",
+    )
+
+
+def picture(
+    name: str, study: responses_study.Study[Any], labels: Labels, points: Points, sweep: Sweep
+) -> Picture:
+    """All methods' gain and exploitability, against one model.
+
+    Methods without parameter are horizontal lines; those not over 0 to 1 have no place there.
+    """
+    groups, levels = {}, {}
+    for method, found in points.items():
+        if method in (sweeps.BEST_NASH, sweeps.LOCAL):
+            levels[method] = {key: found[0][key] for key in ("gain", "exploitability")}
+        elif method in (sweeps.PARETO, sweeps.CFR_AVERAGE):
+            groups[method] = [{**point, "parameter": math.nan} for point in found]
+        else:
+            groups[method] = list(found)
+    game = study.tree(labels["game"]).game
+    title = (
+        f"{labels['game'] if str(game) == 'efg_game()' else game}, player {labels['player']} "
+        f"against {labels['model']}; depth limit {sweep.depth_limit}, {sweep.scheme}"
+    )
+    file = file_name(name, *labels.values())
+    return Picture(file, title, _PANELS, groups, levels)
+
+
+def check_claims(points: Points) -> list[dict[str, Any]]:
+    """Whether what the paper says of its Figure 5 holds for the points of one responder.
+
+    Returns:
+      For each claim: `claim`, `ours`, the gain that it is about, `best_nash`, the best
+      equilibrium's gain, and `holds`, "yes" or "no".
+    """
+    nash = points[sweeps.BEST_NASH][0]["gain"]
+    claims = []
+
+    def claim(text: str, ours: float, holds: bool) -> None:
+        verdict = "yes" if holds else "no"
+        claims.append({"claim": text, "ours": ours, "best_nash": nash, "holds": verdict})
+
+    safe_methods = [name for name in points if name.startswith("CDRNR")] + [sweeps.RNR]
+    for method in safe_methods:
+        gains = [
+            point["gain"]
+            for point in points[method]
+            if point["exploitability"] <= _ALMOST_NONE * point["gain"] + SAME
+        ]
+        text = f"{method} gains twice as much as the best Nash at exploitability <= gain / 10"
+        best = max(gains, default=0.0)
+        claim(text, best, best >= 2 * nash and best > SAME)
+    searched = max(point["gain"] for point in points[sweeps.SES])
+    claim(
+        f"SES gains at most {_SLIGHTLY} times as much as the best Nash, for any alpha",
+        searched,
+        searched <= _SLIGHTLY * nash + SAME,
+    )
+    for method in safe_methods:
+        slack = min(
+            point["parameter"] * point["gain"] - (1 - point["parameter"]) * point["exploitability"]
+            for point in points[method]
+        )
+        claim(
+            f"{method}: p * gain - (1 - p) * exploitability >= 0 for all p",
+            slack,
+            slack >= -SAME,
+        )
+    return claims
+
+
+_CLAIM = (
+    "CDRNR gains twice as much as the best Nash equilibrium at almost no exploitability, SES "
+    "little more than that equilibrium, and p bounds the exploitability of CDRNR"
+)
+FRONTIER = Experiment(
+    name="frontier",
+    title="Gain and exploitability",
+    metric=METRIC,
+    claim=(
+        f"{_CLAIM}; at p = 0.5 it rarely reaches a tenth of the gain (Figures 5, 11 to 14). "
+        "Held of CDRNR with the full gadget, the paper's own, and of SES, in all cases, and of "
+        "p = 0.5 in most; contradicted where nothing holds of CDRNR, whatever SES does."
+    ),
+    study=Study,
+    compute=_compute,
+    render=_report,
+    judge=_judge,
+)
+ROWS = (
+    Row(FRONTIER, "responses", Settings(), "Figures 5, 11 to 14", 10),
+    Row(
+        FRONTIER,
+        "responses/goofspiel_5",
+        Settings(("goofspiel_5",), ("uniform",), (0,)),
+        "Figures 5, 11 to 14",
+        10,
+    ),
+    *(
+        Row(
+            FRONTIER,
+            f"responses/sliding_{plies}",
+            Settings(("leduc",), sweep=Sweep(DepthLimit(plies=plies), "sliding")),
+            "Figures 11 to 14",
+            15,
+        )
+        for plies in (2, 4, 6)
+    ),
+)

@@ -1,0 +1,169 @@
+"""Which p leads CDRNR with which gadget to which response: Figures 4 and 8 of Milec et al. (2024).
+
+Restricted Nash responses recover a whole set of them; what is asked is which of these a gadget
+loses, and how far each is from the Pareto set.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import operator
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from experiments.experiment import Experiment, Row
+from experiments.responses import frontier, sweeps
+from experiments.responses import study as responses_study
+from experiments.responses.frontier import SAME, Found
+from experiments.responses.responders import Responder
+from experiments.responses.sweeps import Sweep
+from experiments.verdicts import verdict
+from spiel_dl.algorithms.best_nash import safe_best_response
+from spiel_dl.runs.reports import Report, Table
+from spiel_dl.tree.depth_limit import DepthLimit
+
+GADGET_LIMIT = DepthLimit(moves=2)
+"""Sliding: in a step, player 0's choice is seen only with what the fool does next."""
+_NUM_PROBABILITIES = 40
+_LOSES = {"full": False, "resolving": True, "max_margin": True, "reach_max_margin": True}
+"""Which of its gadgets lose responses, as the paper has it; `joint` is ours."""
+
+
+_SWEEP = Sweep(
+    GADGET_LIMIT,
+    "sliding",
+    parameters=tuple(step / _NUM_PROBABILITIES for step in range(1, _NUM_PROBABILITIES)),
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Settings(responses_study.Settings):
+    """Which gadgets.
+
+    Attributes:
+      sweep: CDRNR slides, with the same steps of p everywhere.
+    """
+
+    games: tuple[str, ...] = ("lost_by_resolving", "lost_by_max_margin")
+    models: tuple[str, ...] = ("fool",)
+    players: tuple[int, ...] = (0,)
+    sweep: Sweep = _SWEEP
+
+
+Study = responses_study.Study[Settings]
+
+
+def _compute(study: Study) -> Found:
+    """Figure 4's idea: which p leads to which response, and which of them no p leads to."""
+    sweep = study.settings.sweep
+    methods = (sweeps.RNR, *map(sweeps.cdrnr_name, sweep.gadgets))
+    return [
+        (labels, frontier.measure("gadgets", study, labels, sweep, methods))
+        for labels in study.responders()
+    ]
+
+
+def _report(study: Study, found: Found) -> Report:
+    rows, num_recovered = _recovered(study, found)
+    sweep = study.settings.sweep
+    pictures = [frontier.picture("gadgets", study, *each, sweep) for each in found]
+    titles = {
+        "from": "from p",
+        "to": "to p",
+        "below_pareto": "gain below the Pareto set's",
+        "of_rnr": "one of RNR's",
+    }
+    return Report(
+        GADGET_SETS.title,
+        [
+            "Two games in the manner of Milec et al. (2024), Figures 4 and 8, in which player 0 "
+            "has five pure responses to a fool, all optimal for some p "
+            "(`responses.small_games.lost_actions_efg`). CDRNR slides with a limit of "
+            f"{GADGET_LIMIT}; p goes in steps of 1 / {_NUM_PROBABILITIES}. RNR recovers the whole "
+            "set; what is missing in the rows of a gadget, it cannot find. Recovered is a response "
+            f"whose gain and exploitability are one of RNR's, to {SAME:g}.",
+            "The claim is about gadgets of the paper, each in both games together; `joint` is "
+            "ours.",
+            frontier.NOTES[0],
+        ],
+        {"Responses": Table.of(rows, **titles)},
+        pictures,
+        verdict(_lose_as_claimed(num_recovered)),
+        headline=f"of RNR's {num_recovered.pop(sweeps.RNR)} responses are recovered: "
+        + ", ".join(f"{method} {number}" for method, number in num_recovered.items()),
+    )
+
+
+def _recovered(study: Study, found: Found) -> tuple[list[dict[str, Any]], dict[str, int]]:
+    """The responses of all methods, RNR's first, and how many of RNR's each method has."""
+    rows, numbers = [], {sweeps.RNR: 0}
+    for labels, points in found:
+        responder = study.responder(**labels)
+        wanted = different(responder, points[sweeps.RNR])
+        for method in sorted(points, key=lambda name: name != sweeps.RNR):
+            responses = different(responder, points[method])
+            recovered = [one for one in wanted if any(_is_same(one, each) for each in responses)]
+            numbers[method] = numbers.get(method, 0) + len(recovered)
+            for response in responses:
+                of_rnr = "yes" if any(_is_same(one, response) for one in wanted) else "no"
+                names = {"game": labels["game"], "method": method}
+                rows.append({**names, **response, "of_rnr": of_rnr})
+    return rows, numbers
+
+
+def _lose_as_claimed(num_recovered: Mapping[str, int]) -> dict[str, bool]:
+    """Of each of the paper's gadgets, whether it loses responses if it is said to, else none."""
+    told = {}
+    for gadget, loses in _LOSES.items():
+        number = num_recovered.get(sweeps.cdrnr_name(gadget))
+        if number is not None:
+            told[gadget] = (number < num_recovered[sweeps.RNR]) == loses
+    return told
+
+
+def _is_same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    return all(abs(one[key] - other[key]) < SAME for key in ("gain", "exploitability"))
+
+
+def different(responder: Responder, points: Sequence[Mapping[str, Any]]) -> list[dict[str, float]]:
+    """The different responses among points, in the order of p.
+
+    Returns:
+      For each one `gain`, `exploitability`, `from` and `to`, the smallest and largest p that lead
+      to it, and `below_pareto`, what more could be gained at the same exploitability.
+    """
+    found: list[dict[str, float]] = []
+    for point in sorted(points, key=operator.itemgetter("parameter")):
+        same = [row for row in found if _is_same(row, point)]
+        if same:
+            same[0]["to"] = point["parameter"]
+            continue
+        bound = max(point["exploitability"], 0.0)
+        best = safe_best_response(
+            responder.tree, responder.player, responder.model, exploitability=bound
+        )
+        found.append(
+            {
+                "gain": point["gain"],
+                "exploitability": point["exploitability"],
+                "from": point["parameter"],
+                "to": point["parameter"],
+                "below_pareto": responder.judge(best)["gain"] - point["gain"],
+            }
+        )
+    return found
+
+
+GADGET_SETS = Experiment(
+    name="gadgets",
+    title="Which p recovers which response, by gadget",
+    metric=frontier.METRIC,
+    claim=(
+        "the resolving and the max-margin gadgets each lose some responses that restricted "
+        "Nash responses recover, the full gadget none (Figures 4, 8)."
+    ),
+    study=Study,
+    compute=_compute,
+    render=_report,
+)
+ROWS = (Row(GADGET_SETS, "responses", Settings(), "Figures 4, 8", 2),)

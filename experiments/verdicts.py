@@ -1,0 +1,95 @@
+"""What a report says first: whether a claim holds, and the numbers that a reader asks for."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from spiel_dl.play.tally import student_half_width
+
+MET, NOT_MET, PARTLY, CONTRADICTED = "met", "not met", "partly met", "contradicts the paper"
+OPEN = "open"
+"""What was measured cannot tell."""
+_MOST_NAMES = 4
+Tables = Mapping[str, Sequence[Mapping[str, Any]]]
+"""The rows of a report's tables, by heading."""
+
+
+class Judgement(NamedTuple):
+    """What a report says first.
+
+    Attributes:
+      verdict: MET, NOT_MET, CONTRADICTED, OPEN or what `verdict` says; "" if there is no claim.
+      headline: the number that a reader asks for first.
+    """
+
+    verdict: str
+    headline: str
+
+
+def verdict(parts: Mapping[str, bool | None]) -> str:
+    """The verdict on a claim from that on each of its parts.
+
+    Args:
+      parts: what is claimed, in a few words, and whether it holds; None where what was measured
+        cannot tell.
+
+    Returns:
+      MET or NOT_MET if all parts say so, OPEN if none can tell, "" if there are none; otherwise
+      PARTLY, or NOT_MET, and which parts do not hold and which are open.
+    """
+    known = {name: held for name, held in parts.items() if held is not None}
+    if not known:
+        return OPEN if parts else ""
+    failed = [name for name, held in known.items() if not held]
+    is_open = [name for name in parts if name not in known]
+    if not is_open and len(failed) in (0, len(known)):
+        return NOT_MET if failed else MET
+    word = NOT_MET if len(failed) == len(known) else PARTLY
+    told = f"{word}: {len(known) - len(failed)} of {len(parts)} parts hold"
+    for what, names in (("not", failed), ("open", is_open)):
+        if names:
+            told += f"; {what}: {_listed(names)}"
+    return told
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Names, or the first of them and how many more there are."""
+    more = [f"{len(names) - _MOST_NAMES} more"] if len(names) > _MOST_NAMES else []
+    return ", ".join([*names[:_MOST_NAMES], *more])
+
+
+def deviation(values: Sequence[float]) -> float:
+    """The standard deviation that a sample tells of; 0 of a single value."""
+    return float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
+
+
+def sign_of_difference(first: Sequence[float], second: Sequence[float]) -> int:
+    """The sign of the mean difference of pairs, seed by seed; 0 if the 95 % interval holds 0."""
+    pairs = [one - other for one, other in zip(first, second, strict=True)]
+    mean, half_width = statistics.fmean(pairs), student_half_width(pairs)
+    if half_width is None or abs(mean) <= half_width:
+        return 0
+    return 1 if mean > 0 else -1
+
+
+def is_less(first: Sequence[float], second: Sequence[float]) -> bool | None:
+    """Whether the first numbers are less, seed by seed; None if the 95 % interval holds 0."""
+    sign = sign_of_difference(first, second)
+    return None if sign == 0 else sign < 0
+
+
+def told(values: Sequence[float], of: str) -> str:
+    """Mean and spread of the numbers of some runs, for a report's headline.
+
+    Args:
+      values: one number of each run, at least one.
+      of: what the runs are, such as "networks".
+    """
+    mean, half_width = f"{statistics.fmean(values):.3g}", student_half_width(values)
+    if half_width is None:
+        return f"{mean} (one {of.removesuffix('s')})"
+    return f"{mean} ± {half_width:.2g} (95 %, {len(values)} {of})"

@@ -1,0 +1,296 @@
+"""`CompiledRoots`: where searches start in a compiled game, and what is known there."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Sequence
+
+import numpy as np
+
+from spiel_dl.policies.array_policy import ArrayPolicy
+from spiel_dl.search.spec import WHOLE_GAME, Root, Solution, Spec
+from spiel_dl.search.starts import Start, starts_below
+from spiel_dl.solvers.best_response import FixedStrategy, best_response, realization_plan
+from spiel_dl.solvers.regret_minimization import Pair
+from spiel_dl.tree.depth_limit import BEYOND_THE_GAME
+from spiel_dl.tree.game_tree import GameTree
+from spiel_dl.tree.histories import first_occurrence_ids
+from spiel_dl.tree.pieces import ROOT, Pieces
+from spiel_dl.tree.trunk import Trunk, cut, cut_beyond
+
+Starts = dict[int, Start]
+"""What is known of the public states below a search."""
+
+
+class CompiledRoots:
+    """Makes the roots of a `CompiledSource`."""
+
+    def __init__(self, pieces: Pieces[GameTree], known: ArrayPolicy, policy: ArrayPolicy):
+        """Takes how the game is taken apart, what is known beforehand, and what is played so far.
+
+        The last one may change later on.
+        """
+        self._tree = pieces.tree
+        self.pieces, self.known, self.policy = pieces, known, policy
+
+    def by_start(self, player: int, piece: int, start: Start | None, spec: Spec) -> Root | None:
+        """A piece to which both players come as the search before says; None: the player does not.
+
+        From the root on, nobody can have come otherwise.
+        """
+        horizon = self.pieces.horizon(self.pieces.start(piece))
+        if piece != ROOT and (start is None or not start.player_range.any()):
+            return None
+        trunk = self._cut([piece], horizon, spec)
+        model, modelled, unit = None, None, 1.0
+        if spec.p is not None:
+            model = self._model_plan(player, trunk, self._model_range(player, piece))
+            modelled = self._above(1 - player, trunk, horizon)
+            unit = 1.0 / float(self._reach(player, piece, self._plan(player)).sum())
+        root = Root(
+            trunk,
+            player,
+            (np.ones(1), np.ones(1)),
+            is_first=True,
+            model_plan=model,
+            modelled=modelled,
+            unit=unit,
+            limit=self.pieces.limit(horizon),
+            key=piece,
+        )
+        if start is None:
+            return root
+        others = start.opponent_range
+        # The opponent's is scaled as well, lest it vanish in long games.
+        ranges = (start.player_range, others / (others.sum() or 1.0))
+        return dataclasses.replace(
+            root,
+            ranges=ranges if player == 0 else ranges[::-1],
+            is_first=False,
+            given_cfvs=start.opponent_cfvs,
+            gifts=start.gifts,
+            prior=others,
+        )
+
+    def by_policies(self, player: int, places: list[int], spec: Spec) -> Root | None:
+        """Pieces to which both players come by their policies; None: the player does not come.
+
+        Ranges are scaled, lest they vanish in long games: with a model each player's to sum 1 in
+        each piece; without one, the player's such that with chance's reach it sums to 1.
+        """
+        opponent, tree = 1 - player, self._tree
+        plans = [self._plan(each) if each == player else self._known_plans[each] for each in (0, 1)]
+        kept: list[int] = []
+        histories, reach, masses = [], [], []
+        for place in places:
+            here = self._histories(place)
+            both = np.stack([plans[each][tree.sequence[each, here]] for each in (0, 1)])
+            if spec.p is None:
+                mass = np.ones(2)
+                mass[player] = both[player] @ tree.chance_reach[here]
+            else:
+                mass = np.array([self._mass(each, here, both[each]) for each in (0, 1)])
+            if mass.all():
+                kept.append(place)
+                histories.append(here)
+                reach.append(both / mass[:, None])
+                masses.append(float(mass.prod()))
+        if not kept:
+            return None
+        start = self.pieces.start(kept[0])
+        horizon = self.pieces.horizon(start)
+        if spec.p is None:
+            trunk = cut(tree, self.pieces.depth_limit, None if kept == [ROOT] else kept)
+        else:
+            trunk = self._cut(kept, horizon, spec)
+        all_histories, all_reach = np.concatenate(histories), np.concatenate(reach, axis=1)
+        own, others = (
+            _by_infoset(trunk, each, all_histories, all_reach[each]) for each in (player, opponent)
+        )
+        prior, model, modelled, decided = others, None, None, None
+        if spec.p is None:
+            reached = all_reach[player] * tree.chance_reach[all_histories]
+            total = float(reached @ all_reach[opponent])
+            others = prior / total if total > 0 and kept != [ROOT] else np.ones(len(prior))
+            decided = np.isin(self.pieces.of_infosets(player)[trunk.infosets[player]], kept)
+        else:
+            model = self._model_plan(player, trunk, others)
+            modelled = self._above(opponent, trunk, horizon)
+        numbers = np.repeat(np.arange(len(kept)), [len(here) for here in histories])
+        return Root(
+            trunk,
+            player,
+            (own, others) if player == 0 else (others, own),
+            is_first=kept == [ROOT],
+            prior=prior,
+            public_states=_by_infoset(trunk, opponent, all_histories, numbers).astype(np.int64),
+            model_plan=model,
+            modelled=modelled,
+            kept=decided,
+            # A gap in one piece weighs less in the whole game, by the piece's mass.
+            unit=1.0 if spec.p is None else 1.0 / max(masses),
+            limit=self.pieces.limit(horizon),
+            key=kept[0],
+        )
+
+    def of_whole_game(self, player: int, place: int, spec: Spec) -> Root | None:
+        """The whole game, where the player is bound above a level or on the way to a piece."""
+        pieces, opponent, tree = self.pieces, 1 - player, self._tree
+        first = tree.first_history
+        if spec.gadget == "joint":
+            depths = pieces.infoset_depths[player]
+            bound = depths < place
+            here = ~bound & (depths < place + pieces.num_kept)
+            if not (tree.treeplexes[player].num_actions[here] > 1).any():
+                return None
+            horizon = pieces.horizon(place)
+            trunk = self._cut([ROOT], horizon, spec)
+            modelled = self._above(opponent, trunk, horizon)
+            limit, kept = pieces.limit(horizon), ~bound
+        else:
+            if place not in pieces.with_choices[player]:
+                return None
+            horizon = pieces.horizon(pieces.start(place))
+            on_path = np.isin(pieces.of_history, pieces.path(place)[:-1])
+            below = pieces.below(place)
+            explored = on_path | (below & (pieces.depths < horizon))
+            trunk = self._whole_game
+            if spec.values is not None:
+                trunk = cut_beyond(tree, ~explored, pieces.limit(horizon))
+            modelled = explored[first[opponent][trunk.infosets[opponent]]]
+            limit, bound, kept = None, on_path[first[player]], below[first[player]]
+        if spec.model_to_the_end:
+            modelled = np.ones_like(modelled)
+        infosets, decided = trunk.infosets[player], self.policy.strategies[player]
+        return Root(
+            trunk,
+            player,
+            (np.ones(1), np.ones(1)),
+            is_first=True,
+            model_plan=self._model_plan(player, trunk, np.ones(1)),
+            modelled=modelled,
+            bound=FixedStrategy(bound[infosets], decided[trunk.sequences[player]]),
+            kept=kept[infosets],
+            limit=limit,
+            key=place,
+        )
+
+    def starts_below(self, player: int, solution: Solution, spec: Spec) -> Starts:
+        """What a solution says of the public states at the end of what is kept of it."""
+        root, trunk, opponent = solution.root, solution.trunk, 1 - player
+        plans, given = solution.plans, root.given_cfvs
+        if spec.values is None:
+            start = self.pieces.start(root.key)
+            end = self.pieces.first_kept(start) + self.pieces.num_kept
+            piece = None if root.key == ROOT else root.key
+            trunk = cut(self._tree, self.pieces.limit(end - start), piece)
+        if not trunk.leaves.num_public_states:
+            return {}
+        treeplexes = trunk.sequence_form.treeplexes
+        if spec.p is not None:
+            strategy = self.policy.strategies[player][trunk.sequences[player]]
+            own = realization_plan(treeplexes[player], strategy, root.ranges[player])
+            model = self._model_plan(player, trunk, self._model_range(player, root.key))
+            plans = (own, model) if player == 0 else (model, own)
+        elif given is not None and spec.resolves:
+            # The opponent's plan as if it came by its prior, not by the gadget.
+            assert root.prior is not None
+            expected = realization_plan(
+                treeplexes[opponent], solution.strategies[opponent], root.prior
+            )
+            own = plans[player]
+            plans = (own, expected) if player == 0 else (expected, own)
+        cfvs = solution.averaged_cfvs
+        others = cfvs[opponent] if cfvs else self._cfvs_below(player, trunk, plans[player])
+        limits = None
+        if given is not None:
+            assert root.gifts is not None
+            limits = given + root.gifts
+        return starts_below(trunk, player, plans, others, limits)
+
+    def _cfvs_below(self, player: int, trunk: Trunk[GameTree], plan: np.ndarray) -> np.ndarray:
+        """The opponent's best-response cfvs at leaves against what the player plans behind them."""
+        leaves, opponent = trunk.leaves, 1 - player
+        own = self.policy.strategies[player][leaves.subgame_sequences[player]]
+        treeplex = leaves.subgames.treeplexes[player]
+        below = realization_plan(treeplex, own, plan[leaves.sequences[player]])
+        return best_response(leaves.subgames, opponent, below).cfv[: leaves.num_infosets(opponent)]
+
+    def _histories(self, place: int) -> np.ndarray:
+        """The histories at which a piece begins: int [n], increasing."""
+        if place == ROOT:
+            return np.zeros(1, np.int64)
+        return self._tree.public_states.histories(place)
+
+    def _mass(self, player: int, histories: np.ndarray, reach: np.ndarray) -> float:
+        """A player's reach (float64 [n]) of histories of a public state, once for each infoset."""
+        infosets = self._tree.public_states.augmented_infoset[player, histories]
+        firsts = first_occurrence_ids(infosets)[1]
+        return float(np.bincount(np.zeros(len(firsts), np.int64), reach[firsts])[0])
+
+    def _reach(self, player: int, piece: int, plan: np.ndarray) -> np.ndarray:
+        """A player's reach of the root infosets of a piece by a plan of the game: float64 [R_p]."""
+        if piece == ROOT:
+            return plan[:1]
+        histories = np.sort(self._histories(piece))
+        infosets = self._tree.public_states.augmented_infoset[player, histories]
+        firsts = histories[first_occurrence_ids(infosets)[1]]
+        return plan[self._tree.sequence[player, firsts]]
+
+    def _model_range(self, player: int, piece: int) -> np.ndarray:
+        """The reach of the root infosets of a piece by the model of a player's opponent."""
+        return self._reach(1 - player, piece, self._known_plans[1 - player])
+
+    def _plan(self, player: int) -> np.ndarray:
+        """What a player does so far, as a realization plan: float64 [S_p]."""
+        return realization_plan(self._tree.treeplexes[player], self.policy.strategies[player])
+
+    @functools.cached_property
+    def _known_plans(self) -> Pair:
+        first, second = map(realization_plan, self._tree.treeplexes, self.known.strategies)
+        return first, second
+
+    def _model_plan(
+        self, player: int, trunk: Trunk[GameTree], root_range: np.ndarray
+    ) -> np.ndarray:
+        """The weights that the model of a player's opponent gives to a trunk's sequences."""
+        opponent = 1 - player
+        strategy = self.known.strategies[opponent][trunk.sequences[opponent]]
+        return realization_plan(trunk.sequence_form.treeplexes[opponent], strategy, root_range)
+
+    def _above(self, player: int, trunk: Trunk[GameTree], horizon: int) -> np.ndarray:
+        """Which of a player's infosets in a trunk lie above a level: bool [I]."""
+        return self.pieces.infoset_depths[player][trunk.infosets[player]] < horizon
+
+    @functools.cached_property
+    def _whole_game(self) -> Trunk[GameTree]:
+        return cut(self._tree, BEYOND_THE_GAME)
+
+    def _cut(self, places: Sequence[int], horizon: int, spec: Spec) -> Trunk[GameTree]:
+        """What is looked at from places: down to a level, or to the end where nothing is valued."""
+        is_root = list(places) == [ROOT]
+        if spec.values is None:
+            return self._whole_game if is_root else cut(self._tree, BEYOND_THE_GAME, places)
+        limit = self.pieces.limit(horizon - self.pieces.start(places[0]))
+        return cut(self._tree, limit, None if is_root else places)
+
+
+def goes_on(spec: Spec) -> bool:
+    """Whether a search goes on from the solution of the one before it."""
+    by_itself = spec.gadget in WHOLE_GAME or spec.given_cfvs is not None
+    return not by_itself and (spec.resolves or spec.p is None)
+
+
+def comes_by_policies(spec: Spec) -> bool:
+    """Whether both players come to a search by their policies."""
+    return not goes_on(spec) and spec.gadget not in WHOLE_GAME
+
+
+def _by_infoset(
+    trunk: Trunk[GameTree], player: int, histories: np.ndarray, values: np.ndarray
+) -> np.ndarray:
+    """What histories of one root infoset of a player have in common: float64 [R_p]."""
+    found = np.zeros(len(trunk.root_infosets[player]))
+    found[trunk.extent.roots_at(player, histories)] = values
+    return found

@@ -1,0 +1,154 @@
+"""What values the leaves of a search: value functions and critics."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from spiel_dl.search.spec import Root
+from spiel_dl.tree.compiled_tree import CompiledTree
+from spiel_dl.tree.depth_limit import DepthLimit
+from spiel_dl.tree.pieces import Pieces
+from spiel_dl.tree.trunk import cut
+from spiel_dl.value_functions.base import (
+    LeafValues,
+    PartOfLeaves,
+    ValueFunction,
+    bound_to,
+    check_arguments,
+)
+from spiel_dl.value_functions.multi_valued import MultiValuedLeaves
+
+if TYPE_CHECKING:
+    from spiel_dl.learning.critics import Critic  # It imports torch.
+
+AnyValueFunction: TypeAlias = ValueFunction | Mapping[DepthLimit, ValueFunction]
+"""One value function for all depth limits, or one for each at which a search ends, counted from the
+game's root: networks know one depth limit only."""
+
+
+class ByValueFunction:
+    """Leaves of a compiled game by a value function, or by several; a `ValuesAt`."""
+
+    def __init__(self, pieces: Pieces, value_function: AnyValueFunction):
+        """Takes both; a ValueError if the value function is something else."""
+        check_arguments(value_function, pieces.depth_limit, by_limit=True)
+        self._pieces, self._function = pieces, value_function
+        self._bound: dict[DepthLimit, LeafValues] = {}
+
+    def __call__(self, root: Root) -> LeafValues:
+        """The value function at the leaves below a root."""
+        leaves = root.trunk.leaves
+        if root.limit is None:
+            assert isinstance(self._function, ValueFunction)
+            return bound_to(self._function, leaves)
+        function = self._function_at(root.limit)
+        if function.one_limit:
+            return PartOfLeaves(self._bound_at(root.limit), leaves)
+        return bound_to(function, leaves)
+
+    def check(self) -> None:
+        """Raises a ValueError if leaves where a search of the game ends cannot be valued.
+
+        Of value functions that are made for one depth limit it is known beforehand.
+        """
+        limits = [self._pieces.limit(horizon) for horizon in self._pieces.horizons()]
+        for limit in limits:
+            function = self._function_at(limit)
+            if not function.one_limit:
+                continue
+            try:
+                self._bound_at(limit)
+            except ValueError as error:
+                raise ValueError(
+                    f"the {type(function).__name__} does not fit the leaves at a depth limit of "
+                    f"{limit}: {error}. Steps end at {', '.join(map(str, limits))}, counted from "
+                    "the root; give a mapping from each of these depth limits to a value function, "
+                    "or a ParticleNetwork, which serves several"
+                ) from None
+
+    def _function_at(self, limit: DepthLimit) -> ValueFunction:
+        function = self._function
+        if isinstance(function, Mapping):
+            if limit not in function:
+                raise ValueError(
+                    f"value_function has no entry for {limit!r}, where a step ends; it has "
+                    f"{list(function)}"
+                )
+            function = function[limit]
+        assert isinstance(function, ValueFunction)
+        return function
+
+    def _bound_at(self, limit: DepthLimit) -> LeafValues:
+        """The value function at all leaves of a depth limit that is counted from the root."""
+        if limit not in self._bound:
+            leaves = cut(self._pieces.tree, limit).leaves
+            self._bound[limit] = bound_to(self._function_at(limit), leaves)
+        return self._bound[limit]
+
+
+def values_by(pieces: Pieces, value_function: AnyValueFunction | None) -> ByValueFunction | None:
+    """The values of a `Spec` by a value function; None: a search looks to the end of the game."""
+    check_arguments(value_function, pieces.depth_limit, by_limit=True)
+    return None if value_function is None else ByValueFunction(pieces, value_function)
+
+
+class ByCritic:
+    """Leaves at which the opponent chooses a transformation of its blueprint; a `ValuesAt`.
+
+    Kubíček et al. (2023), section 4.3. The searching player goes on by its blueprint.
+    """
+
+    def __init__(self, critic: Critic | None):
+        """Takes the critic; None if no search has leaves or given cfvs."""
+        self._critic = critic
+
+    def __call__(self, root: Root) -> MultiValuedLeaves:
+        """The leaves below a root by the critic.
+
+        Raises:
+          ValueError: if there is no critic, or if its values are of another shape.
+        """
+        leaves = root.trunk.leaves
+        values = self._values(leaves.tree, leaves.histories, root.player)
+        return MultiValuedLeaves(leaves, root.player, values[:, None, :])
+
+    def of_best(self, root: Root) -> np.ndarray:
+        """What the opponent gets by the transformation that is best in each of its root infosets.
+
+        Returns:
+          float64 [R_-p], in its utility.
+        """
+        return self._by_transformation(root).max(axis=1)
+
+    def of_identity(self, root: Root) -> np.ndarray:
+        """What the opponent gets at the root by its blueprint: float64 [R_-p], in its utility."""
+        return self._by_transformation(root)[:, 0]
+
+    def _by_transformation(self, root: Root) -> np.ndarray:
+        """The opponent's cfvs of each transformation at its root infosets: float64 [R_-p, K]."""
+        tree, histories = root.trunk.tree, root.histories
+        values = self._values(tree, histories, root.player)
+        reach = root.at_histories(root.player) * tree.chance_reach[histories]
+        infoset = root.trunk.extent.roots_at(root.opponent, histories)
+        cfvs = np.zeros((len(root.trunk.root_infosets[root.opponent]), values.shape[1]))
+        np.add.at(cfvs, infoset, -reach[:, None] * values)
+        return cfvs
+
+    def _values(self, tree: CompiledTree, histories: np.ndarray, player: int) -> np.ndarray:
+        """What histories are worth to a player by the opponent's choices: float [N, K]."""
+        if self._critic is None:
+            raise ValueError(
+                f"this search in {tree.game} needs the values of histories, and no critic was "
+                "given; pass critic="
+            )
+        values = self._critic.values(tree, histories, player)
+        shape = np.shape(values)
+        if len(shape) != 2 or shape[0] != len(histories):
+            raise ValueError(
+                f"{type(self._critic).__name__}.values returns the shape {list(shape)}; return "
+                f"[{len(histories)}, K], a number for each history and each of K transformations"
+            )
+        return values

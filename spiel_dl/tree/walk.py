@@ -1,0 +1,231 @@
+"""A depth-first walk over the states of an OpenSpiel game, in C++ or Python."""
+
+from __future__ import annotations
+
+import array
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import pyspiel
+
+from spiel_dl.tree.histories import (
+    CHANCE_PLAYER,
+    CHANCE_TOLERANCE,
+    TERMINAL_PLAYER,
+    Histories,
+    InvalidGameError,
+    check_mover,
+    refuse_state,
+)
+from spiel_dl.tree.information_states import information_string_function
+from spiel_dl.tree.size_limit import BYTES_PER_STRING, SizeLimit
+
+_ZERO_SUM_TOLERANCE = 1e-9
+_MAX_ACTION = np.iinfo(np.int32).max
+# How games refuse to answer for a player who is not to move: those in C++ and those in Python. Any
+# other exception is an error of the game.
+_REFUSALS = (pyspiel.SpielError, ValueError, NotImplementedError)
+# After this many histories the size limit is looked at.
+_LOOK_EVERY = 128
+
+
+def zero_sum_utility(game: pyspiel.Game, state: pyspiel.State) -> float:
+    """Player 0's utility in a terminal state of a two-player game.
+
+    Raises:
+      ValueError: if the state does not give two finite utilities that sum to 0.
+    """
+    utilities: list[float] = list(state.returns())
+    if len(utilities) != 2 or not all(map(math.isfinite, utilities)):
+        refuse_state(game, state.history(), f"returns {utilities}, which must be 2 finite numbers")
+    if abs(utilities[0] + utilities[1]) > _ZERO_SUM_TOLERANCE:
+        raise InvalidGameError(
+            f"{game}: not zero-sum. The returns of history {state.history()} are {utilities}. "
+            "Only zero-sum games work here."
+        )
+    return utilities[0]
+
+
+# A history to come: the state before it, which the last of its children may become; that state's
+# number, the depth, the action, chance's reach, whether it is the last child. No NamedTuple, which
+# takes longer to make.
+_Visit = tuple[pyspiel.State, int, int, int, float, bool]
+
+
+class Walk:
+    """A depth-first walk, which keeps only the states on the way to the history that it visits.
+
+    It visits the histories of one depth in the order of a breadth-first walk.
+    """
+
+    def __init__(self, game: pyspiel.Game):
+        self._game = game
+        self._parent = array.array("i")
+        self._depth = array.array("i")
+        self._action = array.array("i")
+        self._player = array.array("b")
+        self._chance_reach = array.array("d")
+        self._utility = array.array("d")
+        self._keys = (array.array("q"), array.array("q"))
+        self._strings: tuple[dict[int, str], dict[int, str]] = ({}, {})
+        self._string_bytes = 0
+        self._idle_keys_valid = True
+        # Whether all idle players so far were told the mover's label, see `_is_movers_label`.
+        self._all_movers_labels = True
+        self._information_string = information_string_function(game)
+
+    def run(self, limit: SizeLimit) -> None:
+        """Visits every history."""
+        stack: list[_Visit] = [(self._game.new_initial_state(), -1, 0, -1, 1.0, False)]
+        while stack:
+            state, parent, depth, action, reach, is_last = stack.pop()
+            index = len(self._parent)
+            if index >= limit.max_histories:
+                limit.refuse(index, depth)
+            if index % _LOOK_EVERY == 0:
+                limit.look(index, depth, self._string_bytes)
+            # Before the game is asked anything, so that its errors name this history.
+            self._parent.append(parent)
+            self._depth.append(depth)
+            self._action.append(action)
+            self._chance_reach.append(reach)
+            if is_last:
+                state.apply_action(action)
+            elif parent >= 0:
+                state = state.child(action)
+            player = state.current_player()
+            self._player.append(player)
+            if player == TERMINAL_PLAYER:
+                self._utility.append(zero_sum_utility(self._game, state))
+                self._keys[0].append(0)
+                self._keys[1].append(0)
+                continue
+            self._utility.append(0.0)
+            # The last child goes first on the stack, so that the first is visited next.
+            is_last, depth = True, depth + 1
+            if player == CHANCE_PLAYER:
+                self._keys[0].append(self._idle_key(state, 0))
+                self._keys[1].append(self._idle_key(state, 1))
+                for outcome, probability in reversed(self._chance_outcomes(state)):
+                    stack.append((state, index, depth, outcome, reach * probability, is_last))
+                    is_last = False
+            else:
+                for choice in reversed(self._decision(state, player)):
+                    stack.append((state, index, depth, choice, reach, is_last))
+                    is_last = False
+
+    def actions(self) -> list[int]:
+        """The actions to the history that was visited last."""
+        actions, history = [], len(self._parent) - 1
+        while history > 0:
+            actions.append(self._action[history])
+            history = self._parent[history]
+        return actions[::-1]
+
+    def histories(self) -> Histories:
+        """The visited histories, breadth first."""
+        depth = np.frombuffer(self._depth, np.int32)
+        order = np.argsort(depth, kind="stable")
+        position = np.empty(len(order), np.int32)
+        position[order] = np.arange(len(order), dtype=np.int32)
+        parent = np.frombuffer(self._parent, np.int32)[order]
+        parent[1:] = position[parent[1:]]
+        return Histories(
+            game=self._game,
+            parent=parent,
+            depth=depth[order],
+            action=np.frombuffer(self._action, np.int32)[order],
+            player=np.frombuffer(self._player, np.int8)[order],
+            chance_reach=np.frombuffer(self._chance_reach, np.float64)[order],
+            utility=np.frombuffer(self._utility, np.float64)[order],
+            infoset_key=np.stack([np.frombuffer(keys, np.int64)[order] for keys in self._keys]),
+            idle_keys_valid=self._idle_keys_valid and not self._all_movers_labels,
+            public_key=None,
+            rounds_over=None,
+            infoset_strings=self._strings,
+        )
+
+    def _decision(self, state: pyspiel.State, player: int) -> list[int]:
+        """Records the keys of a history where a player acts; returns the legal actions.
+
+        Raises:
+          ValueError: if none of the two acts, or if the actions cannot be those of a game.
+        """
+        if player not in (0, 1):
+            check_mover(self._game, player, self.actions())
+        actions: list[int] = state.legal_actions()
+        string = self._information_string(state, player)
+        key = hash(string)
+        self._keys[player].append(key)
+        self._keys[1 - player].append(self._idle_key(state, 1 - player, string))
+        if key not in self._strings[player]:
+            self._strings[player][key] = string
+            self._string_bytes += len(string) + BYTES_PER_STRING
+        if not actions:
+            refuse_state(self._game, self.actions(), f"has no legal actions for player {player}")
+        self._check_actions("legal actions", actions)
+        return actions
+
+    def _chance_outcomes(self, state: pyspiel.State) -> list[tuple[int, float]]:
+        """Chance's outcomes and their probabilities.
+
+        Raises:
+          ValueError: if they are no distribution.
+        """
+        outcomes: list[tuple[int, float]] = state.chance_outcomes()
+        probabilities = [probability for _, probability in outcomes]
+        # Written so that NaN is refused as well.
+        is_distribution = all(probability >= 0.0 for probability in probabilities) and (
+            abs(sum(probabilities) - 1.0) <= CHANCE_TOLERANCE
+        )
+        if not is_distribution:
+            refuse_state(
+                self._game,
+                self.actions(),
+                f"has the chance outcomes {outcomes}, whose probabilities must be at least 0 and "
+                "sum to 1",
+            )
+        self._check_actions("chance outcomes", [outcome for outcome, _ in outcomes])
+        return outcomes
+
+    def _check_actions(self, name: str, actions: Sequence[int]) -> None:
+        if len(set(actions)) != len(actions):
+            refuse_state(self._game, self.actions(), f"has the {name} {actions}; none may be twice")
+        if not 0 <= min(actions) <= max(actions) <= _MAX_ACTION:
+            refuse_state(
+                self._game,
+                self.actions(),
+                f"has the {name} {actions}; they must be from 0 to {_MAX_ACTION}",
+            )
+
+    def _idle_key(self, state: pyspiel.State, observer: int, movers: str | None = None) -> int:
+        """The key of a player who does not act; 0 once these keys turned out to be invalid.
+
+        Args:
+          state: where it does not act.
+          observer: the player.
+          movers: what the player who acts knows; None where chance does.
+        """
+        if not self._idle_keys_valid:
+            return 0
+        try:
+            string = self._information_string(state, observer)
+        except _REFUSALS:
+            self._idle_keys_valid = False
+            return 0
+        if self._all_movers_labels and movers is not None:
+            self._all_movers_labels = _is_movers_label(string, movers, observer)
+        return hash(string)
+
+
+def _is_movers_label(idle: str, movers: str, observer: int) -> bool:
+    """Whether an idle player is told what the mover is told, but for the observer's number.
+
+    `efg_game` does that, also within other games: it labels the mover's infoset for both players.
+    Where all strings of a game are like this, they do not say what an idle player knows.
+    """
+    if len(idle) != len(movers):
+        return False
+    differences = [pair for pair in zip(idle, movers, strict=True) if pair[0] != pair[1]]
+    return differences == [(str(observer), str(1 - observer))]

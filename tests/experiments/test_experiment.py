@@ -1,0 +1,149 @@
+"""Experiments as they are declared: made once, with the verdict at the top."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+
+import pytest
+
+from experiments import verdicts
+from experiments.experiment import Experiment, Row, Study, run
+from experiments.manifest import MANIFEST
+from experiments.verdicts import MET, NOT_MET, OPEN, PARTLY, sign_of_difference, verdict
+from spiel_dl.runs.reports import Report, Table
+from spiel_dl.runs.workspace import Workspace
+from spiel_dl.system.distributed import LocalProcesses
+
+
+@dataclasses.dataclass(frozen=True)
+class Settings:
+    seeds: tuple[int, ...] = (1, 2)
+    scale: int = 10
+
+
+Squares = Study[Settings]
+
+
+def square(seed: int) -> int:
+    return seed * seed
+
+
+def compute(study: Squares) -> list[int]:
+    seeds = study.settings.seeds
+    return study.workspace.parts([(f"{seed}", {"seed": seed}) for seed in seeds], square, seeds)
+
+
+def render(study: Squares, found: list[int]) -> Report:
+    rows = [
+        {"seed": seed, "square": n} for seed, n in zip(study.settings.seeds, found, strict=True)
+    ]
+    titles = {"seed": "seed", "square": "square"}
+    held = verdict({f"{n}": n < study.settings.scale for n in found})
+    return Report("Squares", [], {"Squares": Table(rows, titles)}, verdict=held)
+
+
+SQUARES = Experiment(
+    name="squares",
+    title="Squares",
+    metric="number",
+    claim="below 10.",
+    study=Squares,
+    compute=compute,
+    render=render,
+)
+OTHERS = dataclasses.replace(SQUARES, name="others", claim="")
+
+
+@pytest.mark.parametrize(
+    ("seeds", "held"),
+    [
+        ((1, 2), MET),
+        ((2, 4), f"{PARTLY}: 1 of 2 parts hold; not: 16"),
+        ((4, 5), NOT_MET),
+        ((), ""),
+    ],
+)
+def test_a_report_begins_with_the_verdict(
+    seeds: tuple[int, ...], held: str, tmp_path: Path
+) -> None:
+    study = Squares(Settings(seeds), Workspace(tmp_path / "work"))
+    first, second = (run(each, study, tmp_path / "out") for each in (SQUARES, OTHERS))
+    told = f"**Verdict:** {held or 'see the tables'}. The paper: below 10."
+    assert first.read_text().split("\n\n")[1] == told
+    told = f"**Verdict:** {held or 'none'}; the paper has no such experiment."
+    assert second.read_text().split("\n\n")[1] == told
+    content = json.loads(first.with_suffix(".json").read_text())
+    assert content["settings"] == {"seeds": list(seeds), "scale": 10}
+    assert (content["metric"], content["claim"]) == ("number", "below 10.")
+    assert content["reused"] == []
+    # Both experiments have the same parts here.
+    others = json.loads(second.with_suffix(".json").read_text())
+    assert others["reused"] == [str(seed) for seed in seeds]
+
+
+@pytest.mark.parametrize(
+    ("parts", "expected"),
+    [
+        ({"a": None}, OPEN),
+        ({"a": True, "b": None}, "partly met: 1 of 2 parts hold; open: b"),
+        ({"a": False, "b": None}, "not met: 0 of 2 parts hold; not: a; open: b"),
+        ({"a": True, **dict.fromkeys("bcdefg", False)},
+         "partly met: 1 of 7 parts hold; not: b, c, d, e, 2 more"),
+    ],
+)  # fmt: skip
+def test_a_verdict_names_the_parts_that_do_not_hold(
+    parts: dict[str, bool | None], expected: str
+) -> None:
+    assert verdict(parts) == expected
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "sign"),
+    [([1.0, 2.0], [2.0, 3.1], -1), ([2.0, 3.1], [1.0, 2.0], 1), ([1, 5], [2, 3], 0), ([1], [2], 0)],
+)
+def test_differences_are_told_from_0_by_their_interval(
+    first: list[float], second: list[float], sign: int
+) -> None:
+    assert sign_of_difference(first, second) == sign
+
+
+def test_workers_find_the_experiments() -> None:
+    """They are not installed, and workers do not start in this folder."""
+    workspace = Workspace("nowhere", LocalProcesses(1))
+    found: dict[int, str] = {}
+    workspace.for_each(verdicts.verdict, [{"a": True}, {"a": False}], found.__setitem__)
+    assert found == {0: MET, 1: NOT_MET}
+
+
+def test_inputs_are_all_that_is_declared() -> None:
+    row = Row(SQUARES, "a", Settings())
+    for same in (Row(SQUARES, "b", Settings(), "Figure 1", 7), Row(SQUARES, "a", Settings((1, 2)))):
+        assert same.inputs == row.inputs
+    later = dataclasses.replace(SQUARES, version=2)
+    for other in (
+        Row(SQUARES, "a", Settings((2, 1))),
+        Row(SQUARES, "a", Settings(scale=11)),
+        Row(OTHERS, "a", Settings()),
+        Row(later, "a", Settings()),
+    ):
+        assert other.inputs != row.inputs
+
+
+def test_every_experiment_is_declared_completely() -> None:
+    for row in MANIFEST:
+        experiment = row.experiment
+        assert experiment.title
+        assert experiment.metric
+        assert not experiment.claim or experiment.claim.endswith(".")
+        assert row.minutes > 0
+        study = experiment.study(row.settings, Workspace("nowhere"))
+        assert study.settings.__class__ is row.settings.__class__
+    names = [row.name for row in MANIFEST]
+    assert len(set(names)) == len(names)
+
+
+def test_no_settings_are_long() -> None:
+    longest = max(MANIFEST, key=lambda row: len(dataclasses.fields(row.settings)))
+    assert len(dataclasses.fields(longest.settings)) <= 12

@@ -1,0 +1,51 @@
+"""Experiments and benchmarks use public names of the library, those that the site documents."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+def private_names(source: str) -> Iterator[str]:
+    """What a module takes from spiel_dl that is not public."""
+    tree = ast.parse(source)
+    own: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "spiel_dl":
+            paths = [f"{node.module}.{alias.name}" for alias in node.names]
+            own |= {alias.asname or alias.name for alias in node.names}
+        elif isinstance(node, ast.Import):
+            paths = [alias.name for alias in node.names if alias.name.startswith("spiel_dl")]
+            own |= {alias.asname or "spiel_dl" for alias in node.names if paths}
+        else:
+            continue
+        for path in paths:
+            if any(part.startswith("_") or part.endswith("_kernels") for part in path.split(".")):
+                yield path
+    for node in ast.walk(tree):
+        is_name = isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
+        if is_name and node.value.id in own and node.attr.startswith("_"):
+            yield f"{node.value.id}.{node.attr}"
+
+
+def test_only_public_names_are_used() -> None:
+    found = {
+        f"{path.relative_to(ROOT)}: {name}"
+        for path in (ROOT / "experiments").rglob("*.py")
+        for name in private_names(path.read_text(encoding="utf-8"))
+    }
+    assert found == set()
+
+
+def test_private_names_are_noticed() -> None:
+    for line in (
+        "from spiel_dl.solvers import arranged_kernels",
+        "from spiel_dl.solvers.kernels_of import _cut",
+        "import spiel_dl.solvers.infoset_kernels",
+        "from spiel_dl.tree import trunk\ntrunk._cut()",
+    ):
+        assert list(private_names(line)), line
+    assert not list(private_names("from spiel_dl.tree.trunk import cut"))

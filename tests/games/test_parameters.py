@@ -1,0 +1,86 @@
+"""Parameters that are out of range are refused, with what is wrong and what would do."""
+
+from __future__ import annotations
+
+import pyspiel
+import pytest
+
+import spiel_dl.games  # noqa: F401  (registers the games)
+
+WRONG = {
+    "python_leduc": [
+        ("num_ranks=1", "num_ranks=1"),
+        ("num_ranks=2,num_suits=1", "num_suits=1 make 2 cards"),
+        ("num_suits=0", "num_suits=0"),
+        ("num_ranks=64,num_suits=2", "128 cards"),
+        ("max_raises=-1", "max_raises=-1"),
+        ("bet_sizes=[]", "bet_sizes"),
+        ("bet_sizes=2;4", "not a list of integers"),
+        ("bet_sizes=[2;;4]", "not a list of integers"),
+        ("bet_sizes=[4;2]", r"bet_sizes=\[4, 2\]"),
+        ("raise_sizes=[2;2]", r"raise_sizes=\[2, 2\]"),
+        ("raise_sizes=[0]", r"raise_sizes=\[0\]"),
+        ("raise_sizes=[]", "max_raises=0"),
+        ("ante=0", "ante=0"),
+        ("ante=2147483647", "use smaller ones, for at most 2147483647"),
+        (f"raise_sizes=[{';'.join(map(str, range(1, 128)))}]", "127 sizes; use at most 126"),
+    ],
+    "python_battleships": [
+        ("board_width=0", "board_width=0"),
+        ("board_height=11", "board_height=11"),
+        ("ship_sizes=[]", "at least one ship"),
+        ("ship_sizes=[2;0]", r"ship_sizes=\[2, 0\]"),
+        ("ship_sizes=3;2", "not a list of integers"),
+        ("ship_sizes=[11]", "do not fit on a 10x10 board"),
+        ("board_width=2,board_height=2,ship_sizes=[2;2;2]", "do not fit on a 2x2 board"),
+        ("ship_sizes=[1;1;1;1;1;1;1;1;1;1;1]", "11 ships"),
+        ("num_shots=0", "num_shots=0"),
+        ("num_shots=101", "num_shots=101"),
+        ("num_shots=16", "num_shots=16 can sink no fleet"),
+        ("num_shots=1,returns_type=ship_values", "no ship of any worth"),
+        ("returns_type=points", "returns_type='points'"),
+        ("ship_values=[1;1;1;1;1]", "no use with returns_type=win_loss"),
+        ("returns_type=ship_values,ship_values=[1;2]", "each of the 5 ships"),
+        ("returns_type=ship_values,ship_values=[1;2;3;4;-1]", "each of the 5 ships"),
+        ("returns_type=ship_values,ship_values=[1;2;3;4;nan]", "each of the 5 ships"),
+        ("returns_type=ship_values,ship_values=[a]", r"ship_values='\[a\]'"),
+    ],
+    "python_goofspiel_ii": [
+        ("num_cards=1", "num_cards=1 is out of range; use 2 to 127"),
+        ("num_cards=128", "num_cards=128 is out of range"),
+        ("points_order=shuffled", "points_order='shuffled' is unknown; use one of"),
+        ("returns_type=total_points", "returns_type='total_points' is unknown; use one of"),
+        ("num_cards=4,num_turns=5", "num_turns=5 is out of range; use 1 to num_cards=4"),
+        ("num_turns=0", "num_turns=0 is out of range"),
+    ],
+    "python_oshi_zumo_ii": [
+        ("coins=0", "coins=0 is out of range; use 1 to 32766"),
+        ("coins=32767", "coins=32767 is out of range"),
+        ("coins=4,min_bid=5", "min_bid=5 is out of range; use 0 to coins=4"),
+        ("min_bid=-1", "min_bid=-1 is out of range"),
+        ("start_location=100000", "start_location=100000 is out of range; use 0 to 16000"),
+        ("start_location=-1", "start_location=-1 is out of range; use 0 to 16000"),
+        ("min_bid=0", "optimal_endgame=True needs min_bid > 0"),
+        ("horizon=0", "horizon=0 is out of range; use 1 or more"),
+    ],
+    "python_liars_dice": [
+        ("numdice=0", "numdice=0 leaves nothing to bid on; use 1 or more"),
+        ("dice_sides=1", "dice_sides=1 is out of range; use 2 to 127"),
+        ("dice_sides=128", "dice_sides=128 is out of range"),
+        ("numdice=100,dice_sides=100", "make 20000 bids; use parameters with"),
+        ("bidding_rule=upwards", "bidding_rule='upwards' is unknown; use one of"),
+    ],
+    "python_dark_hex": [
+        ("num_rows=1", "num_rows=1 and num_cols=3 are out of range; use 2 or more of each"),
+        ("num_cols=6", "num_rows=3 and num_cols=6 are out of range; use .* at most 16 cells"),
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("game", "parameters", "message"),
+    [(game, *case) for game, cases in WRONG.items() for case in cases],
+)
+def test_bad_parameters_are_refused(game: str, parameters: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        pyspiel.load_game(f"{game}({parameters})")

@@ -1,0 +1,56 @@
+"""A searcher of a person's own: a spec, which serves compiled and played games."""
+
+from __future__ import annotations
+
+import pytest
+
+from spiel_dl.algorithms import exploitability
+from spiel_dl.algorithms.rnr import RNRPolicy
+from spiel_dl.policies.array_policy import ArrayPolicy
+from spiel_dl.policies.opponent_models import random_policy
+from spiel_dl.search.compiled import CompiledSource
+from spiel_dl.search.played import BlueprintSource
+from spiel_dl.search.policy import SearchPolicy
+from spiel_dl.search.policy_rows import TensorPolicy
+from spiel_dl.search.samples import WholePublicState
+from spiel_dl.search.spec import Spec
+from spiel_dl.solvers.effort import Effort
+from spiel_dl.tree import DepthLimit, GameTree
+from spiel_dl.tree.pieces import Pieces
+from tests.untrained_blueprints import acting_of
+
+TREE = GameTree.from_game("python_goofspiel_ii(num_cards=4,points_order=descending)")
+MODEL = random_policy(TREE, seed=1)
+
+# The searcher: its opponent follows the model with probability p, and is else free.
+TRUSTING = Spec(p=0.5)
+TO_THE_END, EFFORT = DepthLimit(rounds=4), Effort(2000, tolerance=1e-4)
+
+
+def compiled() -> SearchPolicy:
+    pieces = Pieces(TREE, TO_THE_END, "block")
+    return SearchPolicy(CompiledSource(pieces, MODEL), TRUSTING, EFFORT)
+
+
+def played() -> SearchPolicy:
+    rows = TensorPolicy(TREE.game.rules, acting_of(MODEL))
+    source = BlueprintSource(TREE.game, rows, TO_THE_END, WholePublicState(10_000))
+    return SearchPolicy(source, TRUSTING, EFFORT)
+
+
+def worth(policy: ArrayPolicy, player: int) -> float:
+    """What a response maximises: what it gains, less what it can lose, each as likely."""
+    gain = exploitability.gain(TREE, policy, MODEL, player)
+    return 0.5 * gain - 0.5 * exploitability.player_exploitability(TREE, policy, player)
+
+
+@pytest.mark.parametrize("make", [compiled, played])
+def test_it_is_as_good_as_the_linear_program(make):
+    policy = make()
+    found = policy.to_array_policy()
+    for player in (0, 1):
+        best = RNRPolicy(TREE, player, MODEL, p=0.5, exact=True).to_array_policy()
+        assert worth(found, player) == pytest.approx(worth(best, player), abs=1e-3)
+        assert worth(found, player) > worth(MODEL, player) + 0.1
+    assert policy.num_searches == 2
+    assert policy.num_unfinished == 0

@@ -1,0 +1,273 @@
+"""`SearchPolicy`, compiled and along played games: what is kept, copied, counted and refused."""
+
+from __future__ import annotations
+
+import functools
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pyspiel
+import pytest
+import torch
+
+from spiel_dl.algorithms.abd import ABDPolicy
+from spiel_dl.algorithms.cdrnr import CDRNRPolicy
+from spiel_dl.algorithms.continual_resolving import ContinualResolvingPolicy
+from spiel_dl.algorithms.knowledge_limited import KnowledgeLimitedPolicy
+from spiel_dl.algorithms.mirror_descent_search import MirrorDescentConfig, MirrorDescentPolicy
+from spiel_dl.algorithms.particle_search import ParticlePolicy
+from spiel_dl.algorithms.particle_self_play import ParticleSelfPlay
+from spiel_dl.algorithms.particle_sepot import ParticleConfig, ParticleSePoTPolicy
+from spiel_dl.algorithms.sepot import SearchConfig, SePoTPlayPolicy, SePoTPolicy
+from spiel_dl.algorithms.ses import safe_exploitation_search
+from spiel_dl.algorithms.trunk_exploitability import trunk_exploitability
+from spiel_dl.learning.compiled_rollouts import CompiledRollouts
+from spiel_dl.learning.rollouts import Rollouts
+from spiel_dl.play.public_tree_view import view_public_tree
+from spiel_dl.policies.array_policy import ArrayPolicy
+from spiel_dl.policies.late_policy import LatePolicy
+from spiel_dl.policies.network_policy import NetworkPolicy
+from spiel_dl.policies.opponent_models import errs_beyond, random_policy
+from spiel_dl.policies.policy_network import PolicyNetwork
+from spiel_dl.policies.small_policies import UniformPolicy
+from spiel_dl.search import policy as search_policy
+from spiel_dl.search.policy import SearchPolicy
+from spiel_dl.search.policy_rows import AnyBlueprint, acting_policy, rows_of
+from spiel_dl.solvers.effort import Effort
+from spiel_dl.tree import DepthLimit, GameTree
+from spiel_dl.tree.from_openspiel import load_turn_based
+from spiel_dl.tree.load import AnyGame
+from spiel_dl.tree.pieces import ROOT
+from spiel_dl.value_functions import ExactValue, ZeroValue
+from tests.untrained_blueprints import Blueprint, exact_critic
+
+GOOFSPIEL_4 = "python_goofspiel_ii(num_cards=4,points_order=descending)"
+TREE = GameTree.from_game(GOOFSPIEL_4)
+GAME: pyspiel.Game = TREE.game
+BLUEPRINT = Blueprint(GAME)
+LIMIT = DepthLimit(rounds=1)
+
+
+def network_policy() -> NetworkPolicy:
+    network = PolicyNetwork(
+        GAME.information_state_tensor_size(), GAME.num_distinct_actions(), (16, 16)
+    )
+    return NetworkPolicy(GAME, network, network.initial_parameters(seed=2))
+
+
+def mirror_descent(blueprint: AnyBlueprint, game: AnyGame = GAME) -> SearchPolicy:
+    return MirrorDescentPolicy(game, blueprint, MirrorDescentConfig(num_rollouts=50, budget=20))
+
+
+def below(
+    kind: type[Any], blueprint: AnyBlueprint, game: AnyGame = GAME, **settings: ParticleConfig
+) -> SearchPolicy:
+    critic, config = exact_critic(TREE, BLUEPRINT), SearchConfig(effort=Effort(10))
+    return kind(game, blueprint, critic, LIMIT, config=config, **settings)
+
+
+FEW = ParticleConfig(budget=20)
+UPON: dict[str, Callable[..., SearchPolicy]] = {
+    "mirror descent": mirror_descent,
+    "SePoT": functools.partial(below, SePoTPlayPolicy),
+    "particles": functools.partial(below, ParticleSePoTPolicy, particles=FEW),
+    "knowledge": functools.partial(below, KnowledgeLimitedPolicy, particles=FEW),
+}
+"""Searches on top of a blueprint."""
+MODEL = random_policy(TREE, 0)
+MAKERS: dict[str, Callable[[], SearchPolicy]] = {
+    **{name: functools.partial(search, BLUEPRINT) for name, search in UPON.items()},
+    "mirror descent, compiled": lambda: mirror_descent(network_policy()),
+    "particle": lambda: ParticlePolicy(GAME, ZeroValue(), LIMIT, budget=20, effort=Effort(10)),
+    "resolving": lambda: ContinualResolvingPolicy(TREE, ZeroValue(), LIMIT, effort=Effort(10)),
+    "abd": lambda: ABDPolicy(TREE, 0, MODEL, LIMIT, p=0.5, effort=Effort(10)),
+}
+
+
+def answers_of(policy: SearchPolicy) -> list[dict[int, float]]:
+    """What is played along a game."""
+    state, found = policy.game.new_initial_state(), []
+    while not state.is_terminal():
+        found.append(policy.action_probabilities(state))
+        state.apply_action(state.legal_actions()[-1])
+    assert any(0.01 < max(answer.values()) < 0.99 for answer in found)
+    return found
+
+
+@pytest.mark.parametrize("blueprint", [network_policy(), UniformPolicy(GAME, [0, 1])])
+@pytest.mark.parametrize("search", ["mirror descent", "SePoT"])
+def test_a_policy_is_searched_upon_as_its_function_is(search, blueprint):
+    acting = acting_policy(blueprint)
+    assert answers_of(UPON[search](blueprint)) == answers_of(UPON[search](acting))
+
+
+@pytest.mark.parametrize("search", UPON)
+def test_the_compiled_game_is_the_game(search):
+    assert answers_of(UPON[search](BLUEPRINT, game=TREE)) == answers_of(UPON[search](BLUEPRINT))
+
+
+def test_games_of_a_network_are_played_out_in_compiled_loops():
+    sources = [mirror_descent(each).source for each in (network_policy(), BLUEPRINT)]
+    rollouts = [source._play_on.__self__ for source in sources]
+    assert [type(each) for each in rollouts] == [CompiledRollouts, Rollouts]
+
+
+@pytest.mark.parametrize("search", UPON)
+def test_moves_with_a_choice_are_counted_and_no_others(search):
+    policy, state, num_choices = UPON[search](BLUEPRINT), GAME.new_initial_state(), 0
+    while not state.is_terminal():
+        actions = state.legal_actions()
+        num_searches = len(policy.kept)
+        answer = policy.action_probabilities(state)
+        num_choices += len(actions) > 1
+        assert policy.num_moves == policy.num_moves_searched == num_choices
+        assert policy.answer_was_searched == (len(actions) > 1)
+        if len(actions) == 1:
+            assert answer == {actions[0]: 1.0}
+            assert len(policy.kept) == num_searches
+        state.apply_action(actions[-1])
+    assert num_choices
+
+
+def test_searches_are_kept_as_long_as_there_is_memory(monkeypatch):
+    root = GAME.new_initial_state()
+    drawn = root.clone()
+    for action in (2, 2):
+        drawn.apply_action(action)
+
+    def asked() -> tuple[list[dict[int, float]], int]:
+        policy = UPON["SePoT"](BLUEPRINT)
+        answers = [policy.action_probabilities(state) for state in (root, drawn, root, drawn)]
+        return answers, policy.num_searches
+
+    answers, number = asked()
+    assert number == 2
+    monkeypatch.setattr(search_policy, "MAX_BYTES", 1)
+    assert asked() == (answers, 4)
+
+
+def test_only_what_is_asked_for_is_solved():
+    lazy = MAKERS["resolving"]()
+    state = GAME.new_initial_state()
+    assert not lazy.kept
+    lazy.action_probabilities(state)
+    assert lazy.num_searches == 1
+    for action in (0, 1):
+        state.apply_action(action)
+    answer = lazy.action_probabilities(state)
+    assert lazy.num_searches == 2
+    assert lazy.to_array_policy().action_probabilities(state) == answer
+
+
+def test_places_are_solved_after_those_they_depend_on():
+    tree, searched = GameTree.from_game("kuhn_poker"), []
+    policy = ContinualResolvingPolicy(tree, ExactValue(), DepthLimit(moves=1), effort=Effort(3))
+    policy.watch = lambda solution: searched.append((solution.player, solution.root.key))
+    policy.to_array_policy()
+    assert [place for _, place in searched].count(ROOT) == 1, "it is the same for both players"
+    for player in (0, 1):
+        places = [place for each, place in searched if each == player or place == ROOT]
+        assert len(places) == len(set(places)) > 2
+        for position, place in enumerate(places):
+            assert set(policy.source.pieces.path(place)) <= set(places[: position + 1])
+
+
+@pytest.mark.parametrize("refinement", [None, "ones"])
+@pytest.mark.parametrize("gadget", ["resolving", "max_margin", "reach_max_margin"])
+def test_cdrnr_that_never_trusts_its_model_is_continual_resolving(gadget, refinement):
+    """The same but for rounding: who is updated first only differs for player 1."""
+    limit, values = DepthLimit(moves=2), ZeroValue()
+    settings = {"gadget": gadget, "refinement": refinement, "effort": Effort(30)}
+    expected = ContinualResolvingPolicy(TREE, values, limit, **settings)
+    found = CDRNRPolicy(TREE, 0, MODEL, limit, p=0.0, value_function=values, **settings)
+    np.testing.assert_allclose(
+        found.to_array_policy().strategies[0],
+        expected.to_array_policy().strategies[0],
+        atol=1e-6,
+    )
+
+
+@pytest.mark.parametrize("search", UPON)
+def test_blueprints_that_do_not_answer_many_states_are_refused(search):
+    uniform = UniformPolicy(GAME, [0, 1])
+    for blueprint in (ArrayPolicy.uniform(TREE), LatePolicy(uniform, uniform, 1), "uniform"):
+        message = f"{type(blueprint).__name__} does not answer many states at once; give a policy"
+        with pytest.raises(ValueError, match=message):
+            UPON[search](blueprint)
+
+
+@pytest.mark.parametrize("maker", MAKERS)
+def test_a_copy_answers_alike(maker):
+    policy = MAKERS[maker]()
+    copies = [pickle.loads(pickle.dumps(policy))]
+    state = GAME.new_initial_state()
+    while not state.is_terminal():
+        expected = policy.action_probabilities(state)
+        copies.append(pickle.loads(pickle.dumps(policy)))
+        for copy in copies:
+            assert copy.action_probabilities(state) == expected
+        state.apply_action(state.legal_actions()[-1])
+    assert len(copies) > 3
+
+
+@pytest.mark.parametrize("maker", MAKERS)
+def test_states_of_other_games_and_ends_are_refused(maker):
+    policy = MAKERS[maker]()
+    descending = "python_goofspiel_ii(num_cards=3,points_order=descending)"
+    for game, actions in (
+        (descending, ()),
+        ("python_goofspiel_ii(num_cards=4,points_order=ascending)", ()),
+        (descending, (0, 1, 1, 2)),  # forced
+        ("kuhn_poker", (0, 1)),
+    ):
+        state = load_turn_based(game).new_initial_state()
+        for action in actions:
+            state.apply_action(action)
+        with pytest.raises(ValueError, match=r"the state is of .*, not of .*num_cards=4"):
+            policy.action_probabilities(state)
+    state = GAME.new_initial_state()
+    while not state.is_terminal():
+        state.apply_action(state.legal_actions()[0])
+    with pytest.raises(ValueError, match="no player moves"):
+        policy.action_probabilities(state)
+
+
+def test_rows_of_a_late_policy_are_pickled():
+    policy = LatePolicy(network_policy(), UniformPolicy(GAME, [0, 1]), 1)
+    rows = rows_of(GAME.rules, policy)
+    copy = pickle.loads(pickle.dumps(rows))
+    for actions in ((), (0, 1), (0, 1, 3)):
+        state = GAME.new_initial_state()
+        for action in actions:
+            state.apply_action(action)
+        player = state.current_player()
+        found = copy(state.batch, player)
+        assert (found == rows(state.batch, player)).all()
+        answer = policy.action_probabilities(state)
+        assert found[0, list(answer)] == pytest.approx(list(answer.values()), abs=1e-6)
+
+
+@pytest.mark.parametrize("kind", [ContinualResolvingPolicy, ParticlePolicy])
+def test_arguments_in_another_order_are_told_at_once(kind):
+    with pytest.raises(ValueError, match="the value function comes before the depth limit"):
+        kind(GOOFSPIEL_4, LIMIT, ZeroValue())
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda uniform: SePoTPolicy("kuhn_poker", uniform, None, 3),
+        lambda uniform: CDRNRPolicy("kuhn_poker", 0, uniform, 3, p=0.5),
+        lambda uniform: trunk_exploitability("kuhn_poker", uniform, 3),
+        lambda uniform: safe_exploitation_search("kuhn_poker", 0, uniform, 3, alpha=0.5),
+        lambda uniform: errs_beyond("kuhn_poker", 3, uniform, uniform),
+        lambda uniform: view_public_tree("kuhn_poker", uniform, 3, "uniform"),
+        lambda _: ParticleSelfPlay(GOOFSPIEL_4, None, 3),
+        lambda _: SePoTPlayPolicy(GOOFSPIEL_4, torch.softmax, None, 3),
+    ],
+)
+def test_a_depth_limit_that_is_none_is_told(call):
+    with pytest.raises(ValueError, match="depth_limit=3 must be a DepthLimit, such as"):
+        call(ArrayPolicy.uniform("kuhn_poker"))

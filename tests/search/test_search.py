@@ -1,0 +1,135 @@
+"""The one search: its gap, where it stops, and what it refuses."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+import pytest
+
+from spiel_dl.algorithms.sepot import SearchConfig, SePoTPolicy, sepot_spec
+from spiel_dl.learning.critics import Critic, ExactCritic
+from spiel_dl.learning.transformations import transformations_by_name
+from spiel_dl.policies.array_policy import ArrayPolicy
+from spiel_dl.search.leaf_values import ByCritic
+from spiel_dl.search.search import search
+from spiel_dl.search.spec import Root, Solution, Spec
+from spiel_dl.solvers.best_response import best_response
+from spiel_dl.solvers.effort import Effort
+from spiel_dl.solvers.variants import CFR_PLUS, PREDICTIVE_CFR_PLUS
+from spiel_dl.tree import DepthLimit, GameTree
+from spiel_dl.tree.depth_limit import BEYOND_THE_GAME
+from spiel_dl.tree.trunk import cut
+from spiel_dl.value_functions.random_strategies import random_strategy
+
+GOOFSPIEL = "python_goofspiel_ii(num_cards=4,points_order=descending)"
+
+
+@functools.cache
+def made() -> tuple[GameTree, ArrayPolicy, ExactCritic]:
+    tree, generator = GameTree.from_game(GOOFSPIEL), np.random.default_rng(3)
+    first, second = (random_strategy(generator, t, 0.2, 0.2) for t in tree.treeplexes)
+    blueprint = ArrayPolicy(tree, (first, second))
+    transformations = transformations_by_name("paper", tree.game)
+    return tree, blueprint, ExactCritic(tree, blueprint.strategies, transformations)
+
+
+def root_at(player: int, is_first: bool) -> Root:
+    """The root of the game, or of a public state to which both players come alike."""
+    tree, _, _ = made()
+    state = None if is_first else int(tree.public_states.of_history[tree.num_histories // 50])
+    trunk = cut(tree, DepthLimit(rounds=1), state)
+    sizes = [len(infosets) for infosets in trunk.root_infosets]
+    ranges = [np.full(size, 1 / len(trunk.extent.starts)) for size in sizes]
+    return Root(trunk, player, (ranges[0], ranges[1]), is_first=is_first)
+
+
+def opponent_cfvs(solution: Solution) -> np.ndarray:
+    """The opponent's best-response cfvs at the roots, where it chooses best at the leaves, too."""
+    player, opponent, trunk = solution.player, 1 - solution.player, solution.trunk
+    ranges = [np.zeros(trunk.leaves.num_infosets(p)) for p in (0, 1)]
+    cfvs = [each.copy() for each in ranges]
+    ranges[player] = solution.leaf_ranges[player]
+    cfvs[opponent] = solution.values.values_for(opponent, ranges[0], ranges[1])
+    form = trunk.sequence_form.with_constants(trunk.leaves.sequences, (cfvs[0], cfvs[1]))
+    found = best_response(form, opponent, solution.plans[player]).cfv
+    return found[: len(solution.root.ranges[opponent])]
+
+
+def searched(player: int, is_first: bool, effort: Effort) -> tuple[float, Solution]:
+    """What a search guarantees its player in the gadget game, and the solution."""
+    root, spec = root_at(player, is_first), sepot_spec(made()[2], SearchConfig())
+    found = search(root, spec, effort)
+    cfvs = opponent_cfvs(found)
+    return -float((cfvs if is_first else np.maximum(cfvs, spec.given_cfvs(root))).sum()), found
+
+
+@pytest.mark.parametrize("variant", [CFR_PLUS, PREDICTIVE_CFR_PLUS], ids=["cfr+", "pcfr+"])
+@pytest.mark.parametrize(("player", "is_first"), [(0, True), (1, False)])
+def test_the_gap_bounds_what_is_missing(player, is_first, variant):
+    best, _ = searched(player, is_first, Effort(3000, variant=variant))
+    for tolerance in (0.1, 0.01, 0.001):
+        effort = Effort(5000, tolerance=tolerance, variant=variant)
+        value, solution = searched(player, is_first, effort)
+        assert solution.gap <= tolerance
+        assert best - value <= solution.gap + 1e-6  # payoffs at leaves are of single precision
+
+
+def test_searches_that_stop_too_early_are_counted():
+    tree, blueprint, critic = made()
+    counts = []
+    for effort in (Effort(1, tolerance=0.01), Effort(2000, tolerance=0.01), Effort(1)):
+        config = SearchConfig(effort=effort)
+        policy = SePoTPolicy(tree, blueprint, critic, DepthLimit(rounds=1), config=config)
+        policy.to_array_policy()
+        counts.append(policy.num_unfinished)
+    assert counts[0] > counts[1] == counts[2] == 0
+
+
+def test_a_solution_tells_what_it_is_worth():
+    """To each player, what both plans earn, by the cfvs of its roots."""
+    tree = made()[0]
+    trunk = cut(tree, BEYOND_THE_GAME)
+    solution = search(Root(trunk, 0, (np.ones(1), np.ones(1)), is_first=True), Spec(), Effort(50))
+    value = float(solution.plans[0] @ (tree.sequence_form.payoffs @ solution.plans[1]))
+    for player, sign in ((0, 1), (1, -1)):
+        assert solution.root_cfvs[player] == pytest.approx([sign * value])
+        assert set(solution.seconds) == {"values", "solution"}
+
+
+class _OwnCritic(Critic):
+    """Says what it is made with, whatever it is asked."""
+
+    def __init__(self, found):
+        self._found = found
+
+    def values(self, tree, histories, player):
+        return self._found(len(histories))
+
+
+def test_values_of_a_critic_have_a_shape_and_are_numbers():
+    root, one_for_each = root_at(0, is_first=True), ByCritic(_OwnCritic(np.zeros))
+    size = len(root.trunk.leaves.histories)
+    told = rf"_OwnCritic\.values returns the shape \[{size}\]; return \[{size}, K\]"
+    with pytest.raises(ValueError, match=told):
+        one_for_each(root)
+    with pytest.raises(ValueError, match=r"returns the shape \[1\]; return \[1, K\]"):
+        one_for_each.of_best(root)
+
+    def values(size: int) -> np.ndarray:
+        found = np.zeros((size, 2))
+        found[3, 1] = np.nan
+        return found
+
+    told = rf"values of 1 of {size} leaves are not finite, such as \[\[0\.0, nan\]\] of leaf 3"
+    with pytest.raises(ValueError, match=told):
+        ByCritic(_OwnCritic(values))(root)
+
+
+def test_what_is_missing_is_told():
+    with pytest.raises(ValueError, match="pass given_cfvs="):
+        search(root_at(0, is_first=False), Spec(gadget="max_margin"), Effort(1))
+    with pytest.raises(ValueError, match=r"goofspiel.* needs the values .* pass critic="):
+        ByCritic(None)(root_at(0, is_first=True))
+    with pytest.raises(ValueError, match="leave out one of them"):
+        Spec(ByCritic(None), exact=True)
