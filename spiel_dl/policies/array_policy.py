@@ -17,7 +17,12 @@ from spiel_dl.solvers.best_response import realization_plan
 from spiel_dl.solvers.strategies import behaviour_strategy, check_strategy
 from spiel_dl.system import tensor_files
 from spiel_dl.tree.factored_game import FactoredGame
-from spiel_dl.tree.from_openspiel import check_game_of, is_game_of, is_same_game
+from spiel_dl.tree.from_openspiel import (
+    check_game_of,
+    file_contents,
+    is_game_of,
+    is_same_game,
+)
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.load import AnyGame
 
@@ -157,7 +162,7 @@ class ArrayPolicy(openspiel_policy.Policy):
         for player in (0, 1):
             self.check(player)
         arrays = {f"strategy_{player}": self.strategies[player] for player in (0, 1)}
-        tensor_files.save(path, arrays, {"kind": _FILE_KIND, "game": str(self.tree.game)})
+        tensor_files.save(path, arrays, self._header())
 
     def save_compact(
         self,
@@ -182,8 +187,11 @@ class ArrayPolicy(openspiel_policy.Policy):
         for player, treeplex in enumerate(self.tree.treeplexes):
             self.check(player)
             arrays[f"packed_{player}"] = compact.pack(treeplex, self.strategies[player], least)
-        header = {**(notes or {}), "kind": _FILE_KIND, "game": str(self.tree.game)}
-        tensor_files.save(path, arrays, header)
+        tensor_files.save(path, arrays, {**(notes or {}), **self._header()})
+
+    def _header(self) -> dict[str, Any]:
+        game = self.tree.game
+        return {"kind": _FILE_KIND, "game": str(game), "contents": file_contents(game)}
 
     @staticmethod
     def load(path: str | os.PathLike[str], game: AnyGame | None = None) -> ArrayPolicy:
@@ -206,6 +214,11 @@ class ArrayPolicy(openspiel_policy.Policy):
         tree = compile_any(header["game"] if game is None else game)
         if not is_game_of(header["game"], tree.game):
             raise ValueError(f"{path} holds a policy of {header['game']}, not of {tree.game}")
+        if header.get("contents") not in (None, file_contents(tree.game)):
+            raise ValueError(
+                f"{path} holds a policy of {tree.game} before that file was written anew; restore "
+                "it, or make the policy again"
+            )
         first, second = (arrays[name] for name in names)
         try:
             if is_packed:

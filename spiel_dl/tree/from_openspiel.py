@@ -35,11 +35,12 @@ def is_same_game(first: pyspiel.Game, second: pyspiel.Game) -> bool:
         names = {game.get_type().short_name for game in (first, second)}
         if len(names) > 1 or first.get_parameters() != second.get_parameters():
             return False
-    if not _says_all(str(first)):
-        return False
-    return _FROM_FILES.search(str(first)) is None or _contents(_Read(first)) == _contents(
-        _Read(second)
-    )
+    return _says_all(str(first)) and file_contents(first) == file_contents(second)
+
+
+def file_contents(game: pyspiel.Game) -> str | None:
+    """What tells a game that was read from a file apart; None: its string does."""
+    return _contents(_Read(game)) if _FROM_FILES.search(str(game)) else None
 
 
 def is_game_of(game_string: str, game: pyspiel.Game) -> bool:

@@ -73,9 +73,13 @@ def test_a_file_that_was_written_anew_is_another_game(tmp_path: Path) -> None:
     left = dl.ArrayPolicy(GameTree.from_game(first), (np.array([1.0, 1.0, 0.0]), np.ones(1)))
     assert is_same_game(first, again)
     assert dl.nash_conv(again, left) == 0
+    left.save(tmp_path / "policy")
+    dl.ArrayPolicy.load(tmp_path / "policy")
     write(2, 3)
     new = load_turn_based(string)
     assert not is_same_game(first, new)
+    with pytest.raises(ValueError, match="before that file was written anew"):
+        dl.ArrayPolicy.load(tmp_path / "policy")
     for game in (new, string):
         assert dl.nash_conv(game, left) == 1
         assert dl.expected_value(game, left) == 2
