@@ -1,6 +1,6 @@
-"""The papers' experiments, comparisons and matches, in resumable parts.
+"""The laboratory: the papers' experiments, in resumable parts, and the benchmarks.
 
-A package for each paper, and one for the comparison with OpenSpiel's algorithms. What they share,
-and what belongs to no paper, lies beside them: reports, matches of two policies, learners'
-curves, and the names of the games.
+A folder for each paper, and in it a file for each experiment: settings, what is computed, shown and
+judged, and the rows in which it is run. `manifest` lists all rows, `run/reproduce.py` runs them.
+Public names of the library are all that is used here.
 """

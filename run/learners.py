@@ -7,7 +7,6 @@ the place of defaults; flags that were given win.
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -63,7 +62,7 @@ def _self_play(solver: type[SelfPlayLearner]) -> LearnerFlags:
     game_flags, preset = _game_flags(solver.name)
     names = {"hidden_sizes": "hidden_size"}
     config_of = config_flags.define(solver.default_config, names=names)
-    own = config_flags.define(solver, leave_out=list(inspect.signature(SelfPlayLearner).parameters))
+    own = config_flags.define(solver, only=["cuda_graph"])
     transformations = config_flags.define(_transformations)
     critic_flags = _critic_flags()
 
@@ -90,7 +89,7 @@ def _critic() -> LearnerFlags:
     blueprint_flags = config_flags.define(_blueprint)
     config = _critic_flags()
     games = config_flags.define(
-        CriticLearner, only=["batch_size", "exploration", "max_tree_histories"]
+        CriticLearner, only=["batch_size", "exploration", "max_tree_histories", "cuda_graph"]
     )
 
     def build(run: Mapping[str, Any]) -> Made:

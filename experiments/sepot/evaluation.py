@@ -15,7 +15,6 @@ from spiel_dl.algorithms import exploitability
 from spiel_dl.algorithms.best_response import best_response_value
 from spiel_dl.algorithms.sepot import SearchConfig, SePoTPolicy
 from spiel_dl.learning import checkpoints
-from spiel_dl.learning.tabulation import tabulate
 from spiel_dl.learning.tree_environment import TreeEnvironment
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.network_policy import NetworkPolicy
@@ -134,7 +133,7 @@ def tabulated(tree: GameTree, policy: ArrayPolicy | NetworkPolicy) -> ArrayPolic
     if isinstance(policy, ArrayPolicy):
         return policy
     environment = _environment(tree)
-    return tabulate(environment, policy.network, policy.parameters, policy.fine_tuning)
+    return environment.tabulate(policy.network, policy.parameters, policy.fine_tuning)
 
 
 @functools.lru_cache(maxsize=2)

@@ -24,14 +24,14 @@ import math
 
 import torch
 
-from spiel_dl.learning.mmd_kernel import MMDNumbers, mmd_gradient
 from spiel_dl.learning.policy_gradient import (
     PolicyGradientConfig,
     PolicyGradientLearner,
     divergence,
     move_ratio,
 )
-from spiel_dl.learning.self_play import Distinct, Trajectories
+from spiel_dl.learning.sources import Trajectories
+from spiel_dl.policies.policy_network import MaskedPolicy
 
 
 @dataclasses.dataclass(frozen=True)
@@ -73,55 +73,19 @@ class MMDSolver(PolicyGradientLearner):
         if self.num_steps % self.config.magnet_period == 0:
             self._renew_regularization()
 
-    def _descend(self, trajectories: Trajectories, seen: Distinct) -> list[torch.Tensor]:
-        # A subclass may have another loss, which the compiled loop does not know.
-        is_mine = type(self).policy_loss is MMDSolver.policy_loss
-        by_kernel = is_mine and self.parameters.is_cpu
-        descend = self._descend_by_kernel if by_kernel else self._descend_by_torch
-        return descend(trajectories, seen)
-
-    def _descend_by_kernel(self, trajectories: Trajectories, seen: Distinct) -> list[torch.Tensor]:
-        """As `_descend_by_torch`, on a CPU."""
-        config = self.config
-        numbers = MMDNumbers(
-            reward_scale=1 / self.utility_scale,
-            gae_lambda=config.gae_lambda,
-            value_weight=config.value_weight,
-            temperature=self.temperature(),
-            magnet_weight=config.magnet_weight,
-            old_weight=1 / config.stepsize if config.num_epochs > 1 else 0.0,
-            trace_decay=config.history_trace_decay,
-        )
-        magnet = self._references(trajectories, seen, 1)
-        histories = self._history_answer(trajectories)
-        old_value: torch.Tensor | None = None
-        sums = torch.zeros(len(self.terms))
-        for _ in range(config.num_epochs):
-            said = self.network.answer(self.parameters, seen.tensors)
-            if old_value is None:
-                old_value = said.outputs[:, -1]
-            if histories is not None:
-                histories.gradient.zero_()  # every epoch finds the same
-            gradient, terms = mmd_gradient(
-                said.outputs, old_value, magnet, histories, trajectories, seen, numbers
-            )
-            self._descent.follow(said.gradient(gradient), at=self.num_steps)
-            sums += terms
-        self._learn_histories(histories)
-        return list(sums / config.num_epochs)
-
     def policy_loss(
         self,
-        log_pi: torch.Tensor,
+        current: MaskedPolicy,
         trajectories: Trajectories,
         advantage: torch.Tensor,
-        log_magnets: torch.Tensor,
+        magnets: list[torch.Tensor],
     ) -> torch.Tensor:
         """As in the module's docstring: float32 [T, B]."""
-        loss = self.config.magnet_weight * divergence(log_pi, log_magnets[0])
-        loss = loss - move_ratio(log_pi, trajectories) * advantage
+        loss = self.config.magnet_weight * divergence(current, magnets[0])
+        loss = loss - move_ratio(current, trajectories) * advantage
         if self.config.num_epochs > 1:
             # Illegal actions have probability 0 in both policies.
-            log_old = trajectories.behaviour.clamp(min=torch.finfo(log_pi.dtype).tiny).log()
-            loss = loss + divergence(log_pi, log_old) / self.config.stepsize
+            old = trajectories.behaviour
+            log_old = old.clamp(min=torch.finfo(old.dtype).tiny).log()
+            loss = loss + divergence(current, log_old) / self.config.stepsize
         return loss

@@ -28,23 +28,18 @@ from __future__ import annotations
 import collections
 import dataclasses
 import json
-import math
-import os
-import time
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import torch
-import tqdm
 
 from spiel_dl.algorithms.particle_search import ParticlePolicy
-from spiel_dl.learning.resuming import check_identity, check_num_steps, check_shapes
+from spiel_dl.learning.learner import Learner
 from spiel_dl.networks.optimization import Descent, LearningRate
 from spiel_dl.search.particles import leaf_particles, solve_below
 from spiel_dl.search.spec import Solution
 from spiel_dl.solvers.effort import Effort
-from spiel_dl.system import tensor_files
 from spiel_dl.tree.beam import sample_consistent
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.drawing import draw_outcome
@@ -108,28 +103,29 @@ class ParticleSelfPlayConfig:
         self.rate()  # raises if the rates are wrong
 
     def rate(self) -> LearningRate:
-        """Adam's learning rate by the number of games."""
-        return LearningRate(self.learning_rate, self.final_learning_rate, self.decay_steps)
+        """Adam's learning rate by the number of its steps."""
+        num_steps = self.decay_steps * self.steps_per_game
+        return LearningRate(self.learning_rate, self.final_learning_rate, num_steps)
 
     def to_json(self) -> dict[str, Any]:
         """The same as JSON can hold it."""
         return dataclasses.asdict(self)
 
 
-class ParticleSelfPlay:
-    """Self-play of one network; it is trained, saved and resumed as a `Learner` is.
+class ParticleSelfPlay(Learner):
+    """Self-play of one network; a learner step is a game.
 
     Attributes:
-      name: the name of the algorithm, in files.
-      game: the turn-based game.
       depth_limit: how deep each search is.
-      config: how to play and to learn.
       network: the network, which changes with every step.
-      num_steps: games played.
       buffer: the newest samples.
     """
 
-    name: ClassVar[str] = "particle"
+    name = "particle"
+    file_kind = FILE_KIND
+    terms = ("loss",)
+    steps_per_check = 1
+    config: ParticleSelfPlayConfig
 
     def __init__(
         self,
@@ -150,10 +146,8 @@ class ParticleSelfPlay:
           ValueError: if the game has no rules, if it ends above the limit, or if the network is one
             of another game.
         """
-        self.config = config or ParticleSelfPlayConfig()
+        super().__init__(turn_based_game(game), config or ParticleSelfPlayConfig())
         self.network = network or ParticleNetwork(seed=self.config.seed)
-        self.num_steps = 0
-        self.game = turn_based_game(game)
         self.depth_limit = depth_limit
         self.buffer: collections.deque[SparseSample] = collections.deque(
             maxlen=self.config.buffer_size
@@ -165,37 +159,17 @@ class ParticleSelfPlay:
         self.network.initialize(sparse_trunk(self._start(), depth_limit).leaves)
         self._generator = np.random.default_rng(self.config.seed)
         self._descent = Descent(self.network.module.parameters(), self.config.rate())
-        self._losses: list[float] = []
-        self._seconds = 0.0
 
-    @property
-    def learning_rate(self) -> float:
-        """Of Adam, after the games played so far."""
-        return self.config.rate().at(self.num_steps)
-
-    def run(self, num_steps: int, *, show_progress: bool = False) -> None:
-        """Plays so many games, and learns; arguments and errors are those of `Learner.run`."""
-        for _ in tqdm.trange(check_num_steps(num_steps), unit="game", disable=not show_progress):
-            self.step()
-
-    def step(self) -> None:
-        """Plays a game, and learns.
-
-        Raises:
-          ValueError: if the game ends right below the first limit, so that there is nothing to
-            learn, or if the loss becomes NaN or infinite.
-        """
-        start = time.perf_counter()
+    def _advance(self) -> torch.Tensor:
+        """Plays a game, and learns; raises a ValueError if there is nothing to learn."""
         self.buffer.extend(self.play())
-        self.num_steps += 1
         if not self.buffer:
             raise ValueError(
                 f"{self.game} gave no samples: it ends right below the depth limit of "
                 f"{self.depth_limit}; choose a smaller limit"
             )
         losses = [self._learn() for _ in range(self.config.steps_per_game)]
-        self._losses.append(float(np.mean(losses)))
-        self._seconds += time.perf_counter() - start
+        return torch.stack(losses).mean(dim=0, keepdim=True)
 
     def policy(self) -> ParticlePolicy:
         """Both players' search with the network, which later steps change."""
@@ -209,85 +183,31 @@ class ParticleSelfPlay:
         )
 
     def metrics(self) -> dict[str, float]:
-        """How learning went since the last call, or since the start.
-
-        Returns:
-          The step, `samples` in the buffer, the mean squared error of the steps of Adam (`loss`),
-          seconds of stepping, and learner steps per second of it. Without steps, the first two.
-        """
-        losses, seconds = self._losses, self._seconds
-        self._losses, self._seconds = [], 0.0
-        line: dict[str, float] = {"step": self.num_steps, "samples": len(self.buffer)}
-        if losses:
-            line["loss"] = float(np.mean(losses))
-            line |= {"seconds": seconds, "learner_steps_per_second": len(losses) / seconds}
-        return line
+        """As `Learner.metrics`, with the `samples` in the buffer; `loss` is their squared error."""
+        return {**super().metrics(), "samples": len(self.buffer)}
 
     def settings(self) -> dict[str, Any]:
         """All that says how it learns, as JSON can hold it."""
         features = {"features": self.network.features.name}
         return {**self.config.to_json(), **self.network.settings(), **features}
 
-    def state(self) -> dict[str, np.ndarray]:
-        """Copies of all that further steps depend on, by name; samples are compressed."""
-        arrays = {name: tensor.cpu().numpy().copy() for name, tensor in self._tensors().items()}
-        arrays |= {f"{BUFFER}{name}": a for name, a in pack_samples(self.buffer).items()}
+    def _luck(self) -> dict[str, np.ndarray]:
+        """The state of chance, and the samples, which are compressed."""
         luck = json.dumps(self._generator.bit_generator.state).encode()
-        arrays["generator"] = np.frombuffer(luck, np.uint8)
-        arrays["num_steps"] = np.array(self.num_steps)
-        return arrays
+        samples = {f"{BUFFER}{name}": a for name, a in pack_samples(self.buffer).items()}
+        return {**samples, "generator": np.frombuffer(luck, np.uint8)}
 
-    def load_state(self, state: Mapping[str, np.ndarray]) -> None:
-        """Goes back to a `state()`; on a CPU, what follows is the same to the last bit.
-
-        Raises:
-          ValueError: if it is the state of a network of other sizes, or not whole. Nothing has
-            changed then.
-        """
-        tensors = self._tensors()
-        shapes = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
-        check_shapes(state, {**shapes, "num_steps": ()})
+    def _load_luck(self, state: Mapping[str, np.ndarray]) -> None:
         if "generator" not in state:
             raise ValueError("the state has no generator; it is not whole")
         packed = {n.removeprefix(BUFFER): a for n, a in state.items() if n.startswith(BUFFER)}
         samples = unpack_samples(packed)
-        generator = _generator_of(state["generator"])
-        with torch.no_grad():
-            for name, tensor in tensors.items():
-                tensor.copy_(torch.from_numpy(state[name]))
-        self._generator = generator
-        self.num_steps = int(state["num_steps"])
+        self._generator = _generator_of(state["generator"])
         self.buffer.clear()
         self.buffer.extend(samples)
-        self._losses, self._seconds = [], 0.0
-
-    def save(self, path: str | os.PathLike[str], notes: Mapping[str, Any] | None = None) -> None:
-        """As `Learner.save`."""
-        untold = {"losses": self._losses, "seconds": self._seconds}
-        header = {**(notes or {}), **self._identity(), "untold": untold}
-        tensor_files.save(path, self.state(), header)
-
-    def load(self, path: str | os.PathLike[str]) -> None:
-        """Goes back to what `save` wrote; on a CPU, what follows is the same to the last bit.
-
-        Raises:
-          ValueError: if the file is of another game or config. Nothing has changed then.
-        """
-        arrays, header = tensor_files.load(path)
-        check_identity(path, header, self._identity(), self.game)
-        self.load_state(arrays)
-        untold = header.get("untold", {"losses": [], "seconds": 0.0})
-        self._losses, self._seconds = untold["losses"], untold["seconds"]
 
     def _identity(self) -> dict[str, Any]:
-        """What a checkpoint must have in common with the learner."""
-        return {
-            "kind": FILE_KIND,
-            "algorithm": self.name,
-            "game": str(self.game),
-            "depth_limit": str(self.depth_limit),
-            "config": self.settings(),
-        }
+        return {**super()._identity(), "depth_limit": str(self.depth_limit)}
 
     def _tensors(self) -> dict[str, torch.Tensor]:
         """All tensors that a checkpoint holds, by name."""
@@ -359,7 +279,7 @@ class ParticleSelfPlay:
         infosets = leaves.infoset_of_history[:, here]
         return reached.sample_infosets(infosets, self.config.budget, generator)
 
-    def _learn(self) -> float:
+    def _learn(self) -> torch.Tensor:
         """A step of Adam; its samples' weighted mean squared error, in utility units squared."""
         chosen = self._generator.integers(len(self.buffer), size=self.config.batch_size)
         samples = [self.buffer[i] for i in chosen.tolist()]
@@ -367,15 +287,9 @@ class ParticleSelfPlay:
             samples, self.network.device, conditional=self.network.conditional
         )
         errors = self.network.module(inputs) - targets
-        loss = (weights * errors.square()).sum() / weights.sum()
-        value = loss.item()
-        if not math.isfinite(value):
-            raise ValueError(
-                f"the loss is {value} after {self.num_steps} games; use a smaller learning rate "
-                f"than {self.config.learning_rate}"
-            )
-        self._descent.step(loss, at=self.num_steps)
-        return float(value)
+        loss: torch.Tensor = (weights * errors.square()).sum() / weights.sum()
+        self._descent.step(loss)
+        return loss.detach()
 
 
 def _generator_of(luck: np.ndarray) -> np.random.Generator:

@@ -28,7 +28,8 @@ from spiel_dl.learning.policy_gradient import (
     PolicyGradientLearner,
     move_ratio,
 )
-from spiel_dl.learning.self_play import Trajectories
+from spiel_dl.learning.sources import Trajectories
+from spiel_dl.policies.policy_network import MaskedPolicy
 
 
 @dataclasses.dataclass(frozen=True)
@@ -61,22 +62,22 @@ class PPOSolver(PolicyGradientLearner):
 
     def policy_loss(
         self,
-        log_pi: torch.Tensor,
+        current: MaskedPolicy,
         trajectories: Trajectories,
         advantage: torch.Tensor,
-        log_magnets: torch.Tensor,
+        magnets: list[torch.Tensor],
     ) -> torch.Tensor:
         """As in the module's docstring: float32 [T, B]."""
-        return -self._gain(move_ratio(log_pi, trajectories), advantage)
+        return -self._gain(move_ratio(current, trajectories), advantage)
 
     def expected_loss(
-        self, log_pi: torch.Tensor, trajectories: Trajectories, expected: torch.Tensor
+        self, current: MaskedPolicy, trajectories: Trajectories, expected: torch.Tensor
     ) -> torch.Tensor:
         """As in the module's docstring: float32 [T, B]."""
         old = trajectories.behaviour
         advantages = expected - (old * expected).sum(dim=-1, keepdim=True)
         # What is illegal has probability 0 in both.
-        ratios = log_pi.exp() / old.clamp(min=torch.finfo(old.dtype).tiny)
+        ratios = current.policy / old.clamp(min=torch.finfo(old.dtype).tiny)
         return -(old * self._gain(ratios, advantages)).sum(dim=-1)
 
     def _gain(self, ratio: torch.Tensor, advantage: torch.Tensor) -> torch.Tensor:

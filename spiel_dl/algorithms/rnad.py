@@ -31,32 +31,22 @@ Deviation: logits are centred by their mean over legal actions, as the paper wri
 OpenSpiel's code divides by all actions.
 
 The policy that acts is the current one, as in Kubíček et al., so v-trace's ratios are 1; they are
-computed all the same. With workers that play ahead it is one of some steps ago, and they are not 1.
+computed all the same.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping
-from typing import Any
 
-import numpy as np
 import torch
 
 from spiel_dl.learning.config import LearnerConfig
-from spiel_dl.learning.critic_training import CriticConfig
 from spiel_dl.learning.neurd import neurd_gradient
-from spiel_dl.learning.played_ahead import Games, PlayedAhead
-from spiel_dl.learning.rnad_kernel import RNaDNumbers, rnad_gradient
-from spiel_dl.learning.self_play import Distinct, Trajectories
 from spiel_dl.learning.self_play_learner import SelfPlayLearner
-from spiel_dl.learning.step_graph import StepGraph
-from spiel_dl.learning.transformations import PolicyTransformations
+from spiel_dl.learning.sources import Trajectories
 from spiel_dl.learning.vtrace import Targets, v_trace
-from spiel_dl.policies.policy_network import log_policy
-from spiel_dl.tree.game_tree import GameTree
-from spiel_dl.tree.load import AnyGame
+from spiel_dl.policies.policy_network import MaskedPolicy
 
 
 @dataclasses.dataclass(frozen=True)
@@ -142,90 +132,10 @@ class RNaDSolver(SelfPlayLearner):
     """
 
     name = "rnad"
-    terms = ("value_loss", "policy_loss", "entropy")
+    losses = ("value_loss", "policy_loss", "entropy")
     config: RNaDConfig
     default_config = RNaDConfig
     num_regularization_policies = 2
-
-    def __init__(
-        self,
-        game: AnyGame,
-        config: RNaDConfig | None = None,
-        *,
-        device: torch.device | str = "cpu",
-        transformations: PolicyTransformations | None = None,
-        critic: CriticConfig | None = None,
-        cuda_graph: bool = False,
-        num_workers: int = 0,
-    ):
-        """Starts at a fresh network, which is the first regularisation policy as well.
-
-        Args:
-          game: the game, its game string, or the compiled game.
-          config: how to learn; None: the defaults.
-          device: where games are played and networks live.
-          transformations: what opponents may do by a critic that learns, too; None: no critic.
-          critic: how the critic learns; None: the defaults.
-          cuda_graph: do a step as one CUDA graph, see `StepGraph`; on a CUDA device only.
-          num_workers: processes that play while this one learns, by parameters of as many steps
-            ago, see `learning.played_ahead`; 0: this one plays, too. On a CPU only.
-
-        Raises:
-          ValueError: if the game is none that can be learned here, if there are parameters of a
-            critic without transformations, if there is to be a graph on another device, or if
-            there are workers on another one or for a compiled tree.
-        """
-        super().__init__(
-            game, config, device=device, transformations=transformations, critic=critic
-        )
-        # Shares of the last regularisation policy and of the one before. A tensor, because a graph
-        # does not notice what changes in Python.
-        self._shares = torch.zeros(2, device=device)
-        # Whether the one before has no share, and need not be asked. A graph must ask both.
-        self._is_last_alone = False
-        self._sharpness = torch.ones((), device=device)
-        if cuda_graph:
-            self._advance = StepGraph(self._play_and_learn, self._self_play.environment.generator)
-        self._ahead = self._played_ahead(game, num_workers) if num_workers else None
-
-    def _played_ahead(self, game: AnyGame, num_workers: int) -> PlayedAhead:
-        if isinstance(game, GameTree) or not self.parameters.is_cpu:
-            raise ValueError(
-                f"num_workers={num_workers} play games that are told by their string, on a CPU; "
-                "pass the game instead of its tree, or leave them out"
-            )
-        if self._critic is not None:
-            self._critic.expect_no_branches()
-        config = self.config
-        games = Games(
-            str(self.game),
-            config.batch_size,
-            config.max_tree_histories,
-            records_histories=self._histories is not None or self._critic is not None,
-            network=self.network,
-            seed=config.seed,
-        )
-        return PlayedAhead(games, self.parameters, num_workers)
-
-    def _games_of_step(self) -> Trajectories:
-        if self._ahead is None:
-            return super()._games_of_step()
-        return self._ahead.take(self.parameters.detach())
-
-    def settings(self) -> dict[str, Any]:
-        """As `Learner.settings`."""
-        workers = {} if self._ahead is None else {"num_workers": len(self._ahead.parameters)}
-        return {**super().settings(), **workers}
-
-    def load_state(self, state: Mapping[str, np.ndarray]) -> None:
-        """As `Learner.load_state`."""
-        super().load_state(state)
-        if self._ahead is not None:
-            self._ahead.begin_again(self.num_steps)
-
-    def _tensors(self) -> dict[str, torch.Tensor]:
-        ahead = {} if self._ahead is None else {"parameters_ahead": self._ahead.parameters}
-        return {**super()._tensors(), **ahead}
 
     def sharpness(self) -> float:
         """The power to which regularisation policies are taken at this step."""
@@ -235,71 +145,38 @@ class RNaDSolver(SelfPlayLearner):
     def step(self) -> None:
         """As `Learner.step`; also moves on to the next regularisation policy when it is time."""
         done, length = self.config.place_in_period(self.num_steps)
-        share = min(1.0, 2 * done / length)
-        self._shares[0].fill_(share)
-        self._shares[1].fill_(1 - share)
-        self._sharpness.fill_(self.sharpness())
-        self._is_last_alone = share == 1 and not isinstance(self._advance, StepGraph)
         super().step()
         if done + 1 == length:
             self._renew_regularization()
 
-    def _descend(self, trajectories: Trajectories, seen: Distinct) -> list[torch.Tensor]:
-        descend = self._descend_by_kernel if self.parameters.is_cpu else self._descend_by_torch
-        return descend(trajectories, seen)
+    def _schedule(self) -> dict[str, float]:
+        done, length = self.config.place_in_period(self.num_steps)
+        share = min(1.0, 2 * done / length)
+        return {**super()._schedule(), "share": share, "sharpness": self.sharpness()}
 
-    def _descend_by_kernel(self, trajectories: Trajectories, seen: Distinct) -> list[torch.Tensor]:
-        """Steps 2 to 4 of the module's docstring, on a CPU."""
-        config = self.config
-        numbers = RNaDNumbers(
-            reward_scale=1 / self.utility_scale,
-            eta=config.eta,
-            c_bar=config.c_bar,
-            rho_bar=config.rho_bar,
-            threshold=config.neurd_threshold,
-            clip=config.neurd_clip,
-            max_gain=config.neurd_max_gain,
-            sharpness=self._sharpness.item(),
-            trace_decay=config.history_trace_decay,
-        )
-        said = self.network.answer(self.parameters, seen.tensors)
-        histories = self._history_answer(trajectories)
-        num_reference = 1 if self._is_last_alone else 2
-        gradient, terms = rnad_gradient(
-            said.outputs,
-            self._target_rows(seen) if histories is None else said.outputs[:, -1],
-            self._references(trajectories, seen, num_reference),
-            self._shares[:num_reference],
-            histories,
-            trajectories,
-            seen,
-            numbers,
-        )
-        self._descent.follow(said.gradient(gradient))
-        self._learn_histories(histories)
-        return list(terms)
-
-    def _descend_by_torch(self, trajectories: Trajectories, seen: Distinct) -> list[torch.Tensor]:
-        """The same on any device."""
-        outputs = seen.at_moves(self.network.outputs(self.parameters, seen.tensors))
-        logits, value = outputs.detach()[..., :-1], outputs.detach()[..., -1]
-        log_pi = log_policy(logits, trajectories.legal)
-        policy = log_pi.exp()
-        targets = self._targets(trajectories, seen, log_pi, policy)
+    def _descend(self, trajectories: Trajectories) -> list[torch.Tensor]:
+        """Steps 2 to 4 of the module's docstring."""
+        seen = trajectories.seen
+        said = self._said(trajectories)
+        outputs = seen.at_moves(said.outputs)
+        logits, value = outputs[..., :-1], outputs[..., -1]
+        mask = trajectories.legal.to(logits.dtype)
+        current = MaskedPolicy.of(logits, mask)
+        targets = self._targets(trajectories, current, mask)
         weight = _decision_weights(trajectories)
         pull = weight.unsqueeze(-1) * neurd_gradient(
             logits,
-            policy,
+            current.policy,
             targets.action_value,
-            trajectories.legal,
+            mask,
             threshold=self.config.neurd_threshold,
             clip=self.config.neurd_clip,
             max_gain=self.config.neurd_max_gain,
         )
         error = value - targets.value
         gradient = torch.cat([pull, (2 * weight * error).unsqueeze(-1)], dim=-1)
-        self._descent.step(outputs, gradient)
-        entropy = -(policy * log_pi).sum(dim=-1)
+        self._follow(said, gradient, seen)
+        entropy = -(current.policy * current.log_policy).sum(dim=-1)
         return [
             (weight * error.square()).sum(),
             (pull * logits).sum(),
@@ -307,56 +184,46 @@ class RNaDSolver(SelfPlayLearner):
         ]
 
     def _targets(
-        self,
-        trajectories: Trajectories,
-        seen: Distinct,
-        log_pi: torch.Tensor,
-        policy: torch.Tensor,
+        self, trajectories: Trajectories, current: MaskedPolicy, mask: torch.Tensor
     ) -> Targets:
         """Steps 2 and 3 of the module's docstring."""
-        log_reg = self._log_regularization_policy(trajectories, seen)
-        log_ratio = (log_pi - log_reg) * trajectories.legal
+        eta, c_bar, policy = self.config.eta, self.config.c_bar, current.policy
+        log_ratio = current.log_policy - self._log_regularization_policy(trajectories, mask)
         values = self._history_values(trajectories)
-        if self._histories is not None and values is not None:
-            cost = self.config.eta * (policy * log_ratio).sum(dim=-1)
-            found = self._history_targets(
-                values, trajectories, policy, cost, c_bar=self.config.c_bar
-            )
-            self._histories.learn_targets(values, found, trajectories)
-            return Targets(found.value, found.action_value - self.config.eta * log_ratio)
+        if values is not None:
+            cost = eta * (policy * log_ratio).sum(dim=-1)
+            found = self._history_targets(values, trajectories, policy, cost, c_bar=c_bar)
+            return Targets(found.value, found.action_value - eta * log_ratio)
         return v_trace(
-            value=self.target_value(seen),
+            value=self.target_value(trajectories.seen),
             policy=policy,
             log_ratio=log_ratio,
-            behaviour=trajectories.behaviour,
-            action=trajectories.action,
-            player=trajectories.player,
-            valid=trajectories.valid,
+            trajectories=trajectories,
             reward=trajectories.reward / self.utility_scale,
-            eta=self.config.eta,
-            c_bar=self.config.c_bar,
+            eta=eta,
+            c_bar=c_bar,
             rho_bar=self.config.rho_bar,
         )
 
     def _log_regularization_policy(
-        self, trajectories: Trajectories, seen: Distinct
+        self, trajectories: Trajectories, mask: torch.Tensor
     ) -> torch.Tensor:
         """What the regularisation policy, between the two last ones, says: float32 [T, B, A]."""
-        num_newest = 1 if self._is_last_alone else 2
-        log_policies = self.regularization_log_policies(trajectories, seen, num_newest)
-        # The second normalises what has been taken to a power.
-        log_policies = log_policy(self._sharpness * log_policies, trajectories.legal)
-        if self._is_last_alone:
-            return log_policies[0]
-        log_last, log_second_to_last = log_policies
-        mean: torch.Tensor = self._shares[0] * log_last + self._shares[1] * log_second_to_last
-        return mean
+        # In the second half of a period the one before has no share; a graph cannot leave it out.
+        done, length = self.config.place_in_period(self.num_steps)
+        is_last_alone = 2 * done >= length and not self.is_graph
+        last, *before = (
+            # Taken to a power, and normalised.
+            MaskedPolicy.of(self._now["sharpness"] * logits, mask).log_policy
+            for logits in self.regularization_logits(trajectories, 1 if is_last_alone else 2)
+        )
+        return before[0].lerp(last, self._now["share"]) if before else last
 
 
 def _decision_weights(trajectories: Trajectories) -> torch.Tensor:
     """Weights of all decisions, float32 [T, B], that sum to 1 over each player's."""
-    weight = torch.zeros_like(trajectories.reward)
-    for player in (0, 1):
-        own = trajectories.valid & (trajectories.player == player)
-        weight += own / own.sum().clamp(min=1)
-    return weight
+    valid = trajectories.valid.to(trajectories.reward.dtype)
+    second = valid * trajectories.player
+    first = valid - second
+    weights: torch.Tensor = sum(own / own.sum().clamp(min=1) for own in (first, second))
+    return weights

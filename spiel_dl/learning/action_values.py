@@ -26,9 +26,9 @@ from typing import NamedTuple
 import torch
 
 from spiel_dl.learning.config import LearnerConfig
-from spiel_dl.learning.self_play import Distinct, Trajectories
-from spiel_dl.networks.growing_perceptron import Answer
-from spiel_dl.networks.perceptron import Perceptron
+from spiel_dl.learning.recurrence import one_later, solve_backwards
+from spiel_dl.learning.sources import Trajectories
+from spiel_dl.networks.perceptron import Answer, Perceptron
 
 
 @dataclasses.dataclass(frozen=True)
@@ -55,26 +55,12 @@ class HistoryValues(NamedTuple):
     """What a network of action values says of the histories of some games.
 
     Attributes:
-      outputs: float32 [M, A], Q of each distinct history, player 0's; with its derivatives.
-      seen: these histories.
+      said: Q of the histories' rows, player 0's.
+      at_moves: the same for each move, float32 [T, B, A].
     """
 
-    outputs: torch.Tensor
-    seen: Distinct
-
-
-class HistoryAnswer(NamedTuple):
-    """The same for `learning.step_kernels`, which go without autograd.
-
-    Attributes:
-      answer: Q of each distinct history, player 0's: float32 [M, A].
-      place: int64 [T, B], the row of each move.
-      gradient: float32 [M, A], zeros, to which the loss's derivative by Q is added.
-    """
-
-    answer: Answer
-    place: torch.Tensor
-    gradient: torch.Tensor
+    said: Answer
+    at_moves: torch.Tensor
 
 
 class HistoryTargets(NamedTuple):
@@ -111,29 +97,22 @@ class ActionValueTrainer:
 
     def ask(self, trajectories: Trajectories) -> HistoryValues:
         """What the network says of the histories of some games."""
-        seen = trajectories.distinct_histories()
-        return HistoryValues(self.network.outputs(self.parameters, seen.tensors), seen)
+        seen = trajectories.histories
+        assert seen is not None  # they are recorded
+        said = self.network.answer(self.parameters, seen.rows)
+        return HistoryValues(said, seen.at_moves(said.outputs))
 
-    def answer(self, trajectories: Trajectories) -> HistoryAnswer:
-        """The same for compiled loops."""
-        seen = trajectories.distinct_histories()
-        assert seen.place is not None  # on a CPU
-        answer = self.network.answer(self.parameters, seen.tensors)
-        return HistoryAnswer(answer, seen.place, torch.zeros(answer.outputs.shape))
-
-    def follow(self, said: HistoryAnswer) -> None:
-        """One step of Adam along what was said since the last one, and the gradient of that."""
-        self._descent.follow(said.answer.gradient(said.gradient))
-
-    def learn_targets(
+    def learn(
         self, values: HistoryValues, targets: HistoryTargets, trajectories: Trajectories
     ) -> None:
         """One step down the mean squared error of the actions taken."""
         column = trajectories.action.unsqueeze(-1)
-        outputs = values.seen.at_moves(values.outputs)
-        error = outputs.gather(-1, column).squeeze(-1) - targets.taken
+        said = values.at_moves.gather(-1, column).squeeze(-1)
         weight = trajectories.valid / trajectories.valid.sum().clamp(min=1)
-        self._descent.step((weight * error.square()).sum())
+        slope = 2 * weight * (said - targets.taken)
+        gradient = torch.zeros_like(values.at_moves).scatter_(-1, column, slope.unsqueeze(-1))
+        assert trajectories.histories is not None
+        self._descent.follow([values.said.gradient(trajectories.histories.add_up(gradient))])
 
     def tensors(self) -> dict[str, torch.Tensor]:
         """All tensors that a checkpoint holds, by name."""
@@ -147,10 +126,7 @@ def history_targets(
     action_value: torch.Tensor,
     policy: torch.Tensor,
     cost: torch.Tensor,
-    behaviour: torch.Tensor,
-    action: torch.Tensor,
-    player: torch.Tensor,
-    valid: torch.Tensor,
+    trajectories: Trajectories,
     reward: torch.Tensor,
     trace_decay: float,
     c_bar: float = 1.0,
@@ -161,10 +137,7 @@ def history_targets(
       action_value: Q, float [T, B, A], player 0's.
       policy: pi, float [T, B, A], the policy to evaluate; 0 for illegal actions.
       cost: K, float [T, B], what the mover pays to the other.
-      behaviour: mu, float [T, B, A], the policy that acted.
-      action: int64 [T, B], the actions it took.
-      player: int8 [T, B], who moved.
-      valid: bool [T, B], which moves are part of a game: in each column the first ones.
+      trajectories: the games, played by mu.
       reward: float [T, B], what the move earned player 0.
       trace_decay: lambda; 1: what is learned is the return itself.
       c_bar: bound on the ratios that carry a target backwards.
@@ -172,22 +145,18 @@ def history_targets(
     Returns:
       Targets; without meaning at invalid moves.
     """
-    column = action.unsqueeze(-1)
-    sign = torch.where(player == 0, 1.0, -1.0).to(action_value.dtype)
-    acting = behaviour.gather(-1, column).squeeze(-1)
+    column, valid = trajectories.action.unsqueeze(-1), trajectories.valid
+    sign = 1 - 2 * trajectories.player.to(action_value.dtype)
+    acting = trajectories.behaviour.gather(-1, column).squeeze(-1)
     # Where nobody moves, the acting policy may be 0 at any action.
     ratio = (policy.gather(-1, column).squeeze(-1) / acting).where(valid, 1.0)
     said = action_value.gather(-1, column).squeeze(-1)
     carried = trace_decay * ratio.clamp(max=c_bar)
     expected = (policy * action_value).sum(dim=-1) - sign * cost
-    after = torch.zeros_like(said[0])
-    taken, before = [], []
-    for t in reversed(range(len(said))):
-        target = reward[t] + after
-        after = (expected[t] + carried[t] * (target - said[t])).where(valid[t], 0.0)
-        taken.append(target)
-        before.append(after)
-    target = torch.stack(taken[::-1])
+    before = solve_backwards(
+        (expected + carried * (reward - said)).where(valid, 0.0), carried * valid
+    )
+    target = reward + one_later(before)
     surprise = ((target - said) / acting).where(valid, 0.0)
     corrected = action_value.scatter_add(-1, column, surprise.unsqueeze(-1))
-    return HistoryTargets(sign * torch.stack(before[::-1]), sign.unsqueeze(-1) * corrected, target)
+    return HistoryTargets(sign * before, sign.unsqueeze(-1) * corrected, target)

@@ -7,9 +7,10 @@ import torch
 
 from spiel_dl.games.compiled import CHANCE, NO_ACTION, TERMINAL, Games
 from spiel_dl.games.rules import Rules, StateBatch
-from spiel_dl.learning.deciding import Layers, Moves, Room, decide
+from spiel_dl.learning import play_kernels
 from spiel_dl.learning.self_play import ActingNetwork
-from spiel_dl.networks.listed_inputs import ListedInputs
+from spiel_dl.learning.sources import Moves, PlayerLists
+from spiel_dl.networks.growing_inputs import GrowingInputs
 
 
 class CompiledRollouts:
@@ -21,7 +22,7 @@ class CompiledRollouts:
     """
 
     def __init__(self, rules: Rules, acting: ActingNetwork):
-        """Prepares the network's layers; its parameters must not change from then on.
+        """Plays nothing yet.
 
         Raises:
           ValueError: if `can_play` says no.
@@ -36,7 +37,6 @@ class CompiledRollouts:
         self.rules = rules
         self.acting = acting
         self._compiled = compiled
-        self._layers = Layers.of(acting)
         if not rules.max_chance_nodes:
             self._num_events = 0
         else:
@@ -51,8 +51,9 @@ class CompiledRollouts:
     ) -> np.ndarray:
         """Plays games to the end, as `rollouts.PlayOn` has it."""
         network, num_games = self.acting.network, len(rows)
-        room = Room(network.sizes, num_games, num_games)
-        moves = Moves.single(num_games, network.num_actions)
+        lists = PlayerLists(num_games, num_games, network.num_inputs)
+        moves = Moves.room((1, num_games, network.num_actions)).arrays()
+        threshold = np.zeros((1, num_games))
         nothing = np.full(num_games, NO_ACTION)
         games = self._games(states, rows)._replace(action=actions.astype(np.int64))
         # The compiled form changes states in place: each game takes a copy of its own.
@@ -63,9 +64,16 @@ class CompiledRollouts:
                 games = self._advanced(arrays, games._replace(action=nothing), generator)
             if (games.player == TERMINAL).all():
                 return games.returns
-            moves.threshold[0] = generator.random(num_games)
-            decide(0, games, self._layers, room, moves, self.acting.exploration)
+            threshold[0] = generator.random(num_games)
+            count = lists.meet(0, games, 0, moves)
+            legal = torch.from_numpy(games.legal[games.player >= 0])
+            policy = self._act(lists.shown(games, 0, count), legal)
+            play_kernels.choose(0, policy.numpy(), threshold, moves)
             games = games._replace(action=moves.action[0])
+
+    @torch.no_grad()
+    def _act(self, shown: GrowingInputs, legal: torch.Tensor) -> torch.Tensor:
+        return self.acting(shown, legal)
 
     def _games(self, states: StateBatch, rows: np.ndarray) -> Games:
         """What players see and may do in states of some rows (int64 [N]), before any action."""
@@ -73,9 +81,10 @@ class CompiledRollouts:
         bits = np.zeros((num_states, 2, self._compiled.max_bits), np.int32)
         num_bits = np.zeros((num_states, 2), np.int32)
         for player in (0, 1):
-            lists = ListedInputs.of(rules.information_state_tensor(states, player))
-            num_bits[:, player] = lists.length
-            bits[:, player, : lists.column.shape[1]] = lists.column
+            row, column = np.nonzero(rules.information_state_tensor(states, player).numpy())
+            count = np.bincount(row, minlength=num_states)
+            bits[row, player, np.arange(len(row)) - (count.cumsum() - count)[row]] = column
+            num_bits[:, player] = count
         return Games(
             action=np.full(len(rows), NO_ACTION),
             uniform=np.zeros((0, len(rows))),

@@ -55,11 +55,12 @@ class NetworkConfig:
     def _rate(self) -> LearningRate:
         return LearningRate(self.learning_rate, self.final_learning_rate, self.decay_steps)
 
-    def descent(self, parameters: torch.Tensor) -> Descent:
+    def descent(self, parameters: torch.Tensor, descents_per_step: int = 1) -> Descent:
         """Adam on the flat parameters of a network, float32 [P]; they are not copied."""
+        rate = self._rate()
         return Descent(
             [parameters],
-            self._rate(),
+            dataclasses.replace(rate, num_steps=rate.num_steps * descents_per_step),
             betas=(self.adam_beta1, self.adam_beta2),
             epsilon=self.adam_epsilon,
             gradient_clip=self.gradient_clip,
@@ -114,6 +115,11 @@ class LearnerConfig(NetworkConfig):
         self._check("history_trace_decay", 0 <= decay <= 1, "between 0 and 1")
         unit = self.utility_unit
         self._check("utility_unit", unit is None or 0 < unit < math.inf, "positive and finite")
+
+    @property
+    def descents_per_step(self) -> int:
+        """Steps of Adam per learner step."""
+        return 1
 
     def target_rate(self, step: int) -> float:
         """How far the target network moves to the current one in this step, the first being 0."""

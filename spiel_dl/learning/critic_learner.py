@@ -21,10 +21,10 @@ import numpy as np
 import torch
 from open_spiel.python import policy as openspiel_policy
 
+from spiel_dl.learning.batch_learner import BatchLearner
 from spiel_dl.learning.critic_training import CriticConfig
-from spiel_dl.learning.learner import Learner
-from spiel_dl.learning.self_play import ActingNetwork, ActingPolicy, Trajectories, explored
-from spiel_dl.learning.tabulation import table_of, tabulate
+from spiel_dl.learning.self_play import ActingNetwork, ActingPolicy, by_tensors, explored
+from spiel_dl.learning.sources import Trajectories
 from spiel_dl.learning.transformations import PolicyTransformations
 from spiel_dl.learning.tree_environment import TreeEnvironment
 from spiel_dl.policies.array_policy import ArrayPolicy
@@ -38,11 +38,11 @@ STRATEGIES = ("strategy_0", "strategy_1")
 """What a checkpoint calls the blueprint: a network's parameters, or both players' strategies."""
 
 
-class CriticLearner(Learner):
-    """Learns a critic of a frozen blueprint; `Learner` has most methods."""
+class CriticLearner(BatchLearner):
+    """Learns a critic of a frozen blueprint; `BatchLearner` has most methods."""
 
     name = "critic"
-    terms = ()
+    losses = ()
     config: CriticConfig
 
     def __init__(
@@ -56,6 +56,7 @@ class CriticLearner(Learner):
         batch_size: int = 64,
         exploration: float = 0.5,
         max_tree_histories: int = 200_000,
+        cuda_graph: bool = False,
     ):
         """Makes a fresh critic.
 
@@ -71,10 +72,11 @@ class CriticLearner(Learner):
           exploration: share of decisions that are made at random, all legal actions being equally
             likely. With 0, the blueprint must play all of them by itself.
           max_tree_histories: games of at most so many histories are compiled and played by tables.
+          cuda_graph: do a step as one CUDA graph, see `StepGraph`; on a CUDA device only.
 
         Raises:
           ValueError: if the game is none that can be learned here, if the blueprint is not a policy
-            for it, or if a number is out of range.
+            for it, if a number is out of range, or if a step cannot be a graph.
         """
         config = config or CriticConfig()
         if not 0 <= exploration <= 1:
@@ -95,6 +97,7 @@ class CriticLearner(Learner):
             max_tree_histories=max_tree_histories,
             transformations=transformations,
             critic=config,
+            cuda_graph=cuda_graph,
         )
         if not is_same_game(blueprint.game, self.game):
             raise ValueError(
@@ -105,7 +108,7 @@ class CriticLearner(Learner):
         self._table: torch.Tensor | None = None
         environment = self._self_play.environment
         if isinstance(environment, TreeEnvironment):
-            self._table = table_of(environment, self._tabulated(environment))
+            self._table = environment.table_of(self._tabulated(environment))
             self._acting_table = explored(self._table, environment.infoset_legal, exploration)
 
     def policy(self, fine_tuning: FineTuning | None = None) -> ArrayPolicy | NetworkPolicy:
@@ -128,7 +131,7 @@ class CriticLearner(Learner):
         source = self._source
         if isinstance(source, ArrayPolicy):
             return source
-        return tabulate(environment, source.network, source.parameters, source.fine_tuning)
+        return environment.tabulate(source.network, source.parameters, source.fine_tuning)
 
     def _learn(self, trajectories: Trajectories) -> list[torch.Tensor]:
         del trajectories  # The critic alone learns.
@@ -140,20 +143,20 @@ class CriticLearner(Learner):
         source, exploration = self._network_policy(), self._games["exploration"]
         if source.fine_tuning is None:
             return ActingNetwork(source.network, source.parameters.detach(), exploration)
-        return lambda seen, legal: explored(source.act(seen, legal), legal, exploration)
+        act = by_tensors(source.act)
+        return lambda seen, legal: explored(act(seen, legal), legal, exploration)
 
     @torch.no_grad()
     def policy_at(self, trajectories: Trajectories) -> torch.Tensor:
-        """As `Learner.policy_at`: the blueprint, without exploration."""
+        """As `BatchLearner.policy_at`: the blueprint, without exploration."""
+        seen = trajectories.seen
         if self._table is not None:
-            return self._table[trajectories.infoset]
+            assert seen.number is not None  # The game is compiled.
+            return seen.at_moves(self._table.index_select(0, seen.number))
         source = self._network_policy()
-        if source.fine_tuning is not None:
-            return source.act(trajectories.observation, trajectories.legal)
-        # What the network said in play is known.
-        seen = trajectories.distinct_observations()
-        outputs = source.network.outputs(source.parameters, seen.tensors)
-        return policy_of(seen.at_moves(outputs[:, :-1]), trajectories.legal)
+        outputs = seen.at_moves(source.network.outputs(source.parameters, seen.rows))
+        policy = policy_of(outputs[..., :-1], trajectories.legal)
+        return policy if source.fine_tuning is None else source.fine_tuning.apply(policy)
 
     def _network_policy(self) -> NetworkPolicy:
         assert isinstance(self._source, NetworkPolicy)  # Any other one is played by tables.
@@ -185,8 +188,9 @@ class CriticLearner(Learner):
 
     def _described(self) -> dict[str, Any]:
         if isinstance(self._source, NetworkPolicy):
-            return {"array": BLUEPRINT_PARAMETERS, "row": None, **self._network_settings()}
-        return {"strategies": list(STRATEGIES)}
+            settings = self._network_settings()
+            return {"policy": {"array": BLUEPRINT_PARAMETERS, "row": None, **settings}}
+        return {"policy": {"strategies": list(STRATEGIES)}}
 
     def _network_settings(self) -> dict[str, Any]:
         """The sizes of the blueprint's network, and what is done to its policy."""

@@ -15,7 +15,6 @@ import torch
 
 from spiel_dl.learning import history_tensors
 from spiel_dl.learning.critics import Critic
-from spiel_dl.networks.listed_inputs import ListedInputs
 from spiel_dl.networks.perceptron import Perceptron
 from spiel_dl.tree.compiled_tree import CompiledTree
 from spiel_dl.tree.from_openspiel import is_same_game
@@ -54,21 +53,15 @@ class CriticNetwork(Perceptron):
         """The numbers of inputs, of each hidden layer's units, and of outputs."""
         return (self.num_inputs, *self.hidden_sizes, 2 * self.num_transformations)
 
-    def values(
-        self, parameters: torch.Tensor, history: torch.Tensor | ListedInputs
-    ) -> torch.Tensor:
+    def values(self, parameters: torch.Tensor, history: torch.Tensor) -> torch.Tensor:
         """Both players' values: float32 [..., 2, K].
 
         Args:
           parameters: float32 [P].
-          history: float32 [..., E], or rows as lists.
+          history: float32 [..., E].
         """
-        if isinstance(history, torch.Tensor):
-            shape, history = history.shape[:-1], history.reshape(-1, self.num_inputs)
-        else:
-            shape = history.length.shape
-        outputs = self.squashed(self.outputs(parameters, history))
-        return outputs.view(*shape, 2, self.num_transformations)
+        outputs = self.squashed(self.outputs(parameters, history.reshape(-1, self.num_inputs)))
+        return outputs.view(*history.shape[:-1], 2, self.num_transformations)
 
     def squashed(self, outputs: torch.Tensor) -> torch.Tensor:
         """What the last layer's numbers, float32 [...], mean as values."""

@@ -29,12 +29,10 @@ import pyspiel
 import torch
 
 from spiel_dl.learning.config import NetworkConfig
-from spiel_dl.learning.critic_kernel import CriticNumbers, critic_gradient
 from spiel_dl.learning.critic_network import CriticNetwork, NetworkCritic
 from spiel_dl.learning.history_vtrace import history_v_trace, transformation_ratios
-from spiel_dl.learning.self_play import Branches, ListedTrajectories, Trajectories
+from spiel_dl.learning.sources import Branches, Trajectories
 from spiel_dl.learning.transformations import PolicyTransformations, check_transformations
-from spiel_dl.networks.listed_inputs import ListedInputs
 
 
 @dataclasses.dataclass(frozen=True)
@@ -128,19 +126,7 @@ class CriticTrainer:
         self._target = self._parameters.clone()
         self._descent = config.descent(self._parameters)
 
-    def expect_no_branches(self) -> None:
-        """Says that trajectories come from elsewhere, and do not tell what comes of all actions.
-
-        Raises:
-          ValueError: if that is to be expected.
-        """
-        if self.config.expected:
-            raise ValueError(
-                "expected=True, but games that workers play do not tell what comes of all actions; "
-                "use expected=None, or no workers"
-            )
-        self._is_expected = False
-
+    @torch.no_grad()
     def learn(self, trajectories: Trajectories, policy: torch.Tensor) -> torch.Tensor:
         """One step, as in the module's docstring.
 
@@ -151,11 +137,17 @@ class CriticTrainer:
         Returns:
           The mean squared error before the step, a scalar.
         """
-        learn = self._learn_by_kernel if policy.is_cpu else self._learn_by_torch
-        share = self._target_rate()
-        error = learn(trajectories, policy)
+        seen, share = trajectories.histories, self._target_rate()
+        assert seen is not None  # they are recorded
+        said = self.network.answer(self._parameters, seen.rows)
+        values = self.network.squashed(seen.at_moves(said.outputs)).unflatten(-1, (2, -1))
+        error = values - self.targets(trajectories, values, policy)
+        count = trajectories.valid.sum().clamp(min=1) * error[0, 0].numel()
+        weight = (trajectories.valid / count)[..., None, None]
+        gradient = (2 * weight * error).flatten(-2)
+        self._descent.follow([said.gradient(seen.add_up(gradient))])
         self._target.lerp_(self._parameters.detach(), share)
-        return error
+        return (weight * error.square()).sum()
 
     def _target_rate(self) -> torch.Tensor:
         """How far the target network moves in this step; on the device, as a CUDA graph demands."""
@@ -164,46 +156,7 @@ class CriticTrainer:
             return torch.full_like(step, least)
         return (1 / (1 + self.config.target_share * step)).clamp(min=least)
 
-    @torch.no_grad()
-    def _learn_by_kernel(self, trajectories: Trajectories, policy: torch.Tensor) -> torch.Tensor:
-        """Steps 1 and 2 on a CPU; returns the error."""
-        seen = trajectories.distinct_histories().lists()
-        said = self.network.answer(self._parameters, seen.tensors)
-        branches = self._branches(trajectories)
-        gradient, error = critic_gradient(
-            self.network.squashed(said.outputs),
-            policy,
-            self.transformations,
-            trajectories,
-            seen,
-            branches,
-            torch.zeros((0, 0)) if branches is None else self._values_of(branches.tensors),
-            CriticNumbers(self.config.c_bar, self.config.rho_bar, self._trace_decay()),
-        )
-        self._descent.follow(said.gradient(gradient))
-        return error
-
-    def _learn_by_torch(self, trajectories: Trajectories, policy: torch.Tensor) -> torch.Tensor:
-        """The same on any device."""
-        seen = trajectories.distinct_histories().dense()
-        outputs = seen.at_moves(self.network.outputs(self._parameters, seen.tensors))
-        values = self.network.squashed(outputs.detach()).unflatten(-1, (2, -1))
-        error = values - self.targets(trajectories, values, policy)
-        count = trajectories.valid.sum().clamp(min=1) * error[0, 0].numel()
-        weight = (trajectories.valid / count)[..., None, None]
-        self._descent.step(outputs, (2 * weight * error).flatten(-2))
-        return (weight * error.square()).sum()
-
-    def _branches(self, trajectories: Trajectories) -> Branches | None:
-        """What comes of all actions, if it is asked for."""
-        if not self._is_expected:
-            return None
-        # By `SelfPlay.record_branches`.
-        assert isinstance(trajectories, ListedTrajectories)
-        assert trajectories.branches is not None
-        return trajectories.branches
-
-    def _values_of(self, rows: torch.Tensor | ListedInputs) -> torch.Tensor:
+    def _values_of(self, rows: torch.Tensor) -> torch.Tensor:
         """The current network's values of histories: float32 [M, 2 K]."""
         return self.network.squashed(self.network.outputs(self._parameters.detach(), rows))
 
@@ -241,15 +194,12 @@ class CriticTrainer:
           values: what they are, float32 [T, B, 2, K].
           policy: the blueprint at all moves, float32 [T, B, A]; 0 for illegal actions.
         """
-        ratio = transformation_ratios(
-            policy=policy,
-            legal=trajectories.legal,
-            behaviour=trajectories.behaviour,
-            action=trajectories.action,
-            player=trajectories.player,
-            transformations=self.transformations,
-        )
-        branches = self._branches(trajectories)
+        transformed = self.transformations.apply(policy, trajectories.legal, check=False)
+        ratio = transformation_ratios(transformed, trajectories)
+        expected = None
+        if self._is_expected:
+            assert trajectories.branches is not None  # by `Source.record_branches`
+            expected = self._expected(trajectories, trajectories.branches, transformed)
         return history_v_trace(
             value=values,
             # Where nobody moves, the acting policy may be 0 at any action.
@@ -259,27 +209,27 @@ class CriticTrainer:
             c_bar=self.config.c_bar,
             rho_bar=self.config.rho_bar,
             trace_decay=self._trace_decay(),
-            expected=None if branches is None else self._expected(trajectories, branches, policy),
+            expected=expected,
         )
 
     def _expected(
-        self, trajectories: Trajectories, branches: Branches, policy: torch.Tensor
+        self, trajectories: Trajectories, branches: Branches, transformed: torch.Tensor
     ) -> torch.Tensor:
         """What the values behind all actions come to on average: float32 [T, B, 2, K].
 
         Args:
           trajectories: the games.
-          branches: of their distinct histories.
-          policy: the blueprint, float32 [T, B, A].
+          branches: of their histories' rows.
+          transformed: the blueprint under all transformations, float32 [K, T, B, A].
         """
-        found = self._values_of(branches.tensors).unflatten(-1, (2, -1))
+        found = self._values_of(branches.rows).unflatten(-1, (2, -1))
         sign = torch.tensor([1.0, -1.0])
         worth = branches.utility[..., None, None] * sign[:, None].expand(found.shape[1:])
         goes_on = branches.place >= 0
         worth[goes_on] = found[branches.place[goes_on]]
-        at_moves = trajectories.distinct_histories().at_moves(worth)  # [T, B, A, 2, K]
-        transformed = self.transformations.apply(policy, trajectories.legal, check=False)
+        assert trajectories.histories is not None
+        at_moves = trajectories.histories.at_moves(worth)  # [T, B, A, 2, K]
         expected = torch.einsum("ktba,tbapk->tbpk", transformed, at_moves)
-        own = torch.einsum("tba,tbapk->tbpk", policy, at_moves)
+        own = torch.einsum("tba,tbapk->tbpk", transformed[0], at_moves)
         is_own = trajectories.player.unsqueeze(-1) == torch.tensor([0, 1])
         return torch.where(is_own.unsqueeze(-1), own, expected)

@@ -1,18 +1,15 @@
-"""The fastest environment for any two-player zero-sum OpenSpiel game."""
+"""Self-play in any two-player zero-sum OpenSpiel game."""
 
 from __future__ import annotations
 
 import pyspiel
 import torch
 
-from spiel_dl.factored.families import phantom_rules
 from spiel_dl.games.compiled_environment import CompiledEnvironment
 from spiel_dl.games.environments import BatchedEnvironment
-from spiel_dl.learning.board_environment import BoardEnvironment
-from spiel_dl.learning.compiled_self_play import CompiledSelfPlay
 from spiel_dl.learning.self_play import SelfPlay
+from spiel_dl.learning.sources import CompiledSource, Source, TensorSource, TreeSource
 from spiel_dl.learning.state_environment import StateEnvironment
-from spiel_dl.learning.table_self_play import TableSelfPlay
 from spiel_dl.learning.tree_environment import TreeEnvironment
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.histories import TooManyHistoriesError
@@ -31,9 +28,7 @@ def self_play_of(
     seed: int = 0,
     max_tree_histories: int,
 ) -> SelfPlay:
-    """Self-play in a game: by tables if it is small, else by its rules, else by its states.
-
-    Of phantom games without `Rules`, many boards are played at once.
+    """Self-play in a game: by its tree if it is small, else by its rules, else by its states.
 
     Rules are played in their compiled form, if they have one, where that is faster: on a CPU, in
     batches of at most `LARGEST_COMPILED_BATCH` games. The games are the same.
@@ -55,18 +50,27 @@ def self_play_of(
     longest = turn_based.max_game_length() if tree is None else int(tree.move_number.max())
     if longest < 1:
         raise ValueError(f"{turn_based} has no decisions, so there is nothing to learn in it")
+    return SelfPlay(_source(turn_based, tree, batch_size, torch.device(device), seed, longest))
+
+
+def _source(
+    game: pyspiel.Game,
+    tree: GameTree | None,
+    batch_size: int,
+    device: torch.device,
+    seed: int,
+    num_steps: int,
+) -> Source:
+    is_cpu = device.type == "cpu"
     if tree is not None:
-        return TableSelfPlay(TreeEnvironment(tree, batch_size, device, seed), longest)
-    if hasattr(turn_based, "rules"):
-        rules = turn_based.rules
-        is_small = batch_size <= LARGEST_COMPILED_BATCH and torch.device(device).type == "cpu"
-        if is_small and rules.compiled() is not None:
-            return CompiledSelfPlay(CompiledEnvironment(rules, batch_size, seed), longest)
-        return SelfPlay(BatchedEnvironment(rules, batch_size, device, seed), longest)
-    phantom = phantom_rules(turn_based)
-    if phantom is not None:
-        return SelfPlay(BoardEnvironment(phantom, batch_size, device, seed), longest)
-    return SelfPlay(StateEnvironment(turn_based, batch_size, device, seed), longest)
+        of_tree = TreeEnvironment(tree, batch_size, device, seed)
+        return (TreeSource if is_cpu else TensorSource)(of_tree, num_steps)
+    if not hasattr(game, "rules"):
+        return TensorSource(StateEnvironment(game, batch_size, device, seed), num_steps)
+    is_small = is_cpu and batch_size <= LARGEST_COMPILED_BATCH
+    if is_small and game.rules.compiled() is not None:
+        return CompiledSource(CompiledEnvironment(game.rules, batch_size, seed), num_steps)
+    return TensorSource(BatchedEnvironment(game.rules, batch_size, device, seed), num_steps)
 
 
 def _compile(game: pyspiel.Game, max_histories: int) -> GameTree | None:

@@ -18,42 +18,30 @@ import math
 
 import torch
 
-from spiel_dl.learning.transformations import PolicyTransformations
+from spiel_dl.learning.recurrence import one_later, solve_backwards
+from spiel_dl.learning.sources import Trajectories
 
 
-def transformation_ratios(
-    *,
-    policy: torch.Tensor,
-    legal: torch.Tensor,
-    behaviour: torch.Tensor,
-    action: torch.Tensor,
-    player: torch.Tensor,
-    transformations: PolicyTransformations,
-) -> torch.Tensor:
+def transformation_ratios(transformed: torch.Tensor, trajectories: Trajectories) -> torch.Tensor:
     """The ratios rho of all moves for both players' values.
 
     Args:
-      policy: the blueprint, float [T, B, A]; 0 for illegal actions.
-      legal: bool [T, B, A].
-      behaviour: the policy that acted, float [T, B, A], positive at the actions taken.
-      action: int64 [T, B], the actions it took.
-      player: int8 [T, B], who moved.
-      transformations: K of them.
+      transformed: the blueprint under K transformations, the identity first: float [K, T, B, A], 0
+        for illegal actions.
+      trajectories: the games.
 
     Returns:
       Float [T, B, 2, K]: for the value of each player, under each transformation of its opponent.
       Without meaning where nobody moves; NaN where a transformation's weights make no policy.
     """
-    column = action.unsqueeze(-1)
-    acting = behaviour.gather(-1, column).squeeze(-1)
-    transformed = transformations.apply(policy, legal, check=False)
-    index = column.expand(len(transformations), *column.shape)
-    played = transformed.gather(-1, index).squeeze(-1).movedim(0, -1) / acting.unsqueeze(-1)
+    column, player = trajectories.action.unsqueeze(-1), trajectories.player.unsqueeze(-1)
+    acting = trajectories.behaviour.gather(-1, column)
+    index = column.expand(len(transformed), *column.shape)
+    played = transformed.gather(-1, index).squeeze(-1).movedim(0, -1) / acting
     # The identity stands first, so its ratio is that of the player's own policy.
     own = played[..., :1].expand_as(played)
-    first = torch.where((player == 0).unsqueeze(-1), own, played)
-    second = torch.where((player == 1).unsqueeze(-1), own, played)
-    return torch.stack([first, second], dim=-2)
+    ratios = [torch.where(player == who, own, played) for who in (0, 1)]
+    return torch.stack(ratios, dim=-2)
 
 
 def history_v_trace(
@@ -85,20 +73,10 @@ def history_v_trace(
     """
     # Made on the device, as a CUDA graph demands.
     sign = 1 - 2 * torch.arange(2, dtype=value.dtype, device=value.device)
-    earned = reward[..., None, None].to(value.dtype) * sign[:, None]
-    next_value = torch.zeros_like(value[0])
-    next_target = torch.zeros_like(value[0])
-    targets = []
-    for t in reversed(range(len(value))):
-        is_valid = valid[t, :, None, None]
-        if expected is None:
-            surprise = earned[t] + next_value - value[t]
-            corrected = value[t] + ratio[t].clamp(max=rho_bar) * surprise
-        else:
-            corrected = expected[t]
-        carried = trace_decay * ratio[t].clamp(max=c_bar) * (next_target - next_value)
-        target = torch.where(is_valid, corrected + carried, value[t])
-        targets.append(target)
-        next_value = torch.where(is_valid, value[t], 0.0)
-        next_target = torch.where(is_valid, target, 0.0)
-    return torch.stack(targets[::-1])
+    counts = valid[..., None, None]
+    if expected is None:
+        earned = reward[..., None, None].to(value.dtype) * sign[:, None]
+        surprise = earned + one_later(value * counts) - value
+        expected = value + ratio.clamp(max=rho_bar) * surprise
+    carried = trace_decay * ratio.clamp(max=c_bar) * counts
+    return value + solve_backwards((expected - value) * counts, carried)

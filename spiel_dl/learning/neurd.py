@@ -29,7 +29,7 @@ def neurd_gradient(
     logits: torch.Tensor,
     policy: torch.Tensor,
     action_value: torch.Tensor,
-    legal: torch.Tensor,
+    mask: torch.Tensor,
     *,
     threshold: float = 2.0,
     clip: float = 10_000.0,
@@ -41,7 +41,7 @@ def neurd_gradient(
       logits: float [..., A].
       policy: pi, float [..., A]; 0 for illegal actions.
       action_value: Q, float [..., A].
-      legal: bool [..., A].
+      mask: float [..., A], 1 for legal actions and 0 for others.
       threshold: beta.
       clip: c_n.
       max_gain: g, infinite: plain NeuRD.
@@ -53,13 +53,12 @@ def neurd_gradient(
     force = (action_value - baseline).clamp(-clip, clip)
     if max_gain < math.inf:
         force = force * (max_gain * policy).clamp(max=1.0)
-    centred = centre(logits, legal)
-    pushes_out = ((centred >= threshold) & (force > 0)) | ((centred <= -threshold) & (force < 0))
-    return -centre(force.masked_fill(pushes_out, 0.0), legal)
+    # How much further a logit may be pushed; 1 if it may, 0 if not.
+    room = threshold - centre(logits, mask) * force.sign()
+    return -centre(force * room.sign().clamp(min=0), mask)
 
 
-def centre(values: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
+def centre(values: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
     """Values minus their mean over legal actions: [..., A]; 0 for illegal ones."""
-    count = legal.sum(dim=-1, keepdim=True).clamp(min=1)
-    mean = (values * legal).sum(dim=-1, keepdim=True) / count
-    return (values - mean) * legal
+    mean = (values * mask).sum(dim=-1, keepdim=True) / mask.sum(dim=-1, keepdim=True).clamp(min=1)
+    return (values - mean) * mask

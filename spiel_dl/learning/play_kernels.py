@@ -1,70 +1,278 @@
-"""Games in which a network acts, in compiled loops: what is asked of it, its answers, its moves."""
+"""Compiled loops of self-play on a CPU, where a torch operation costs more to start than to do."""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numba
 import numpy as np
 
-from spiel_dl.learning.kernels import act, make_move, meet, meet_infosets
-from spiel_dl.networks.perceptron_kernels import after_first, first_of_lists, packed_layers
+from spiel_dl.games.compiled import Games
 
 _jit = numba.njit(cache=True, boundscheck=False, error_model="numpy", nogil=True)
+_inline = numba.njit(inline="always", boundscheck=False, error_model="numpy", nogil=True)
 _TERMINAL, _CHANCE = -4, -1  # OpenSpiel's player ids
 
 
+class MoveArrays(NamedTuple):
+    """What is recorded of T moves in each of B games; `self_play.Moves` has them as tensors."""
+
+    player: np.ndarray
+    legal: np.ndarray
+    place: np.ndarray
+    behaviour: np.ndarray
+    action: np.ndarray
+    reward: np.ndarray
+    valid: np.ndarray
+
+
+class ChanceTables(NamedTuple):
+    """How chance is played in a compiled game.
+
+    Attributes:
+      row: int64 [H], a history's row in the next two tables; 0 where chance does not act.
+      cumulative: float64 [N, C], the probability of the outcomes up to each; something above 1 for
+        the last one.
+      child: int64 [N, C], the history after each outcome.
+    """
+
+    row: np.ndarray
+    cumulative: np.ndarray
+    child: np.ndarray
+
+
+class TreeTables(NamedTuple):
+    """A compiled game; `TreeEnvironment` has most of them as tensors.
+
+    Attributes:
+      mover: int8 [R], who moves at an infoset; negative: nobody.
+      legal: bool [R, A].
+      infoset: int64 [H], the row of a history's infoset.
+      successor: int64 [H A], the history after (history, action), at history * A + action.
+    """
+
+    mover: np.ndarray
+    legal: np.ndarray
+    infoset: np.ndarray
+    successor: np.ndarray
+
+
+class Listed(NamedTuple):
+    """Numbers that have come up, each once.
+
+    Attributes:
+      row_of: int64 [more than the largest], where each is listed; anything not negative if it
+        is not.
+      met: int64 [T B], the numbers, in the order in which they came first.
+    """
+
+    row_of: np.ndarray
+    met: np.ndarray
+
+
+class GrowingArrays(NamedTuple):
+    """What movers know, or histories, as rows of `GrowingInputs`.
+
+    Attributes:
+      sequence: int32 [N], as there, and so are `begin` and `end`.
+      known: int32 [G, 3], of each sequence how many of player 0's and of player 1's bits have been
+        read, and how many ones there were at its row before.
+    """
+
+    sequence: np.ndarray
+    begin: np.ndarray
+    end: np.ndarray
+    known: np.ndarray
+
+
+@_inline
+def _sampled(probabilities: np.ndarray, legal: np.ndarray, threshold: float) -> int:
+    """The first action at which the sum of probabilities exceeds its share of the whole.
+
+    The first legal one if the whole is NaN or infinite: compiled games trust that moves are legal,
+    and the learner's losses show what is wrong.
+    """
+    total = 0.0
+    for action in range(len(probabilities)):
+        total += probabilities[action]
+    bound, total = threshold * total, 0.0
+    for action in range(len(probabilities)):
+        total += probabilities[action]
+        if total > bound:
+            return action
+    for action in range(len(legal)):
+        if legal[action]:
+            return action
+    return 0
+
+
 @_jit
-def decide(
-    t: int,
-    mover: np.ndarray,
-    may: np.ndarray,
-    ones: np.ndarray,
-    num_ones: np.ndarray,
-    player: np.ndarray,
-    legal: np.ndarray,
-    place: np.ndarray,
-    sequence: np.ndarray,
-    begin: np.ndarray,
-    end: np.ndarray,
-    weight: np.ndarray,
-    bias: np.ndarray,
-    total: np.ndarray,
-    known: np.ndarray,
-    units: tuple[np.ndarray, ...],
-    first_row: int,
-    packed: np.ndarray,
-    threshold: np.ndarray,
-    behaviour: np.ndarray,
-    action: np.ndarray,
-    exploration: float,
-) -> int:
-    """Decides on a move in every game, always a legal one; see `kernels.meet` and `kernels.act`.
+def choose(t: int, rows: np.ndarray, threshold: np.ndarray, moves: MoveArrays) -> None:
+    """Samples a move in every game.
 
     Args:
-      units: per layer, what comes out of it, float32 [T B, units]; written from `first_row` on.
-      packed: the network's `perceptron_kernels.packed_layers`.
+      t: which move of the games.
+      rows: float32 [N, A], the policy of the rows that `place` tells of.
+      threshold: float64 [T, B], a random number in [0, 1) per move; see `_sampled`.
+      moves: `behaviour` and `action` are written: evenly distributed and 0 where nobody moves.
     """
-    num_rows = meet(
-        t, mover, may, ones, num_ones, player, legal, place, sequence, begin, end, weight, bias,
-        total, known, units[0], first_row,
-    )  # fmt: skip
-    after_first(units, packed, first_row, num_rows)
-    act(t, units[-1], threshold, player, legal, place, behaviour, action, exploration)
+    num_actions = rows.shape[1]
+    for game in range(moves.player.shape[1]):
+        shares = moves.behaviour[t, game]
+        moves.action[t, game] = 0
+        if moves.player[t, game] < 0:
+            shares[:] = 1 / num_actions
+            continue
+        row = rows[moves.place[t, game]]
+        for action in range(num_actions):
+            shares[action] = row[action]
+        moves.action[t, game] = _sampled(shares, moves.legal[t, game], threshold[t, game])
+
+
+@_inline
+def _after_chance(history: int, uniform: np.ndarray, chance: ChanceTables) -> int:
+    for event in range(len(uniform)):
+        here = chance.row[history]
+        if here == 0:
+            break
+        outcome = 0
+        while chance.cumulative[here, outcome] <= uniform[event]:
+            outcome += 1
+        history = chance.child[here, outcome]
+    return history
+
+
+@_jit
+def play_chance(history: np.ndarray, uniform: np.ndarray, chance: ChanceTables) -> np.ndarray:
+    """Plays chance events where chance acts, as many in a row as there are random numbers.
+
+    Args:
+      history: int64 [B], where the games are.
+      uniform: float64 [B, N], random numbers in [0, 1).
+      chance: the tables.
+
+    Returns:
+      Where they are now, int64 [B].
+    """
+    after = history.copy()
+    for game in range(len(after)):
+        after[game] = _after_chance(after[game], uniform[game], chance)
+    return after
+
+
+@_jit
+def meet_infosets(
+    t: int,
+    history: np.ndarray,
+    tables: TreeTables,
+    listed: Listed,
+    num_met: int,
+    moves: MoveArrays,
+) -> int:
+    """Lists the infosets that games have come to, each once.
+
+    Args:
+      t: which move of the games.
+      history: int64 [T + 1, B], where they are before each move.
+      tables: the game.
+      listed: the infosets.
+      num_met: how many have been met before.
+      moves: `player`, `legal` and `place` are written.
+
+    Returns:
+      How many have been met now.
+    """
+    for game in range(history.shape[1]):
+        here = tables.infoset[history[t, game]]
+        mover = tables.mover[here]
+        moves.player[t, game], moves.place[t, game] = mover, 0
+        for action in range(tables.legal.shape[1]):
+            moves.legal[t, game, action] = tables.legal[here, action]
+        if mover >= 0:
+            num_met = _list(here, listed, num_met)
+            moves.place[t, game] = listed.row_of[here]
+    return num_met
+
+
+@_inline
+def _list(number: int, listed: Listed, count: int) -> int:
+    """Lists a number unless it is listed already; returns how many are."""
+    row = listed.row_of[number]
+    if row >= count or listed.met[row] != number:
+        listed.row_of[number], listed.met[count] = count, number
+        count += 1
+    return count
+
+
+@_jit
+def list_once(number: np.ndarray, listed: Listed, place: np.ndarray) -> int:
+    """Lists numbers (int64 [T, B]), each once; `place` is written: where each is listed."""
+    count = 0
+    for t in range(number.shape[0]):
+        for game in range(number.shape[1]):
+            count = _list(number[t, game], listed, count)
+            place[t, game] = listed.row_of[number[t, game]]
+    return count
+
+
+@_jit
+def move_in_tree(
+    t: int,
+    history: np.ndarray,
+    uniform: np.ndarray,
+    tables: TreeTables,
+    chance: ChanceTables,
+    moves: MoveArrays,
+) -> None:
+    """Makes the moves, and plays chance after them: row t + 1 of `history` is written.
+
+    Args:
+      t: which move of the games.
+      history: int64 [T + 1, B], where they are before each move.
+      uniform: float64 [T, B, N], random numbers for chance.
+      tables: the game.
+      chance: its chance.
+      moves: with the `action`.
+    """
+    num_actions = tables.legal.shape[1]
+    for game in range(history.shape[1]):
+        after = tables.successor[history[t, game] * num_actions + moves.action[t, game]]
+        history[t + 1, game] = _after_chance(after, uniform[t, game], chance)
+
+
+@_jit
+def meet_players(
+    t: int, games: Games, lists: GrowingArrays, num_rows: int, moves: MoveArrays
+) -> int:
+    """Records what movers know, as rows of `GrowingInputs`.
+
+    Args:
+      t: which move of the games.
+      games: the games; a player's sequence is 2 * game + player.
+      lists: rows are written from `num_rows` on.
+      num_rows: how many there were before.
+      moves: `player`, `legal` and `place` are written.
+
+    Returns:
+      The number of rows there are now.
+    """
+    for game in range(len(games.player)):
+        mover = games.player[game]
+        moves.player[t, game], moves.place[t, game] = mover, 0
+        for action in range(games.legal.shape[1]):
+            moves.legal[t, game, action] = games.legal[game, action]
+        if mover >= 0:
+            known = lists.known[2 * game + mover]
+            lists.sequence[num_rows], lists.begin[num_rows] = 2 * game + mover, known[2]
+            known[2] = games.num_bits[game, mover]
+            lists.end[num_rows], moves.place[t, game] = known[2], num_rows
+            num_rows += 1
     return num_rows
 
 
 @_jit
 def meet_histories(
-    first_row: int,
-    mover: np.ndarray,
-    bits: np.ndarray,
-    num_bits: np.ndarray,
-    public_size: int,
-    private_size: int,
-    read: np.ndarray,
-    ones: np.ndarray,
-    sequence: np.ndarray,
-    begin: np.ndarray,
-    end: np.ndarray,
+    games: Games, sizes: tuple[int, int], ones: np.ndarray, lists: GrowingArrays, num_rows: int
 ) -> None:
     """Records the histories before a move in every game, as rows of `GrowingInputs`.
 
@@ -72,161 +280,55 @@ def meet_histories(
     `Rules.history_tensor`. What a player knows begins with two columns that say who it is.
 
     Args:
-      first_row: how many moves there were before.
-      mover: int8 [B], who moves; negative: nobody.
-      bits: int32 [B, 2, K], as in `games.compiled.Games`, and so is `num_bits`.
-      public_size: how many columns everybody knows.
-      private_size: how many one player alone knows.
-      read: int32 [B, 3], of each player how many of its bits are in the list, and how many were in
-        the list at the game's move before; zeros before the first move. Is written.
+      games: the games; each is a sequence.
+      sizes: how many columns everybody knows, and how many one player alone.
       ones: int32 [B, 2 K], the columns of each game's ones; is written, as far as they are known.
-      sequence: int32 [T B], as in `GrowingInputs`, and so are `begin` and `end`; written from
-        `first_row` on.
+      lists: rows are written from `num_rows` on.
+      num_rows: how many there were before.
     """
-    row = first_row
-    for game in range(len(mover)):
-        if mover[game] < 0:
+    public_size, private_size = sizes
+    for game in range(len(games.player)):
+        if games.player[game] < 0:
             continue
-        before = read[game, 2]
-        count = before
+        known = lists.known[game]
+        count = known[2]
+        lists.sequence[num_rows], lists.begin[num_rows] = game, count
         for player in range(2):
-            for index in range(read[game, player], num_bits[game, player]):
-                column = bits[game, player, index] - 2
+            for index in range(known[player], games.num_bits[game, player]):
+                column = games.bits[game, player, index] - 2
                 is_private = column >= public_size
                 if column >= 0 and (player == 0 or is_private):
                     ones[game, count] = column + player * private_size
                     count += 1
-            read[game, player] = num_bits[game, player]
-        sequence[row], begin[row], end[row], read[game, 2] = game, before, count, count
-        row += 1
+            known[player] = games.num_bits[game, player]
+        lists.end[num_rows], known[2] = count, count
+        num_rows += 1
 
 
 @_jit
-def play_by_tables(
-    parameters: np.ndarray,
-    sizes: tuple[int, ...],
-    exploration: float,
-    table: tuple[np.ndarray, ...],
-    inputs: tuple[np.ndarray, ...],
-    units: tuple[np.ndarray, ...],
-    infoset_legal: np.ndarray,
-    mover: np.ndarray,
-    player: np.ndarray,
-    legal: np.ndarray,
-    place: np.ndarray,
-    row_of: np.ndarray,
-    met: np.ndarray,
-    threshold: np.ndarray,
-    behaviour: np.ndarray,
-    uniform: np.ndarray,
-    action: np.ndarray,
-    history: np.ndarray,
-    infoset: np.ndarray,
-    successor: np.ndarray,
-    infoset_row: np.ndarray,
-    row: np.ndarray,
-    cumulative: np.ndarray,
-    child: np.ndarray,
-) -> int:
-    """Plays all moves of all games; see `kernels.meet_infosets`, `act` and `make_move`.
-
-    Args:
-      parameters: float32 [P], the network's.
-      sizes: see `perceptron_kernels`.
-      exploration: share of decisions that are made at random.
-      table: the information state tensors of all R infosets, as `ListedInputs.arrays`.
-      inputs: T B of these; those of the infosets met are written.
-      units: per layer, what comes out of it, float32 [T B, units]; written likewise.
-
-    Returns:
-      How many infosets were met.
-    """
-    packed = packed_layers(parameters, sizes)
-    of_table, values_of_table, counts_of_table = table
-    column, value, count = inputs
-    num_rows = 0
-    for t in range(len(action)):
-        first_row = num_rows
-        num_rows = meet_infosets(
-            t, infoset, infoset_legal, mover, player, legal, place, row_of, met, first_row
-        )
-        if num_rows > first_row:
-            for new in range(first_row, num_rows):
-                here = met[new]
-                count[new] = counts_of_table[here]
-                for index in range(column.shape[1]):
-                    column[new, index] = of_table[here, index]
-                    value[new, index] = values_of_table[here, index]
-            news = (
-                column[first_row:num_rows], value[first_row:num_rows], count[first_row:num_rows]
-            )  # fmt: skip
-            first_of_lists(parameters, sizes, news, units[0][first_row:num_rows])
-            after_first(units, packed, first_row, num_rows)
-        act(t, units[-1], threshold, player, legal, place, behaviour, action, exploration)
-        make_move(
-            t, behaviour.shape[2], uniform, action, history, infoset, successor, infoset_row,
-            row, cumulative, child,
-        )  # fmt: skip
-    return num_rows
-
-
-@_jit
-def list_once(number: np.ndarray, row_of: np.ndarray, met: np.ndarray, place: np.ndarray) -> int:
-    """Lists numbers, each once, in the order in which they come first.
-
-    Args:
-      number: int64 [T, B].
-      row_of: int64 [more than the largest], anything not negative.
-      met: int64 [T B]; the numbers, written as far as there are any.
-      place: int64 [T, B]; is written: the row of each number among them.
-
-    Returns:
-      How many there are.
-    """
-    count = 0
-    for t in range(number.shape[0]):
-        for game in range(number.shape[1]):
-            here = number[t, game]
-            row = row_of[here]
-            if row >= count or met[row] != here:
-                row = count
-                row_of[here], met[row] = row, here
-                count += 1
-            place[t, game] = row
-    return count
-
-
-@_jit
-def look_back(
-    player: np.ndarray,
-    last_player: np.ndarray,
-    returns: np.ndarray,
-    valid: np.ndarray,
-    reward: np.ndarray,
-) -> bool:
+def look_back(last_player: np.ndarray, returns: np.ndarray, moves: MoveArrays) -> bool:
     """Says which moves count, and what they earned.
 
     Args:
-      player: int8 [T, B], who moved; negative: nobody.
       last_player: int8 [B], who would have to move next.
       returns: float [B], player 0's where the game is over.
-      valid: bool [T, B]; is written: the moves of games that are over.
-      reward: float32 [T, B]; is written: a game's return at its last move, if it is over.
+      moves: `valid` is written: the moves of games that are over; and `reward`: a game's return at
+        its last move, if it is over.
 
     Returns:
       Whether a row waited for chance inside a game.
     """
     waits = False
-    for game in range(player.shape[1]):
+    for game in range(moves.player.shape[1]):
         is_over, last = last_player[game] == _TERMINAL, -1
         waits |= last_player[game] < 0 and not is_over
-        for t in range(len(player)):
-            made = player[t, game] >= 0
-            waits |= player[t, game] == _CHANCE
-            valid[t, game] = made and is_over
-            reward[t, game] = 0.0
+        for t in range(len(moves.player)):
+            made = moves.player[t, game] >= 0
+            waits |= moves.player[t, game] == _CHANCE
+            moves.valid[t, game] = made and is_over
+            moves.reward[t, game] = 0.0
             if made:
                 last = t
         if is_over and last >= 0:
-            reward[last, game] = returns[game]
+            moves.reward[last, game] = returns[game]
     return waits

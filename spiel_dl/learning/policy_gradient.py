@@ -28,10 +28,10 @@ import torch
 
 from spiel_dl.learning.action_values import HistoryValues
 from spiel_dl.learning.config import LearnerConfig
-from spiel_dl.learning.self_play import Distinct, Trajectories
 from spiel_dl.learning.self_play_learner import SelfPlayLearner
+from spiel_dl.learning.sources import Trajectories
 from spiel_dl.learning.vtrace import v_trace
-from spiel_dl.policies.policy_network import log_policy
+from spiel_dl.policies.policy_network import MaskedPolicy
 
 
 @dataclasses.dataclass(frozen=True)
@@ -60,6 +60,11 @@ class PolicyGradientConfig(LearnerConfig):
         for name in ("num_epochs", "value_weight", "annealing_steps"):
             self._check(name, getattr(self, name) > 0, "positive")
 
+    @property
+    def descents_per_step(self) -> int:
+        """As `LearnerConfig.descents_per_step`."""
+        return self.num_epochs
+
 
 class PolicyGradientLearner(SelfPlayLearner):
     """Descends a policy loss that its subclasses say, in `policy_loss`.
@@ -69,39 +74,48 @@ class PolicyGradientLearner(SelfPlayLearner):
     part of the advantages only, and `expected_loss` the rest.
     """
 
-    terms = ("value_loss", "policy_loss", "entropy")
+    losses = ("value_loss", "policy_loss", "entropy")
     config: PolicyGradientConfig
     default_config = PolicyGradientConfig
 
-    def _descend(self, trajectories: Trajectories, seen: Distinct) -> list[torch.Tensor]:
-        """Steps 2 and 3 of the module's docstring."""
-        return self._descend_by_torch(trajectories, seen)
+    def _schedule(self) -> dict[str, float]:
+        return {**super()._schedule(), "temperature": self.temperature()}
 
-    def _descend_by_torch(self, trajectories: Trajectories, seen: Distinct) -> list[torch.Tensor]:
+    def _descend(self, trajectories: Trajectories) -> list[torch.Tensor]:
+        """Steps 2 and 3 of the module's docstring."""
+        seen = trajectories.seen
+        said = self._said(trajectories)
         values = self._history_values(trajectories)
-        if self._histories is not None and values is not None:
+        if values is not None:
             target, advantage, expected = self._targets_by_histories(values, trajectories)
         else:
-            target, advantage = self.targets(trajectories, seen)
-            expected = torch.zeros_like(trajectories.behaviour)
-        log_magnets = self.regularization_log_policies(
-            trajectories, seen, self.num_regularization_policies
-        )
+            target, advantage = self.targets(trajectories, seen.at_moves(said.outputs[:, -1]))
+            expected = None
+        mask = trajectories.legal.to(target.dtype)
+        magnets = [
+            MaskedPolicy.of(logits, mask).log_policy
+            for logits in self.regularization_logits(trajectories, self.num_regularization_policies)
+        ]
         weight = trajectories.valid / trajectories.valid.sum().clamp(min=1)
-        temperature = self.temperature()
         reported = []
-        for _ in range(self.config.num_epochs):
-            outputs = seen.at_moves(self.network.outputs(self.parameters, seen.tensors))
-            log_pi = log_policy(outputs[..., :-1], trajectories.legal)
-            entropy = -(log_pi.exp() * log_pi).sum(dim=-1)
-            losses = self.policy_loss(log_pi, trajectories, advantage, log_magnets)
-            losses = losses + self.expected_loss(log_pi, trajectories, expected)
-            policy_loss = (weight * losses).sum()
-            value_loss = (weight * (outputs[..., -1] - target).square()).sum()
-            mean_entropy = (weight * entropy).sum()
-            loss = policy_loss + self.config.value_weight * value_loss - temperature * mean_entropy
-            self._descent.step(loss, at=self.num_steps)
-            reported.append(torch.stack([value_loss, policy_loss, mean_entropy]).detach())
+        for epoch in range(self.config.num_epochs):
+            if epoch:
+                said = self.network.answer(self.parameters, seen.rows)
+            with torch.enable_grad():
+                outputs = seen.at_moves(said.outputs).requires_grad_()
+                current = MaskedPolicy.of(outputs[..., :-1], mask)
+                losses = self.policy_loss(current, trajectories, advantage, magnets)
+                if expected is not None:
+                    losses = losses + self.expected_loss(current, trajectories, expected)
+                policy_loss = (weight * losses).sum()
+                value_loss = (weight * (outputs[..., -1] - target).square()).sum()
+                entropies = -(current.policy * current.log_policy).sum(dim=-1)
+                entropy = (weight * entropies).sum()
+                loss = policy_loss + self.config.value_weight * value_loss
+                loss = loss - self._now["temperature"] * entropy
+            (gradient,) = torch.autograd.grad(loss, outputs)
+            self._follow(said, gradient, seen)
+            reported.append(torch.stack([value_loss, policy_loss, entropy]).detach())
         return list(torch.stack(reported).mean(dim=0))
 
     def _targets_by_histories(
@@ -113,12 +127,9 @@ class PolicyGradientLearner(SelfPlayLearner):
           Targets of values, float32 [T, B]; by how much moves did better than expected, as
           advantages, float32 [T, B]; and what is expected of actions, float32 [T, B, A].
         """
-        assert self._histories is not None
         no_cost = torch.zeros_like(trajectories.reward)
         found = self._history_targets(values, trajectories, trajectories.behaviour, no_cost)
-        self._histories.learn_targets(values, found, trajectories)
-        sign = torch.where(trajectories.player == 0, 1.0, -1.0)
-        said = values.seen.at_moves(values.outputs.detach())
+        sign, said = 1 - 2 * trajectories.player.to(no_cost.dtype), values.at_moves
         column = trajectories.action.unsqueeze(-1)
         surprise = sign * (found.taken - said.gather(-1, column).squeeze(-1))
         return found.value, surprise, sign.unsqueeze(-1) * said
@@ -126,56 +137,51 @@ class PolicyGradientLearner(SelfPlayLearner):
     @abc.abstractmethod
     def policy_loss(
         self,
-        log_pi: torch.Tensor,
+        current: MaskedPolicy,
         trajectories: Trajectories,
         advantage: torch.Tensor,
-        log_magnets: torch.Tensor,
+        magnets: list[torch.Tensor],
     ) -> torch.Tensor:
         """What is descended besides value and entropy, at every move: float32 [T, B].
 
         Args:
-          log_pi: float32 [T, B, A], log-probabilities by the current parameters.
+          current: the policy of the current parameters at all moves.
           trajectories: the games, played by pi_old.
           advantage: float32 [T, B], of the moves made, in units of `utility_scale`; with action
             values of histories, by how much they did better than these said.
-          log_magnets: float32 [K, T, B, A], log-probabilities of the K regularisation policies.
+          magnets: float32 [T, B, A], log-probabilities of each regularisation policy.
         """
 
     def expected_loss(
-        self, log_pi: torch.Tensor, trajectories: Trajectories, expected: torch.Tensor
+        self, current: MaskedPolicy, trajectories: Trajectories, expected: torch.Tensor
     ) -> torch.Tensor:
         """What is descended of action values of histories, at every move: float32 [T, B].
 
         Args:
-          log_pi: float32 [T, B, A], log-probabilities by the current parameters.
+          current: the policy of the current parameters at all moves.
           trajectories: the games, played by pi_old.
           expected: float32 [T, B, A], what actions are worth to who acts, in units of
-            `utility_scale`; 0 without such values.
+            `utility_scale`.
         """
-        return -(log_pi.exp() * expected).sum(dim=-1)
+        return -(current.policy * expected).sum(dim=-1)
 
-    @torch.no_grad()
     def targets(
-        self, trajectories: Trajectories, seen: Distinct
+        self, trajectories: Trajectories, value: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """Targets of values, and advantages of moves, in units of `utility_scale`.
 
         Args:
           trajectories: the games, played by pi_old.
-          seen: their observations.
+          value: what pi_old's network says of them, float32 [T, B].
 
         Returns:
           Float32 [T, B] each.
         """
-        value = seen.at_moves(self.network.evaluate(self.parameters, seen.tensors).value)
         targets = v_trace(
             value=value,
             policy=trajectories.behaviour,
             log_ratio=torch.zeros_like(trajectories.behaviour),
-            behaviour=trajectories.behaviour,
-            action=trajectories.action,
-            player=trajectories.player,
-            valid=trajectories.valid,
+            trajectories=trajectories,
             reward=trajectories.reward / self.utility_scale,
             eta=0.0,
             c_bar=self.config.gae_lambda,
@@ -188,18 +194,18 @@ class PolicyGradientLearner(SelfPlayLearner):
         return self.config.temperature / fallen
 
 
-def move_ratio(log_pi: torch.Tensor, trajectories: Trajectories) -> torch.Tensor:
+def move_ratio(current: MaskedPolicy, trajectories: Trajectories) -> torch.Tensor:
     """pi(a) / pi_old(a) of the moves made: float32 [T, B]."""
     column = trajectories.action.unsqueeze(-1)
-    log_now = log_pi.gather(-1, column)[..., 0]
-    return log_now.exp() / trajectories.behaviour.gather(-1, column)[..., 0]
+    now, before = (x.gather(-1, column)[..., 0] for x in (current.policy, trajectories.behaviour))
+    return now / before
 
 
-def divergence(log_pi: torch.Tensor, log_other: torch.Tensor) -> torch.Tensor:
+def divergence(current: MaskedPolicy, log_other: torch.Tensor) -> torch.Tensor:
     """KL(pi, other) at every move, in nats: float32 [T, B].
 
     Args:
-      log_pi: float32 [T, B, A]; as of `log_policy`, illegal actions have probability 0 in both.
-      log_other: float32 [T, B, A].
+      current: pi.
+      log_other: float32 [T, B, A], 0 for illegal actions.
     """
-    return (log_pi.exp() * (log_pi - log_other)).sum(dim=-1)
+    return (current.policy * (current.log_policy - log_other)).sum(dim=-1)

@@ -11,28 +11,27 @@ import torch
 
 from spiel_dl.learning.action_values import (
     ActionValueTrainer,
-    HistoryAnswer,
     HistoryTargets,
     HistoryValues,
     history_targets,
 )
+from spiel_dl.learning.batch_learner import BatchLearner, largest_utility
 from spiel_dl.learning.config import LearnerConfig
 from spiel_dl.learning.critic_training import CriticConfig
-from spiel_dl.learning.learner import Learner, largest_utility
-from spiel_dl.learning.self_play import ActingNetwork, ActingPolicy, Distinct, Trajectories
-from spiel_dl.learning.step_kernels import References
-from spiel_dl.learning.tabulation import tabulate
+from spiel_dl.learning.self_play import ActingNetwork, ActingPolicy
+from spiel_dl.learning.sources import Seen, Trajectories
 from spiel_dl.learning.transformations import PolicyTransformations
 from spiel_dl.learning.tree_environment import TreeEnvironment
+from spiel_dl.networks.perceptron import Answer
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.network_policy import FineTuning, NetworkPolicy
-from spiel_dl.policies.policy_network import PolicyNetwork, log_policy, policy_of
+from spiel_dl.policies.policy_network import PolicyNetwork, policy_of
 from spiel_dl.tree.load import AnyGame
 
 _TARGET = 0  # row of the fixed networks' parameters; the regularisation policies come after it
 
 
-class SelfPlayLearner(Learner):
+class SelfPlayLearner(BatchLearner):
     """A policy network that learns from games against itself.
 
     Beside it are networks that gradients do not change. The target network follows it slowly, so
@@ -61,6 +60,7 @@ class SelfPlayLearner(Learner):
         device: torch.device | str = "cpu",
         transformations: PolicyTransformations | None = None,
         critic: CriticConfig | None = None,
+        cuda_graph: bool = False,
     ):
         """Makes a fresh network.
 
@@ -70,11 +70,12 @@ class SelfPlayLearner(Learner):
           device: where games are played and networks live.
           transformations: what opponents may do by a critic that learns, too; None: no critic.
           critic: how the critic learns; None: the defaults.
+          cuda_graph: do a step as one CUDA graph, see `StepGraph`; on a CUDA device only.
 
         Raises:
           ValueError: if the game is none that can be learned here, if a transformation is none for
-            it, if the config is another learner's, or if there are parameters of a critic without
-            transformations.
+            it, if the config is another learner's, if there are parameters of a critic without
+            transformations, or if a step cannot be a graph.
         """
         config = self.default_config() if config is None else config
         if not isinstance(config, self.default_config):
@@ -90,30 +91,39 @@ class SelfPlayLearner(Learner):
             max_tree_histories=config.max_tree_histories,
             transformations=transformations,
             critic=critic,
+            cuda_graph=cuda_graph,
         )
-        environment = self._self_play.environment
-        num_actions = environment.legal_actions().shape[1]
-        self.network = PolicyNetwork(
-            environment.information_state_tensor().shape[1], num_actions, config.hidden_sizes
-        )
+        source = self._self_play.source
+        self.network = PolicyNetwork(source.num_inputs, source.num_actions, config.hidden_sizes)
         self.parameters = self.network.initial_parameters(config.seed).to(device)
-        self._descent = config.descent(self.parameters)
+        self._descent = config.descent(self.parameters, config.descents_per_step)
         self._histories: ActionValueTrainer | None = None
         wants = config.history_values
-        if wants or (wants is None and isinstance(environment, TreeEnvironment)):
-            size = self._self_play.record_histories()
-            self._histories = ActionValueTrainer(size, num_actions, config, device)
+        if wants or (wants is None and self._tree() is not None):
+            size = source.record_histories()
+            self._histories = ActionValueTrainer(size, source.num_actions, config, device)
         self.utility_scale = config.utility_unit or largest_utility(self.game)
         num_fixed = 1 + self.num_regularization_policies
         self._fixed = self.parameters.detach().repeat(num_fixed, 1)
-        self._log_policy_tables = self._tabulate()
-        # A tensor, because a CUDA graph does not notice what changes in Python.
-        self._target_rate = torch.zeros((), device=device)
+        self._logit_tables = self._tabulate()
+        self._acting: ActingNetwork | None = None  # if it knows what it said of the last games
+        # Tensors, because a CUDA graph does not notice what changes in Python.
+        self._now = {name: torch.zeros((), device=device) for name in self._schedule()}
 
     def step(self) -> None:
         """As `Learner.step`."""
-        self._target_rate.fill_(self.config.target_rate(self.num_steps))
+        for name, number in self._schedule().items():
+            self._now[name].fill_(number)
         super().step()
+
+    def _schedule(self) -> dict[str, float]:
+        """Numbers that change from step to step, as they are at this one; `_now` has them."""
+        return {"target_rate": self.config.target_rate(self.num_steps)}
+
+    def _tree(self) -> TreeEnvironment | None:
+        """The tables of the game; None if it is not compiled."""
+        environment = self._self_play.environment
+        return environment if isinstance(environment, TreeEnvironment) else None
 
     def policy(self, fine_tuning: FineTuning | None = None) -> ArrayPolicy | NetworkPolicy:
         """The policy that was learned so far, for both players.
@@ -125,10 +135,9 @@ class SelfPlayLearner(Learner):
           An `ArrayPolicy` if the game is compiled, else a `NetworkPolicy`. Later steps do not
           change it.
         """
-        parameters = self._fixed[_TARGET].clone()
-        environment = self._self_play.environment
-        if isinstance(environment, TreeEnvironment):
-            return tabulate(environment, self.network, parameters, fine_tuning)
+        parameters, tree = self._fixed[_TARGET].clone(), self._tree()
+        if tree is not None:
+            return tree.tabulate(self.network, parameters, fine_tuning)
         return NetworkPolicy(self.game, self.network, parameters, fine_tuning)
 
     def regularization_policy(self) -> ArrayPolicy:
@@ -137,40 +146,37 @@ class SelfPlayLearner(Learner):
         Raises:
           ValueError: if the game is not compiled.
         """
-        environment = self._self_play.environment
-        if not isinstance(environment, TreeEnvironment):
+        tree = self._tree()
+        if tree is None:
             raise ValueError(
                 f"{self.game} is not compiled, so there is no table of its infosets; raise "
                 f"max_tree_histories={self.config.max_tree_histories}"
             )
-        return tabulate(environment, self.network, self._fixed[1])
+        return tree.tabulate(self.network, self._fixed[1])
 
+    @torch.no_grad()
     def _learn(self, trajectories: Trajectories) -> list[torch.Tensor]:
-        terms = self._descend(trajectories, trajectories.distinct_observations())
+        terms = self._descend(trajectories)
         self._move_target()
         return terms
 
     @abc.abstractmethod
-    def _descend(self, trajectories: Trajectories, seen: Distinct) -> list[torch.Tensor]:
-        """Changes the current parameters; returns the `terms`.
+    def _descend(self, trajectories: Trajectories) -> list[torch.Tensor]:
+        """Changes the current parameters; returns the `losses`."""
 
-        Args:
-          trajectories: the games.
-          seen: their observations.
-        """
+    def _said(self, trajectories: Trajectories) -> Answer:
+        """What the network says of the rows of the games that were played last."""
+        if self._acting is not None:
+            return self._acting.answer(trajectories.seen.rows)
+        return self.network.answer(self.parameters, trajectories.seen.rows)
+
+    def _follow(self, said: Answer, gradient: torch.Tensor, seen: Seen) -> None:
+        """One step of Adam, by the gradient of what was said of all moves, [T, B, A + 1]."""
+        self._descent.follow([said.gradient(seen.add_up(gradient))])
 
     def _history_values(self, trajectories: Trajectories) -> HistoryValues | None:
         """What is known of the histories; None: nothing."""
         return None if self._histories is None else self._histories.ask(trajectories)
-
-    def _history_answer(self, trajectories: Trajectories) -> HistoryAnswer | None:
-        """The same for compiled loops."""
-        return None if self._histories is None else self._histories.answer(trajectories)
-
-    def _learn_histories(self, said: HistoryAnswer | None) -> None:
-        """One step along the gradient that a compiled loop has found."""
-        if self._histories is not None and said is not None:
-            self._histories.follow(said)
 
     def _history_targets(
         self,
@@ -181,23 +187,23 @@ class SelfPlayLearner(Learner):
         *,
         c_bar: float = 1.0,
     ) -> HistoryTargets:
-        """As `learning.action_values.history_targets`, in units of `utility_scale`."""
-        return history_targets(
-            action_value=values.seen.at_moves(values.outputs.detach()),
+        """Targets by action values of histories, in units of `utility_scale`; these learn, too."""
+        assert self._histories is not None
+        targets = history_targets(
+            action_value=values.at_moves,
             policy=policy,
             cost=cost,
-            behaviour=trajectories.behaviour,
-            action=trajectories.action,
-            player=trajectories.player,
-            valid=trajectories.valid,
+            trajectories=trajectories,
             reward=trajectories.reward / self.utility_scale,
             trace_decay=self.config.history_trace_decay,
             c_bar=c_bar,
         )
+        self._histories.learn(values, targets, trajectories)
+        return targets
 
     def _move_target(self) -> None:
         """Moves the target network to the current one, as far as it goes in a step."""
-        self._fixed[_TARGET].lerp_(self.parameters.detach(), self._target_rate)
+        self._fixed[_TARGET].lerp_(self.parameters.detach(), self._now["target_rate"])
 
     def _renew_regularization(self) -> None:
         """The target network becomes the newest regularisation policy; the oldest is forgotten."""
@@ -205,67 +211,41 @@ class SelfPlayLearner(Learner):
         self._fixed[1] = self._fixed[_TARGET]
         self._renew_tables()
 
-    @torch.no_grad()
-    def target_value(self, seen: Distinct) -> torch.Tensor:
+    def target_value(self, seen: Seen) -> torch.Tensor:
         """The target network's values of what was seen, in units of `utility_scale`: [T, B]."""
-        return seen.at_moves(self._target_rows(seen))
+        return seen.at_moves(self.network.values(self._fixed[_TARGET], seen.rows))
 
-    @torch.no_grad()
-    def _target_rows(self, seen: Distinct) -> torch.Tensor:
-        """The same by rows: float32 [N]."""
-        return self.network.evaluate(self._fixed[_TARGET], seen.tensors).value
+    def regularization_logits(
+        self, trajectories: Trajectories, num_newest: int
+    ) -> list[torch.Tensor]:
+        """What the K newest regularisation policies say of all moves: float32 [T, B, A] each.
 
-    @torch.no_grad()
-    def regularization_log_policies(
-        self, trajectories: Trajectories, seen: Distinct, num_newest: int
-    ) -> torch.Tensor:
-        """What the newest regularisation policies say of all moves.
-
-        Args:
-          trajectories: the moves.
-          seen: their observations.
-          num_newest: K, how many to ask.
-
-        Returns:
-          Float32 [K, T, B, A], the newest first.
+        The newest is the first one. Logits of illegal actions are without meaning.
         """
-        if not num_newest:
-            return trajectories.behaviour.new_zeros((0, *trajectories.behaviour.shape))
-        if self._log_policy_tables is not None:
-            return self._log_policy_tables[:num_newest, trajectories.infoset]
+        seen = trajectories.seen
+        if self._logit_tables is not None and seen.number is not None:
+            tables = self._logit_tables[:num_newest]
+            return [seen.at_moves(table.index_select(0, seen.number)) for table in tables]
         networks = self._fixed[1 : num_newest + 1]
-        logits = self.network.evaluate(networks, seen.tensors).logits
-        at_moves = torch.stack([seen.at_moves(network) for network in logits])
-        return log_policy(at_moves, trajectories.legal)
+        outputs = [self.network.outputs(network, seen.rows) for network in networks]
+        return [seen.at_moves(x[:, :-1]) for x in outputs]
 
-    @torch.no_grad()
-    def _references(
-        self, trajectories: Trajectories, seen: Distinct, num_newest: int
-    ) -> References:
-        """As `regularization_log_policies`, by rows; for `learning.step_kernels`."""
-        if self._log_policy_tables is not None:
-            return References(self._log_policy_tables[:num_newest], trajectories.infoset)
-        networks = self._fixed[1 : num_newest + 1]
-        assert seen.place is not None  # on a CPU
-        return References(self.network.outputs(networks, seen.tensors), seen.place)
-
-    @torch.no_grad()
     def _tabulate(self) -> torch.Tensor | None:
-        """The regularisation policies at all infosets: float32 [K, R, A].
+        """Logits of the regularisation policies at all infosets: float32 [K, R, A].
 
         They stay the same for a whole period. None if the infosets are not tabulated.
         """
-        environment = self._self_play.environment
-        if not isinstance(environment, TreeEnvironment):
+        tree = self._tree()
+        if tree is None or not self.num_regularization_policies:
             return None
-        logits = self.network.evaluate(self._fixed[1:], environment.infoset_tensors).logits
-        return log_policy(logits, environment.infoset_legal)
+        outputs = self.network.outputs(self._fixed[1:], tree.infoset_tensors)
+        return outputs[..., :-1].contiguous()
 
     def _renew_tables(self) -> None:
         """Tabulates again, in place, because a CUDA graph reads them."""
         tables = self._tabulate()
-        if tables is not None and self._log_policy_tables is not None:
-            self._log_policy_tables.copy_(tables)
+        if tables is not None and self._logit_tables is not None:
+            self._logit_tables.copy_(tables)
 
     def load_state(self, state: Mapping[str, np.ndarray]) -> None:
         """As `Learner.load_state`."""
@@ -283,21 +263,21 @@ class SelfPlayLearner(Learner):
     def _described(self) -> dict[str, Any]:
         sizes = list(self.network.hidden_sizes)
         place = {"array": "fixed_parameters", "row": _TARGET}
-        return {**place, "hidden_sizes": sizes, "fine_tuning": None}
+        return {"policy": {**place, "hidden_sizes": sizes, "fine_tuning": None}}
 
     def _acting_policy(self) -> ActingPolicy | torch.Tensor:
-        act = ActingNetwork(self.network, self.parameters.detach())
-        environment = self._self_play.environment
-        if isinstance(environment, TreeEnvironment) and not self.parameters.is_cpu:
-            legal = environment.infoset_legal
-            # All at once, unless that is much more than is asked for move by move.
-            if len(legal) <= 2 * self._self_play.num_steps * self.config.batch_size:
-                return act(environment.infoset_tensors, legal)
+        tree = self._tree()
+        act = ActingNetwork(self.network, self.parameters.detach(), said=[])
+        # At all infosets at once, unless that is much more than is asked for move by move.
+        most = 2 * self._self_play.source.num_steps * self.config.batch_size
+        if tree is not None and len(tree.infoset_legal) <= most:
+            self._acting = None
+            return act(tree.infoset_tensors, tree.infoset_legal)
+        self._acting = act
         return act
 
-    @torch.no_grad()
     def policy_at(self, trajectories: Trajectories) -> torch.Tensor:
-        """As `Learner.policy_at`."""
-        seen = trajectories.distinct_observations()
-        logits = self.network.evaluate(self._fixed[_TARGET], seen.tensors).logits
-        return policy_of(seen.at_moves(logits), trajectories.legal)
+        """As `BatchLearner.policy_at`."""
+        seen = trajectories.seen
+        outputs = seen.at_moves(self.network.outputs(self._fixed[_TARGET], seen.rows))
+        return policy_of(outputs[..., :-1], trajectories.legal)

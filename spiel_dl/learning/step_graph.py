@@ -10,6 +10,8 @@ from collections.abc import Callable
 
 import torch
 
+from spiel_dl.learning.sources import Source
+
 # Kernels are loaded, and workspaces made, in a few ordinary steps before the graph is captured.
 _NUM_ORDINARY_STEPS = 3
 
@@ -21,29 +23,39 @@ class StepGraph:
     place and must not look at their values, nor depend on anything in Python that changes.
     """
 
-    def __init__(self, function: Callable[[], torch.Tensor], generator: torch.Generator):
+    def __init__(self, function: Callable[[], torch.Tensor], source: Source):
         """Captures nothing yet.
 
         Args:
           function: what is to be called.
-          generator: the one source of chance that it draws from.
+          source: the games that it plays, with the one source of chance that it draws from.
 
         Raises:
-          ValueError: if the generator is not on a CUDA device.
+          ValueError: if the games are not on a CUDA device, or are played by Python.
         """
-        if generator.device.type != "cuda":
+        device = source.generator.device
+        if device.type != "cuda":
             raise ValueError(
-                f"CUDA graphs need a CUDA device, and this is {generator.device}; pass "
+                f"CUDA graphs need a CUDA device, and this is {device}; pass "
                 'device="cuda", or do without graphs'
             )
-        self._function, self._generator = function, generator
-        self._stream = torch.cuda.Stream(generator.device)
+        if not source.is_capturable:
+            raise ValueError(
+                "this game has no Rules, so Python plays it, which no CUDA graph can hold; raise "
+                "max_tree_histories, or do without graphs"
+            )
+        self._function, self._generator = function, source.generator
+        self._stream = torch.cuda.Stream(device)
         self._num_calls = 0
         self._graph: torch.cuda.CUDAGraph | None = None
         self._result: torch.Tensor | None = None
 
     def __call__(self) -> torch.Tensor:
-        """What the function returns; the next call overwrites it."""
+        """What the function returns; the next call overwrites it.
+
+        Raises:
+          RuntimeError: if the function cannot be captured.
+        """
         self._num_calls += 1
         if self._num_calls <= _NUM_ORDINARY_STEPS:
             return self._call()
@@ -65,6 +77,22 @@ class StepGraph:
         """The graph of a call, which is not carried out, and where its result will be."""
         graph = torch.cuda.CUDAGraph()
         graph.register_generator_state(self._generator)
-        with torch.cuda.graph(graph, stream=self._stream):
-            result = self._function()
+        # Libraries may allocate in autograd's threads. That is none of this stream's business.
+        context = torch.cuda.graph(graph, stream=self._stream, capture_error_mode="thread_local")
+        cause: BaseException | None = None
+        try:
+            with context:
+                try:
+                    result = self._function()
+                except Exception as error:
+                    cause = error  # the end of the capture hides it
+                    raise
+        except Exception as error:
+            free, total = (size / 2**30 for size in torch.cuda.mem_get_info())
+            reason = cause or error
+            raise RuntimeError(
+                f"a step could not be captured as a CUDA graph: {type(reason).__name__}: {reason}. "
+                f"{free:.1f} of {total:.1f} GiB are free, and a graph holds all that a step needs "
+                "at once: use a smaller batch_size, or cuda_graph=False"
+            ) from reason
         return graph, result

@@ -13,9 +13,13 @@ import numpy as np
 import torch
 
 from spiel_dl.games.environments import EpisodeEnds
-from spiel_dl.learning import history_tensors, kernels
+from spiel_dl.learning import history_tensors, play_kernels
+from spiel_dl.learning.play_kernels import ChanceTables, TreeTables
+from spiel_dl.policies.array_policy import ArrayPolicy
+from spiel_dl.policies.network_policy import FineTuning, policy_rows
+from spiel_dl.policies.policy_network import PolicyNetwork
 from spiel_dl.tree.game_tree import GameTree
-from spiel_dl.tree.histories import CHANCE_PLAYER
+from spiel_dl.tree.histories import CHANCE_PLAYER, TERMINAL_PLAYER
 
 _NEVER = 2.0  # above all random numbers
 
@@ -36,7 +40,7 @@ class TreeEnvironment:
       is_over: bool [H].
       utility: float32 [H], player 0's where the game is over, else 0.
       successor: int64 [H A], the history after (history, action), at history * A + action.
-      chance: how chance is played: `row`, `cumulative` and `child` of `kernels.play_chance`.
+      chance: how chance is played, as arrays.
       events_after_move: the most chance events in a row after a move.
       history: int64 [B], where each game is.
       infoset: int64 [B], the rows of these histories.
@@ -76,7 +80,8 @@ class TreeEnvironment:
         self.successor = to_device(_next_histories(tree, self._num_actions))
         self.is_over = to_device(tree.is_terminal)
         self.utility = to_device(tree.utility)
-        self.chance = [to_device(array) for array in _chance_tables(tree)]
+        self.chance = _chance_tables(tree)
+        self._chance = [to_device(array) for array in self.chance]
         self._events_at_root, self.events_after_move = _longest_chance_runs(tree)
         self._history_of_row: torch.Tensor | None = None
         self._roots = torch.zeros(batch_size, dtype=torch.int64, device=device)
@@ -150,20 +155,47 @@ class TreeEnvironment:
         utility = torch.where(is_legal, self.utility[after], 0.0)
         return torch.where(goes_on, rows[after], -1), utility.float()
 
-    def look_up_histories(
-        self, histories: torch.Tensor, number: torch.Tensor, tensor: torch.Tensor
-    ) -> None:
-        """Numbers and tensors of any histories.
+    def tables(self) -> TreeTables:
+        """The game for compiled loops, on a CPU."""
+        mover = np.full(len(self.infoset_legal), TERMINAL_PLAYER, np.int8)
+        acts = self.tree.player >= 0
+        mover[self.row.numpy()[acts]] = self.tree.player[acts]
+        tensors = (self.infoset_legal, self.row, self.successor)
+        return TreeTables(mover, *(tensor.numpy() for tensor in tensors))
 
-        Args:
-          histories: int64 [...].
-          number: where to write the numbers, which are the same only for the same tensors:
-            int64 [...].
-          tensor: where to write the tensors: float32 [..., E].
-        """
-        rows, tensors = self._histories
-        number.copy_(rows[histories])
-        tensor.copy_(tensors[number])
+    def tabulate(
+        self,
+        network: PolicyNetwork,
+        parameters: torch.Tensor,
+        fine_tuning: FineTuning | None = None,
+    ) -> ArrayPolicy:
+        """A network's policy at all infosets."""
+        tensors, legal = self.infoset_tensors[:-1], self.infoset_legal[:-1]
+        rows = policy_rows(network, parameters, tensors, legal, fine_tuning)
+        strategies = []
+        for player, (row, action) in enumerate(self._places()):
+            strategy = np.ones(self.tree.treeplexes[player].num_sequences)
+            strategy[1:] = rows[row, action]
+            strategies.append(strategy)
+        return ArrayPolicy(self.tree, (strategies[0], strategies[1]))
+
+    def table_of(self, policy: ArrayPolicy) -> torch.Tensor:
+        """A policy by the rows of the tables of infosets: float32 [R, A]."""
+        table = np.zeros(self.infoset_legal.shape, np.float32)
+        for player, (row, action) in enumerate(self._places()):
+            table[row, action] = policy.strategies[player][1:]
+        return torch.from_numpy(table).to(self.infoset_legal.device)
+
+    def _places(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """For each player the row and the action of all sequences but the empty one."""
+        tree, first_row = self.tree, (0, self.tree.num_infosets(0))
+        return [
+            (
+                first_row[player] + tree.treeplexes[player].infoset_of_sequence[1:],
+                tree.sequence_action[player][1:],
+            )
+            for player in (0, 1)
+        ]
 
     def step(self, action: torch.Tensor) -> EpisodeEnds:
         """Makes one move in every game, and plays the chance events after it.
@@ -172,15 +204,11 @@ class TreeEnvironment:
           action: int64 [B], legal where a player moves; without effect where the game is over.
         """
         before = self.history
-        self.move(action)
+        after = self.successor.index_select(0, before * self._num_actions + action)
+        self._arrive(self._play_chance(after, self.events_after_move))
         is_over = self.is_over.index_select(0, self.history)
         finished = is_over & (before != self.history)
         return EpisodeEnds(finished, self.utility.index_select(0, self.history) * finished)
-
-    def move(self, action: torch.Tensor) -> None:
-        """As `step`, but tells nothing."""
-        after = self.successor.index_select(0, self.history * self._num_actions + action)
-        self._arrive(self._play_chance(after, self.events_after_move))
 
     @functools.cached_property
     def _histories(self) -> tuple[torch.Tensor, torch.Tensor]:
@@ -209,26 +237,16 @@ class TreeEnvironment:
             device=history.device,
         )  # fmt: skip
         if history.device.type == "cpu":
-            arrays = (x.numpy() for x in (history, uniform, *self.chance))
-            return torch.from_numpy(kernels.play_chance(*arrays))
-        return play_chance(history, uniform, *self.chance)
-
-
-def play_chance(
-    history: torch.Tensor,
-    uniform: torch.Tensor,
-    row: torch.Tensor,
-    cumulative: torch.Tensor,
-    child: torch.Tensor,
-) -> torch.Tensor:
-    """As `kernels.play_chance`, on any device."""
-    for event in range(uniform.shape[1]):
-        here = row.index_select(0, history)
-        is_past = cumulative.index_select(0, here) <= uniform[:, event : event + 1]
-        outcome = is_past.sum(dim=1, keepdim=True)
-        after = child.index_select(0, here).gather(1, outcome)[:, 0]
-        history = torch.where(here > 0, after, history)
-    return history
+            arrays = (history.numpy(), uniform.numpy(), self.chance)
+            return torch.from_numpy(play_kernels.play_chance(*arrays))
+        row, cumulative, child = self._chance
+        for event in range(num_events):
+            here = row.index_select(0, history)
+            is_past = cumulative.index_select(0, here) <= uniform[:, event : event + 1]
+            outcome = is_past.sum(dim=1, keepdim=True)
+            after = child.index_select(0, here).gather(1, outcome)[:, 0]
+            history = torch.where(here > 0, after, history)
+        return history
 
 
 def _infoset_rows(tree: GameTree) -> np.ndarray:
@@ -252,15 +270,8 @@ def _next_histories(tree: GameTree, num_actions: int) -> np.ndarray:
     return successor
 
 
-def _chance_tables(tree: GameTree) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """How chance is played.
-
-    Returns:
-      row: int64 [H], a history's row in the next two tables; 0 where chance does not act.
-      cumulative: float64 [N, C], the probability of the outcomes up to each, the last one's
-        replaced by something above 1.
-      child: int64 [N, C], the history after each outcome.
-    """
+def _chance_tables(tree: GameTree) -> ChanceTables:
+    """How chance is played."""
     acting = np.flatnonzero(tree.player == CHANCE_PLAYER)
     row = np.zeros(tree.num_histories, np.int64)
     row[acting] = np.arange(1, len(acting) + 1)
@@ -274,7 +285,7 @@ def _chance_tables(tree: GameTree) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     cumulative = np.full(shape, _NEVER)
     cumulative[1:] = np.cumsum(reach, axis=1)
     cumulative[1:][np.arange(shape[1]) >= sizes[:, None] - 1] = _NEVER
-    return row, cumulative, child
+    return ChanceTables(row, cumulative, child)
 
 
 def _longest_chance_runs(tree: GameTree) -> tuple[int, int]:

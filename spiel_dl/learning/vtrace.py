@@ -24,11 +24,12 @@ is what an action earns from here on, its own regularisation cost included.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 
-from spiel_dl.learning import kernels
+from spiel_dl.learning.recurrence import one_later, solve_backwards
+from spiel_dl.learning.sources import Trajectories
 
 
 class Targets(NamedTuple):
@@ -48,10 +49,7 @@ def v_trace(
     value: torch.Tensor,
     policy: torch.Tensor,
     log_ratio: torch.Tensor,
-    behaviour: torch.Tensor,
-    action: torch.Tensor,
-    player: torch.Tensor,
-    valid: torch.Tensor,
+    trajectories: Trajectories,
     reward: torch.Tensor,
     eta: float,
     c_bar: float = 1.0,
@@ -63,10 +61,7 @@ def v_trace(
       value: V, float [T, B], the value of the mover for itself.
       policy: pi, float [T, B, A], the policy to evaluate; 0 for illegal actions.
       log_ratio: log(pi / pi_reg), float [T, B, A]; 0 for illegal actions.
-      behaviour: mu, float [T, B, A], the policy that acted.
-      action: int64 [T, B], the actions it took.
-      player: int8 [T, B], who moved.
-      valid: bool [T, B], which moves are part of a game: in each column the first ones.
+      trajectories: the games, played by mu.
       reward: float [T, B], what the move earned player 0.
       eta: weight of the regularisation.
       c_bar: bound on the ratios that carry a target backwards.
@@ -75,73 +70,71 @@ def v_trace(
     Returns:
       Targets; without meaning at invalid moves.
     """
-    column = action.unsqueeze(-1)
-    acting = behaviour.gather(-1, column).squeeze(-1)
+    column, valid = trajectories.action.unsqueeze(-1), trajectories.valid
+    acting = trajectories.behaviour.gather(-1, column).squeeze(-1)
+    # Where nobody moves, the acting policy may be 0 at any action.
     ratio = (policy.gather(-1, column).squeeze(-1) / acting).where(valid, 1.0)
     cost = eta * (policy * log_ratio).sum(dim=-1) * valid
-    steps = (value, ratio, cost, reward, player, valid)
-    if value.device.type == "cpu":
-        arrays: list[Any] = [*(x.contiguous().numpy() for x in steps), c_bar, rho_bar]
-        v, error = map(torch.from_numpy, kernels.go_back(*arrays))
-    else:
-        v, error = go_back(*steps, c_bar, rho_bar)
+    v, error = _go_back(value, ratio, cost, reward * valid, _owners(trajectories), c_bar, rho_bar)
     q = value.unsqueeze(-1) - eta * log_ratio
     return Targets(v, q.scatter_add(-1, column, (error / acting).unsqueeze(-1)))
 
 
-def go_back(
+def _owners(trajectories: Trajectories) -> torch.Tensor:
+    """Whose moves they are: bool [T, 2, B]."""
+    player = trajectories.player
+    return torch.stack([player == 0, player == 1], dim=1) & trajectories.valid.unsqueeze(1)
+
+
+def _go_back(
     value: torch.Tensor,
     ratio: torch.Tensor,
     cost: torch.Tensor,
     reward: torch.Tensor,
-    player: torch.Tensor,
-    valid: torch.Tensor,
+    own: torch.Tensor,
     c_bar: float,
     rho_bar: float,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """As `kernels.go_back`, on any device; without meaning at invalid moves."""
-    # [T, 2, B] from here on: everything once for each player.
-    players = torch.arange(2, device=player.device, dtype=player.dtype)[:, None]
-    own = (player.unsqueeze(1) == players) & valid.unsqueeze(1)
-    sign = torch.where(players == 0, 1.0, -1.0).to(reward.dtype)
-    utility = (reward * valid).unsqueeze(1) * sign
-    regularisation = torch.where(own, -cost.unsqueeze(1), cost.unsqueeze(1))
-    columns = (x.unbind() for x in (own, utility, regularisation, ratio, value))
-    targets, errors = _go_back_for_both(list(zip(*columns, strict=True)), c_bar, rho_bar)
-    mover = (player == 1).unsqueeze(1).long()
-    v = torch.stack(targets).gather(1, mover).squeeze(1)
-    error = torch.stack(errors).gather(1, mover).squeeze(1)
-    return v, error
+    """V-trace by recurrences; the module's docstring has the names.
 
-
-def _go_back_for_both(
-    steps: list[tuple[torch.Tensor, ...]], c_bar: float, rho_bar: float
-) -> tuple[list[torch.Tensor], list[torch.Tensor]]:
-    """From the last move to the first, for both players ([2, B] each).
+    Args:
+      value: V, float [T, B].
+      ratio: rho, float [T, B]; 1 where nobody moves.
+      cost: K, float [T, B]; 0 where nobody moves.
+      reward: float [T, B], player 0's; 0 where nobody moves.
+      own: bool [T, 2, B], whose move it is.
+      c_bar: bound on the ratios that carry a target backwards.
+      rho_bar: bound on the ratios that correct a value.
 
     Returns:
-      For every move, v_t and D + w' v' - V_t, meaningful for the mover.
+      v_t and D + w' v' - V_t, float [T, B] each; without meaning where nobody moves.
     """
-    zero = torch.zeros_like(steps[0][1])
-    paid, weighted, next_value, next_target = zero, zero, zero, zero
-    weight = torch.ones_like(zero)
-    targets, errors = [], []
-    for own, utility, regularisation, ratio, value in reversed(steps):
-        paid = paid + utility + regularisation
-        weighted = weighted + utility
-        after = weighted + weight * next_target
-        weight = ratio * weight
-        corrected = _bounded(weight, rho_bar) * (paid + next_value - value)
-        target = value + corrected + _bounded(weight, c_bar) * (next_target - next_value)
-        targets.append(target)
-        errors.append(after - value)
-        # At an own move a new stretch begins; the opponent's moves are added to the one there is.
-        paid = torch.where(own, zero, paid)
-        weighted = torch.where(own, zero, regularisation + ratio * weighted)
-        weight = torch.where(own, 1.0, weight)
-        next_value = torch.where(own, value, next_value)
-        next_target = torch.where(own, target, next_target)
-    return targets[::-1], errors[::-1]
+    # [T, 2, B] from here on: everything once for each player. What is carried from the next own
+    # move to this one is carried over the other's moves.
+    carries = (~own).to(value.dtype)
+    value, ratio = value.unsqueeze(1).expand(own.shape), ratio.unsqueeze(1)
+    utility = torch.stack([reward, -reward], dim=1)
+    payment = torch.where(own, -cost.unsqueeze(1), cost.unsqueeze(1))
+
+    paid = solve_backwards(carries * (utility + payment), carries)
+    weighted = solve_backwards(carries * (payment + ratio * utility), carries * ratio)
+    weight = solve_backwards(1 - carries, carries * ratio, behind=1.0)
+    next_value = solve_backwards((1 - carries) * value, carries)
+
+    total = one_later(paid) + utility + payment
+    next_value, next_weight = one_later(next_value), one_later(weight, behind=1.0)
+    w = ratio * next_weight
+    corrected = _bounded(w, rho_bar) * (total + next_value - value)
+    # How far the target of the next own move is from its value, and likewise of this one.
+    gap = solve_backwards((1 - carries) * corrected, torch.where(own, _bounded(w, c_bar), carries))
+    next_target = next_value + one_later(gap)
+    error = one_later(weighted) + utility + next_weight * next_target - value
+    is_second = own[:, 1]
+    v = value + gap
+    return (
+        torch.where(is_second, v[:, 1], v[:, 0]),
+        torch.where(is_second, error[:, 1], error[:, 0]),
+    )
 
 
 def _bounded(weight: torch.Tensor, bound: float) -> torch.Tensor:

@@ -1,4 +1,4 @@
-"""The networks themselves: perceptrons, their inputs, their compiled arithmetic, and Adam.
+"""The networks themselves: perceptrons, their inputs, and Adam.
 
 Nothing here knows a game or a policy. `policies.policy_network` makes policies of them, `learning`
 trains them.

@@ -1,42 +1,23 @@
-"""Inputs of ones and zeros whose ones only ever become more, and their first layer.
+"""Inputs of ones and zeros whose ones only ever become more, and the first layer of a network.
 
 In a game of perfect recall, what a player knows at a move is what it knew at its last one, and
-more. So the first layer of a network need not multiply matrices: a row's product is that of the
-player's last row plus the weights of the new ones. The weights' gradient is found the same way
-backwards: a one's is that of all rows from the one where it is new to the sequence's last.
+more. So the first layer need not multiply matrices: a row's product is that of the player's last
+row plus the weights of the new ones. The weights' gradient is found the same way backwards.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
+import numba
 import numpy as np
 import torch
 
-from spiel_dl.networks import growing_kernels, perceptron_kernels
-from spiel_dl.networks.matrix_products import num_padded
-
-
-class Evaluation(NamedTuple):
-    """What a network has said of inputs.
-
-    Attributes:
-      parameters: float32 [P], a copy of its parameters. Not every change in place of a tensor is
-        counted by torch, so that they are compared.
-      units: per layer, what comes out of it: float32 [N, units], those of the last one padded.
-    """
-
-    parameters: torch.Tensor
-    units: list[torch.Tensor]
-
-    def holds(self, parameters: torch.Tensor) -> bool:
-        """Whether a network of these parameters says the same."""
-        # Three times as fast as torch.equal.
-        return np.array_equal(self.parameters.numpy(), parameters.numpy())
+_jit = numba.njit(cache=True, boundscheck=False, error_model="numpy", nogil=True)
 
 
 class GrowingInputs(NamedTuple):
-    """N rows of inputs, each of one of G sequences; on a CPU.
+    """N rows of inputs, each of one of G sequences; on a CPU, as arrays.
 
     The rows of a sequence come in order, other sequences' rows between them. Each begins with the
     ones of the sequence's row before.
@@ -47,59 +28,92 @@ class GrowingInputs(NamedTuple):
       begin: int32 [N], how many ones the sequence's row before has; 0 at its first one.
       end: int32 [N], how many ones the row has.
       num_inputs: D.
-      evaluation: what a network has said of the rows already, or None.
+      running: the first layer of each sequence's last row, by the number of its units, if rows are
+        shown to one network a few at a time; None: all rows of the sequences are here.
     """
 
-    ones: torch.Tensor
-    sequence: torch.Tensor
-    begin: torch.Tensor
-    end: torch.Tensor
+    ones: np.ndarray
+    sequence: np.ndarray
+    begin: np.ndarray
+    end: np.ndarray
     num_inputs: int
-    evaluation: Evaluation | None = None
+    running: dict[int, np.ndarray] | None = None
 
-    def units(self, parameters: torch.Tensor, sizes: tuple[int, ...]) -> list[torch.Tensor]:
-        """What comes out of each layer of a network, padded: float32 [N, units].
+    def first_layer(self, weight: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
+        """The rows times weights (float32 [D, H]), plus a bias (float32 [1, H]): [N, H]."""
+        num_units = weight.shape[1]
+        sums = {} if self.running is None else self.running
+        if num_units not in sums:
+            sums[num_units] = np.empty((len(self.ones), num_units), np.float32)
+        product = torch.empty((len(self.end), num_units))
+        numbers = (product.numpy(), sums[num_units], weight.numpy(), bias.numpy())
+        _multiply(*numbers, *self[:4])
+        return product
 
-        Args:
-          parameters: float32 [P].
-          sizes: the numbers of inputs, of each hidden layer's units, and of outputs.
-        """
-        units = room_for_units(len(self.end), sizes)
-        layers = tuple(layer.numpy() for layer in units)
-        perceptron_kernels.units_of_growing(parameters.numpy(), sizes, *self._arrays(), layers)
-        return units
-
-    def evaluate(self, parameters: torch.Tensor, sizes: tuple[int, ...]) -> torch.Tensor:
-        """What comes out of the last layer of K networks, padded: float32 [K, N, outputs].
-
-        Args:
-          parameters: float32 [K, P].
-          sizes: as above.
-        """
-        outputs = torch.empty((len(parameters), len(self.end), num_padded(sizes[-1])))
-        arrays = self._arrays()
-        perceptron_kernels.evaluate_growing(parameters.numpy(), sizes, *arrays, outputs.numpy())
-        return outputs
-
-    def first_layer_back(self, gradient: torch.Tensor, out: torch.Tensor) -> None:
-        """Adds the gradient of the weights.
-
-        Args:
-          gradient: that of the rows times weights, float32 [N, H], H padded.
-          out: where to add, float32 [D, units].
-        """
-        growing_kernels.multiply_back(out.numpy(), gradient.numpy(), *self._arrays())
+    def first_layer_back(self, gradient: torch.Tensor, of_weight: torch.Tensor) -> None:
+        """Adds to the weights' gradient, float32 [D, H], that of the rows, float32 [N, H]."""
+        _multiply_back(of_weight.numpy(), gradient.numpy(), *self[:4])
 
     def dense(self) -> torch.Tensor:
-        """The rows as they are: float32 [N, D]."""
+        """The rows as a matrix: float32 [N, D]."""
         rows = torch.zeros((len(self.end), self.num_inputs))
-        growing_kernels.write(rows.numpy(), *self._arrays())
+        _write(rows.numpy(), *self[:4])
         return rows
 
-    def _arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        return (self.ones.numpy(), self.sequence.numpy(), self.begin.numpy(), self.end.numpy())
+
+@_jit
+def _multiply(
+    product: np.ndarray,
+    sums: np.ndarray,
+    weight: np.ndarray,
+    bias: np.ndarray,
+    ones: np.ndarray,
+    sequence: np.ndarray,
+    begin: np.ndarray,
+    end: np.ndarray,
+) -> None:
+    """Writes the first layer of rows, float32 [N, H]; `sums` are `GrowingInputs.running`."""
+    for row in range(len(end)):
+        total = sums[sequence[row]]
+        if begin[row] == 0:
+            for unit in range(len(total)):
+                total[unit] = bias[0, unit]
+        for index in range(begin[row], end[row]):
+            of_column = weight[ones[sequence[row], index]]
+            for unit in range(len(total)):
+                total[unit] += of_column[unit]
+        for unit in range(len(total)):
+            product[row, unit] = total[unit]
 
 
-def room_for_units(num_rows: int, sizes: tuple[int, ...]) -> list[torch.Tensor]:
-    """For what comes out of each layer."""
-    return [torch.empty((num_rows, num_padded(size))) for size in sizes[1:]]
+@_jit
+def _multiply_back(
+    of_weight: np.ndarray,
+    gradient: np.ndarray,
+    ones: np.ndarray,
+    sequence: np.ndarray,
+    begin: np.ndarray,
+    end: np.ndarray,
+) -> None:
+    """Adds to the weights' gradient, float32 [D, H], that of the rows, float32 [N, H]."""
+    size = of_weight.shape[1]
+    # Of the rows from this one to the sequence's last.
+    since = np.zeros((len(ones), size), np.float32)
+    for row in range(len(end) - 1, -1, -1):
+        total = since[sequence[row]]
+        for unit in range(size):
+            total[unit] += gradient[row, unit]
+        for index in range(begin[row], end[row]):
+            of_column = of_weight[ones[sequence[row], index]]
+            for unit in range(size):
+                of_column[unit] += total[unit]
+
+
+@_jit
+def _write(
+    rows: np.ndarray, ones: np.ndarray, sequence: np.ndarray, begin: np.ndarray, end: np.ndarray
+) -> None:
+    """Writes the ones to rows of zeros: float32 [N, D]."""
+    for row in range(len(end)):
+        for index in range(end[row]):
+            rows[row, ones[sequence[row], index]] = 1.0

@@ -7,8 +7,6 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
-import numba
-import numpy as np
 import torch
 
 
@@ -45,8 +43,8 @@ class LearningRate:
 
     def on_device(self, step: torch.Tensor) -> torch.Tensor:
         """The same of a count of steps on a device (a scalar), without a look at it: float32 []."""
-        decay = math.log((self.final or self.first) / self.first)
-        return self.first * torch.exp(decay * (step / self.num_steps).clamp(max=1.0))
+        decay = math.log((self.final or self.first) / self.first) / self.num_steps
+        return step.clamp(max=self.num_steps).mul_(decay).add_(math.log(self.first)).exp_()
 
 
 class Descent:
@@ -76,114 +74,56 @@ class Descent:
         """
         self.parameters = [parameter.requires_grad_() for parameter in parameters]
         self._rate, self._gradient_clip = rate, gradient_clip
-        self._betas, self._epsilon = betas, epsilon
+        self._settings = {"beta1": betas[0], "beta2": betas[1], "eps": epsilon}
         device = self.parameters[0].device
-        # One vector of parameters on a CPU: torch takes longer to start a step than to do it.
-        self._is_compiled = len(self.parameters) == 1 and device.type == "cpu"
-        # As a tensor, the rate can follow the count of steps without asking the device for it.
-        self._falling_rate = None if rate.final is None else torch.tensor(rate.first, device=device)
-        self._optimizer = torch.optim.Adam(
-            self.parameters,
-            lr=rate.first if self._falling_rate is None else self._falling_rate,
-            betas=betas,
-            eps=epsilon,
-            fused=True,
-            # Costs nothing where it is possible, and a CUDA graph demands it.
-            capturable=device.type == "cuda",
+        self._steps = [torch.zeros((), device=device) for _ in self.parameters]
+        self._means, self._squares = (
+            [torch.zeros_like(parameter, requires_grad=False) for parameter in self.parameters]
+            for _ in range(2)
         )
+
+    def step(self, loss: torch.Tensor) -> None:
+        """One step of Adam down a loss, a scalar."""
         for parameter in self.parameters:
-            parameter.grad = torch.zeros_like(parameter)
-            self._optimizer.state[parameter] = {
-                "step": torch.zeros((), dtype=torch.float32, device=device),
-                "exp_avg": torch.zeros_like(parameter),
-                "exp_avg_sq": torch.zeros_like(parameter),
-            }
+            parameter.grad = None  # then the gradient is not copied
+        loss.backward()
+        gradients = [parameter.grad for parameter in self.parameters]
+        self.follow([gradient for gradient in gradients if gradient is not None])
 
-    def step(
-        self,
-        loss: torch.Tensor,
-        gradient: torch.Tensor | None = None,
-        *,
-        at: int | None = None,
-    ) -> None:
-        """One step of Adam down a loss.
+    @torch.no_grad()
+    def follow(self, gradients: list[torch.Tensor]) -> None:
+        """One step of Adam along gradients, which are changed.
 
-        Args:
-          loss: a scalar; or, with a gradient, the network's outputs.
-          gradient: the loss's derivative by the outputs.
-          at: where on its way the learning rate is; None: at the number of steps of Adam so far,
-            which is counted on the device, as a CUDA graph demands.
+        The learning rate goes by the number of steps so far, which is counted on the device, as a
+        CUDA graph demands.
         """
-        if self._is_compiled:
-            self.parameters[0].grad = None  # then the gradient is not copied
-            loss.backward(gradient)
-            assert self.parameters[0].grad is not None
-            self.follow(self.parameters[0].grad, at=at)
-            return
-        for parameter in self.parameters:
-            assert parameter.grad is not None
-            parameter.grad.zero_()
-        loss.backward(gradient)
         if self._gradient_clip < math.inf:
-            for parameter in self.parameters:
-                assert parameter.grad is not None
-                parameter.grad.clamp_(-self._gradient_clip, self._gradient_clip)
-        if at is not None:
-            self._optimizer.param_groups[0]["lr"] = self._rate.at(at)
-        elif self._falling_rate is not None:
-            count = self.state(self.parameters[0])["step"]
-            self._falling_rate.copy_(self._rate.on_device(count))
-            # A step that was told its place has put a number there.
-            self._optimizer.param_groups[0]["lr"] = self._falling_rate
-        self._optimizer.step()
-
-    def follow(self, gradient: torch.Tensor, *, at: int | None = None) -> None:
-        """One step of Adam along a gradient that is known, of a single parameter on a CPU.
-
-        Args:
-          gradient: of the parameter's shape, contiguous.
-          at: as in `step`.
-        """
-        (parameter,) = self.parameters
-        state = self.state(parameter)
-        count = int(state["step"])
-        state["step"].fill_(count + 1)
-        rate = self._rate.at(count if at is None else at)
-        tensors = (parameter.detach(), gradient, state["exp_avg"], state["exp_avg_sq"])
-        arguments: list[Any] = [tensor.view(-1).numpy() for tensor in tensors]
-        arguments += [count + 1, rate, *self._betas, self._epsilon, self._gradient_clip]
-        _adam(*arguments)
+            for gradient in gradients:
+                gradient.clamp_(-self._gradient_clip, self._gradient_clip)
+        rate: Any = self._rate.first
+        if self._rate.final is not None:
+            rate = self._rate.on_device(self._steps[0])
+        torch._foreach_add_(self._steps, 1)
+        # What torch.optim.Adam calls, which takes longer than a step of a small network.
+        torch._fused_adam_(
+            self.parameters,
+            gradients,
+            self._means,
+            self._squares,
+            [],
+            self._steps,
+            lr=rate,
+            weight_decay=0.0,
+            amsgrad=False,
+            maximize=False,
+            **self._settings,
+        )
 
     def state(self, parameter: torch.Tensor) -> dict[str, torch.Tensor]:
         """Adam's `step` (float32 []) and moments `exp_avg`, `exp_avg_sq` of one parameter.
 
         A checkpoint holds them, and is loaded by writing into them.
         """
-        state: dict[str, torch.Tensor] = self._optimizer.state[parameter]
-        return state
-
-
-@numba.njit(cache=True, boundscheck=False, error_model="numpy", nogil=True)
-def _adam(
-    parameters: np.ndarray,
-    gradient: np.ndarray,
-    mean: np.ndarray,
-    square: np.ndarray,
-    count: int,
-    rate: float,
-    beta1: float,
-    beta2: float,
-    epsilon: float,
-    clip: float,
-) -> None:
-    """Kingma and Ba (2015), algorithm 1: step `count` of parameters, moments and all, [P] each."""
-    number = parameters.dtype.type
-    keep_mean, add_mean = number(beta1), number(1 - beta1)
-    keep_square, add_square = number(beta2), number(1 - beta2)
-    size, scale = number(rate / (1 - beta1**count)), number(1 / np.sqrt(1 - beta2**count))
-    bound, least = number(clip), number(epsilon)
-    for index in range(len(parameters)):
-        slope = min(max(gradient[index], -bound), bound)
-        mean[index] = keep_mean * mean[index] + add_mean * slope
-        square[index] = keep_square * square[index] + add_square * slope * slope
-        parameters[index] -= size * mean[index] / (np.sqrt(square[index]) * scale + least)
+        index = next(i for i, own in enumerate(self.parameters) if own is parameter)
+        moments = {"exp_avg": self._means[index], "exp_avg_sq": self._squares[index]}
+        return {"step": self._steps[index], **moments}

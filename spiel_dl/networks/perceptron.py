@@ -1,7 +1,6 @@
 """Multilayer perceptrons whose parameters are one flat vector.
 
-An optimizer, an average, a copy or a checkpoint then takes one operation, and several networks of
-one architecture are the rows of a matrix, evaluated together.
+An optimizer, an average, a copy or a checkpoint then takes one operation.
 """
 
 from __future__ import annotations
@@ -9,16 +8,24 @@ from __future__ import annotations
 import abc
 import itertools
 import math
-from collections.abc import Callable
+from typing import NamedTuple
 
 import torch
 
-from spiel_dl.networks import growing_perceptron
-from spiel_dl.networks.growing_perceptron import Answer, Inputs
-from spiel_dl.networks.listed_inputs import ListedInputs
+from spiel_dl.networks.growing_inputs import GrowingInputs
+
+Inputs = torch.Tensor | GrowingInputs
+"""Rows of inputs: float32 [N, inputs], or the same as lists of ones."""
 
 # Untrained policies are then nearly uniform, untrained values small.
 _OUTPUT_SCALE = 0.1
+# So many rows are multiplied at a time: on a GPU because products over more rows may ask its
+# library for memory, which must not happen while a CUDA graph is captured; on a CPU what comes out
+# of all layers then stays in the cache.
+_BLOCK, _CPU_BLOCK = 2**16, 512
+
+Layers = list[tuple[torch.Tensor, torch.Tensor]]
+"""Each layer's biases, float32 [1, outputs], and weights, [inputs, outputs]."""
 
 
 class Perceptron(abc.ABC):
@@ -48,52 +55,39 @@ class Perceptron(abc.ABC):
         pieces[-2] *= _OUTPUT_SCALE
         return torch.cat(pieces)
 
-    def outputs(self, parameters: torch.Tensor, inputs: torch.Tensor | Inputs) -> torch.Tensor:
-        """What the last layer says.
+    def outputs(self, parameters: torch.Tensor, inputs: Inputs) -> torch.Tensor:
+        """What the last layer says; its derivatives are those of `answer`.
 
         Args:
           parameters: float32 [P], or [K, P] of K networks.
-          inputs: float32 [N, inputs], or the same as lists.
+          inputs: N rows.
 
         Returns:
           Float32 [N, outputs], or [K, N, outputs].
         """
-        if isinstance(inputs, torch.Tensor):
-            return self.with_parameters(parameters)(inputs)
-        return growing_perceptron.outputs(parameters, inputs, self.sizes)
+        parameters = parameters.detach()
+        if parameters.dim() == 2:
+            return torch.stack([self.outputs(row, inputs) for row in parameters])
+        return evaluate(self.split_layers(parameters), inputs)
 
-    def answer(self, parameters: torch.Tensor, inputs: torch.Tensor | Inputs) -> Answer:
-        """The same with what a gradient needs, without autograd; on a CPU.
+    def answer(self, parameters: torch.Tensor, inputs: Inputs) -> Answer:
+        """The same with what a gradient depends on.
 
         Args:
-          parameters: float32 [P].
-          inputs: as above.
+          parameters: float32 [P]; the gradient is that of what they are when it is asked for.
+          inputs: N rows.
         """
-        if isinstance(inputs, torch.Tensor):
-            inputs = ListedInputs.of(inputs)
-        return growing_perceptron.answer(parameters.detach(), inputs, self.sizes)
+        parameters = parameters.detach()
+        units: list[torch.Tensor] = []
+        outputs = evaluate(self.split_layers(parameters), inputs, units)
+        return Answer(outputs, self, parameters, inputs, units)
 
-    def with_parameters(self, parameters: torch.Tensor) -> Callable[[torch.Tensor], torch.Tensor]:
-        """`outputs` of these parameters, for many calls on few rows each."""
-        is_stacked = parameters.dim() == 2
-        multiply = torch.baddbmm if is_stacked else torch.addmm
-        layers = self.split_layers(parameters)
-
-        def outputs(inputs: torch.Tensor) -> torch.Tensor:
-            units = inputs.expand(len(parameters), -1, -1) if is_stacked else inputs
-            units = multiply(layers[0][0], units, layers[0][1])
-            for bias, weight in layers[1:]:
-                units = multiply(bias, units.relu(), weight)
-            return units
-
-        return outputs
-
-    def split_layers(self, parameters: torch.Tensor) -> list[tuple[torch.Tensor, torch.Tensor]]:
-        """Each layer's biases, float32 [..., 1, outputs], and weights, [..., inputs, outputs]."""
-        pieces = parameters.split(self._lengths(), dim=-1)
+    def split_layers(self, parameters: torch.Tensor) -> Layers:
+        """The layers of parameters, float32 [P]."""
+        pieces = parameters.split(self._lengths())
         shapes = itertools.pairwise(self.sizes)
         return [
-            (bias.unsqueeze(-2), weight.view(*weight.shape[:-1], *shape))
+            (bias.unsqueeze(0), weight.view(shape))
             for weight, bias, shape in zip(pieces[::2], pieces[1::2], shapes, strict=True)
         ]
 
@@ -101,3 +95,97 @@ class Perceptron(abc.ABC):
         """The lengths of the weights and biases of all layers, in turn."""
         pairs = itertools.pairwise(self.sizes)
         return [length for inputs, outputs in pairs for length in (inputs * outputs, outputs)]
+
+
+class Answer(NamedTuple):
+    """What a network says, and what its gradient depends on.
+
+    Attributes:
+      outputs: float32 [N, outputs].
+      network: the network.
+      parameters: float32 [P], its parameters.
+      inputs: N rows.
+      units: what came out of each hidden layer, float32 [N, units].
+    """
+
+    outputs: torch.Tensor
+    network: Perceptron
+    parameters: torch.Tensor
+    inputs: Inputs
+    units: list[torch.Tensor]
+
+    def gradient(self, of_outputs: torch.Tensor) -> torch.Tensor:
+        """The gradient of the parameters, float32 [P], of that of the outputs."""
+        whole = torch.zeros_like(self.parameters)
+        layers, places = (self.network.split_layers(x) for x in (self.parameters, whole))
+        inputs = self.inputs
+        is_dense = isinstance(inputs, torch.Tensor)
+        before = [inputs if is_dense else None, *self.units]
+        by_first = of_outputs
+        if not is_dense:
+            by_first = torch.empty_like(self.units[0])
+        for rows in _blocks(of_outputs):
+            gradient = of_outputs[rows]
+            for index in reversed(range(len(layers))):
+                (of_bias, of_weight), units = places[index], before[index]
+                of_bias += gradient.sum(dim=0)
+                if units is None:
+                    by_first[rows] = gradient
+                    break
+                units = units[rows]
+                of_weight.addmm_(units.t(), gradient)
+                if index:
+                    gradient = gradient @ layers[index][1].t()
+                    gradient = torch.ops.aten.threshold_backward(gradient, units, 0)
+        if isinstance(inputs, GrowingInputs):
+            inputs.first_layer_back(by_first, places[0][1])
+        return whole
+
+
+def evaluate(
+    layers: Layers, inputs: Inputs, units: list[torch.Tensor] | None = None
+) -> torch.Tensor:
+    """What the last of some layers says.
+
+    Args:
+      layers: the layers.
+      inputs: N rows.
+      units: to it is added what comes out of each hidden layer, float32 [N, units].
+
+    Returns:
+      Float32 [N, outputs].
+    """
+    found: list[torch.Tensor] = []
+    if isinstance(inputs, GrowingInputs):
+        (bias, weight), *layers = layers
+        inputs = inputs.first_layer(weight, bias).relu_()
+        found.append(inputs)
+    blocks = _blocks(inputs)
+    if len(blocks) == 1:
+        outputs = _evaluate_block(layers, inputs, found)
+    else:
+        parts: list[list[torch.Tensor]] = [[] for _ in blocks]
+        outputs = torch.cat(
+            [
+                _evaluate_block(layers, inputs[rows], part)
+                for rows, part in zip(blocks, parts, strict=True)
+            ]
+        )
+        if units is not None:
+            found += map(torch.cat, zip(*parts, strict=True))
+    if units is not None:
+        units += found
+    return outputs
+
+
+def _evaluate_block(layers: Layers, shown: torch.Tensor, units: list[torch.Tensor]) -> torch.Tensor:
+    for bias, weight in layers[:-1]:
+        shown = torch.addmm(bias, shown, weight).relu_()
+        units.append(shown)
+    bias, weight = layers[-1]
+    return torch.addmm(bias, shown, weight)
+
+
+def _blocks(rows: torch.Tensor) -> list[slice]:
+    size = _CPU_BLOCK if rows.is_cpu else _BLOCK
+    return [slice(begin, begin + size) for begin in range(0, max(len(rows), 1), size)]

@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 import torch
 
-from spiel_dl.networks.growing_perceptron import Inputs
-from spiel_dl.networks.perceptron import Perceptron
+from spiel_dl.networks.perceptron import Inputs, Perceptron, evaluate
 
 # Adds up to nothing in a softmax, and stays finite where no action is legal.
 _ILLEGAL_LOGIT = -1e30
@@ -42,9 +41,7 @@ class PolicyNetwork(Perceptron):
 
     def __post_init__(self) -> None:
         if not self.hidden_sizes:
-            raise ValueError(
-                "hidden_sizes=() has no layer, and compiled loops need one; pass (16,), say"
-            )
+            raise ValueError("hidden_sizes=() has no layer, and there must be one; pass (16,), say")
         if min(self.sizes) < 1:
             raise ValueError(
                 f"a network of {self.num_inputs} inputs, hidden_sizes={self.hidden_sizes} and "
@@ -56,7 +53,7 @@ class PolicyNetwork(Perceptron):
         """The numbers of inputs, of each hidden layer's units, and of outputs."""
         return (self.num_inputs, *self.hidden_sizes, self.num_actions + 1)
 
-    def evaluate(self, parameters: torch.Tensor, observation: torch.Tensor | Inputs) -> Outputs:
+    def evaluate(self, parameters: torch.Tensor, observation: Inputs) -> Outputs:
         """`outputs`, taken apart.
 
         Args:
@@ -65,6 +62,11 @@ class PolicyNetwork(Perceptron):
         """
         outputs = self.outputs(parameters, observation)
         return Outputs(outputs[..., :-1], outputs[..., -1])
+
+    def values(self, parameters: torch.Tensor, observation: Inputs) -> torch.Tensor:
+        """The values alone, float32 [N], of parameters, float32 [P]."""
+        *layers, (bias, weight) = self.split_layers(parameters.detach())
+        return evaluate([*layers, (bias[:, -1:], weight[:, -1:])], observation)[:, 0]
 
 
 def log_policy(logits: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
@@ -78,3 +80,33 @@ def log_policy(logits: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
 def policy_of(logits: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
     """The softmax over legal actions: [..., A]; 0 for illegal ones, unless no action is legal."""
     return torch.where(legal, logits, _ILLEGAL_LOGIT).softmax(dim=-1)
+
+
+class MaskedPolicy(NamedTuple):
+    """The softmax over legal actions, 0 for illegal ones; all 0 where nothing is legal.
+
+    Attributes:
+      policy: float32 [..., A].
+      log_policy: its logarithm, float32 [..., A].
+    """
+
+    policy: torch.Tensor
+    log_policy: torch.Tensor
+
+    @staticmethod
+    def of(logits: torch.Tensor, mask: torch.Tensor) -> MaskedPolicy:
+        """That of logits (float32 [..., A]); `mask` is 1 for legal actions and 0 for others.
+
+        On a CPU several times as fast as `log_policy`, which asks for exponentials of -1e30.
+        """
+        largest = (logits.detach() + (mask - 1) * -_ILLEGAL_LOGIT).amax(dim=-1, keepdim=True)
+        tiny = torch.finfo(logits.dtype).tiny
+        if logits.requires_grad:
+            shifted = (logits - largest) * mask
+            weights = shifted.exp() * mask
+            total = weights.sum(dim=-1, keepdim=True).clamp(min=tiny)
+            return MaskedPolicy(weights / total, (shifted - total.log()) * mask)
+        shifted = (logits - largest).mul_(mask)
+        weights = shifted.exp().mul_(mask)
+        total = weights.sum(dim=-1, keepdim=True).clamp_(min=tiny)
+        return MaskedPolicy(weights.div_(total), shifted.sub_(total.log()).mul_(mask))

@@ -24,7 +24,7 @@ from spiel_dl.algorithms.particle_search import ParticlePolicy
 from spiel_dl.learning import checkpoints
 from spiel_dl.learning.environments import self_play_of
 from spiel_dl.learning.learner import FILE_KIND
-from spiel_dl.learning.tabulation import tabulate
+from spiel_dl.learning.self_play import by_tensors
 from spiel_dl.learning.tree_environment import TreeEnvironment
 from spiel_dl.play import matches, presets, zoo
 from spiel_dl.policies.network_policy import NetworkPolicy
@@ -262,7 +262,7 @@ class _PolicyNetworks:
         largest = header["config"].get("max_tree_histories", 0)
         self._self_play = self_play_of(known, _GAMES, seed=seed, max_tree_histories=largest)
         if self._critic is not None:
-            self._self_play.record_histories()
+            self._self_play.source.record_histories()
 
     def policy(self, arrays: Arrays) -> NetworkPolicy:
         """A policy with these parameters."""
@@ -275,21 +275,22 @@ class _PolicyNetworks:
         environment, policy = self._self_play.environment, self.policy(arrays)
         if not isinstance(environment, TreeEnvironment):
             return []
-        found = tabulate(environment, policy.network, policy.parameters, policy.fine_tuning)
+        found = environment.tabulate(policy.network, policy.parameters, policy.fine_tuning)
         return [nash_conv(environment.tree, found)]
 
     @torch.no_grad()
     def changes(self, arrays: Arrays) -> dict[str, float]:
         """By how much these parameters say something else, as `Tolerance` names it."""
-        played = self._self_play.play(self._blueprint.act)
-        seen, legal = played.observation[played.valid], played.legal[played.valid]
+        played = self._self_play.play(by_tensors(self._blueprint.act))
+        seen = played.seen.at_moves(played.seen.dense())[played.valid]
+        legal = played.legal[played.valid]
         before, after = (
             policy.act(seen, legal) for policy in (self._blueprint, self.policy(arrays))
         )
         changes = {"policy": float((before - after).abs().sum(dim=1).max()) / 2}
         if self._critic is not None:
-            known = played.distinct_histories().dense()
-            histories = known.at_moves(known.tensors)[played.valid]
+            assert played.histories is not None
+            histories = played.histories.at_moves(played.histories.dense())[played.valid]
             network = self._critic.network
             values = [
                 network.values(torch.from_numpy(each[_CRITIC]), histories)

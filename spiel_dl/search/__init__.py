@@ -1,1 +1,1 @@
-"""The continual engine: where a search starts, what it is given, what it keeps."""
+"""One search: a `Source` yields roots, a `Spec` says what is solved below them."""

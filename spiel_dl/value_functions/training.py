@@ -266,7 +266,7 @@ class _Run:
         loss = losses.mean()
         value = loss.item()
         self._check_finite("loss", value)
-        self._descent.step(loss, at=self.step)
+        self._descent.step(loss)
         self._losses.append(value)
         self.step += 1
 

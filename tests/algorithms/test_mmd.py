@@ -13,7 +13,7 @@ import torch
 from spiel_dl.algorithms.exploitability import nash_conv
 from spiel_dl.algorithms.mmd import MMDConfig, MMDSolver
 from spiel_dl.learning.policy_gradient import divergence
-from spiel_dl.learning.self_play import Trajectories
+from spiel_dl.learning.sources import Trajectories
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.tree import GameTree
 from tests.learning.learner_checks import EASY_GAMES, NegatedAdvantage, loss_of_one_move

@@ -11,8 +11,9 @@ import torch
 from spiel_dl.algorithms.exploitability import nash_conv
 from spiel_dl.algorithms.ppo import PPOConfig, PPOSolver
 from spiel_dl.learning.policy_gradient import move_ratio
-from spiel_dl.learning.self_play import Trajectories
+from spiel_dl.learning.sources import Trajectories
 from spiel_dl.policies.array_policy import ArrayPolicy
+from spiel_dl.policies.policy_network import MaskedPolicy
 from spiel_dl.tree import GameTree
 from tests.learning.learner_checks import EASY_GAMES, NegatedAdvantage, loss_of_one_move
 
@@ -62,11 +63,9 @@ def test_the_loss_by_hand(probability: float, advantage: float, loss: float) -> 
 )
 def test_what_is_expected_of_actions_is_clipped_as_well(probability: float, loss: float) -> None:
     learner = PPOSolver("kuhn_poker", SMALL)
-    move = Trajectories(
-        *learner.play()._replace(behaviour=torch.tensor([[[0.4, 0.6]]])),
-    )
-    log_pi = torch.tensor([[[probability, 1 - probability]]]).log()
-    found = learner.expected_loss(log_pi, move, torch.tensor([[[1.0, -2.0]]]))
+    move = learner.play()._replace(behaviour=torch.tensor([[[0.4, 0.6]]]))
+    pi = torch.tensor([[[probability, 1 - probability]]])
+    found = learner.expected_loss(MaskedPolicy(pi, pi.log()), move, torch.tensor([[[1.0, -2.0]]]))
     assert found.item() == pytest.approx(loss, abs=1e-6)
 
 

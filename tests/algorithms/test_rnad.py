@@ -20,7 +20,7 @@ from spiel_dl.algorithms.exploitability import nash_conv
 from spiel_dl.learning.transformations import pure_transformations
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.network_policy import NetworkPolicy
-from spiel_dl.policies.policy_network import log_policy
+from spiel_dl.policies.policy_network import MaskedPolicy, log_policy
 
 SMALL = rnad.RNaDConfig(batch_size=32, hidden_sizes=(32, 32), learning_rate=1e-3, seed=3)
 NO_TREE = dataclasses.replace(SMALL, max_tree_histories=10)
@@ -185,16 +185,16 @@ def test_tables_of_regularisation_policies_say_what_the_networks_say() -> None:
     for _ in range(10):
         solver.step()
     trajectories = solver.play()
-    seen = trajectories.distinct_observations()
-    tabulated = solver.regularization_log_policies(trajectories, seen, 2)
+    seen, mask = trajectories.seen, trajectories.legal.float()
+    tabulated = solver.regularization_logits(trajectories, 2)
     # The target network's parameters come first.
     last_two = torch.from_numpy(solver.state()["fixed_parameters"][1:])
-    logits = solver.network.evaluate(last_two, seen.tensors).logits
-    at_moves = torch.stack([seen.at_moves(network) for network in logits])
-    computed = log_policy(at_moves, trajectories.legal)
+    logits = solver.network.evaluate(last_two, seen.rows).logits
     assert not torch.equal(last_two[0], last_two[1])
-    valid = trajectories.valid.expand(2, -1, -1)
-    assert torch.allclose(tabulated[valid], computed[valid], atol=1e-6)
+    for mine, theirs in zip(tabulated, logits, strict=True):
+        found = MaskedPolicy.of(mine, mask).log_policy[trajectories.valid]
+        expected = log_policy(seen.at_moves(theirs), trajectories.legal) * mask
+        assert torch.allclose(found, expected[trajectories.valid], atol=1e-5)
 
 
 @pytest.mark.parametrize("final_rate", [None, 1e-4])

@@ -5,7 +5,8 @@ from __future__ import annotations
 import torch
 
 from spiel_dl.learning.policy_gradient import PolicyGradientLearner
-from spiel_dl.learning.self_play import Trajectories
+from spiel_dl.learning.sources import Trajectories
+from spiel_dl.policies.policy_network import MaskedPolicy
 
 EASY_GAMES = (
     "liars_dice(dice_sides=2)",
@@ -22,15 +23,12 @@ def loss_of_one_move(
 ) -> float:
     """The policy loss of one move: action 0, which was played with probability 0.4."""
     played = learner.play()
-    move = Trajectories(
-        *played._replace(
-            action=torch.zeros((1, 1), dtype=torch.int64),
-            behaviour=torch.tensor([[[0.4, 0.6]]]),
-        )
+    move = played._replace(
+        action=torch.zeros((1, 1), dtype=torch.int64), behaviour=torch.tensor([[[0.4, 0.6]]])
     )
-    log_pi, log_magnet = torch.tensor([[policy]]).log(), torch.tensor([[[magnet]]]).log()
-    advantages = torch.tensor([[advantage]])
-    return learner.policy_loss(log_pi, move, advantages, log_magnet).item()
+    pi, log_magnet = torch.tensor([[policy]]), torch.tensor([[magnet]]).log()
+    current, advantages = MaskedPolicy(pi, pi.log()), torch.tensor([[advantage]])
+    return learner.policy_loss(current, move, advantages, [log_magnet]).item()
 
 
 class NegatedAdvantage(PolicyGradientLearner):
@@ -38,10 +36,26 @@ class NegatedAdvantage(PolicyGradientLearner):
 
     def policy_loss(
         self,
-        log_pi: torch.Tensor,
+        current: MaskedPolicy,
         trajectories: Trajectories,
         advantage: torch.Tensor,
-        log_magnets: torch.Tensor,
+        magnets: list[torch.Tensor],
     ) -> torch.Tensor:
         """As the learner's, of the wrong sign."""
-        return super().policy_loss(log_pi, trajectories, -advantage, log_magnets)
+        return super().policy_loss(current, trajectories, -advantage, magnets)
+
+
+def games_of(
+    *, behaviour: torch.Tensor, action: torch.Tensor, player: torch.Tensor, valid: torch.Tensor
+) -> Trajectories:
+    """Games of which nothing else is known."""
+    nothing = torch.zeros(0)
+    return Trajectories(
+        seen=None,  # type: ignore[arg-type]
+        legal=nothing,
+        player=player,
+        action=action,
+        behaviour=behaviour,
+        reward=nothing,
+        valid=valid,
+    )

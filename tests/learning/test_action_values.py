@@ -10,7 +10,8 @@ import torch
 from spiel_dl.algorithms import mmd
 from spiel_dl.learning.action_values import HistoryTargets, history_targets
 from spiel_dl.learning.vtrace import Targets
-from tests.learning.test_vtrace import ETA, Kuhn, Policy
+from tests.learning.learner_checks import games_of
+from tests.learning.test_vtrace import ETA, Kuhn, Policy, games_and_rest
 
 SMALL = {"hidden_sizes": (16, 16), "batch_size": 16, "history_values": True}
 
@@ -26,10 +27,12 @@ def by_hand(trace_decay: float, c_bar: float) -> HistoryTargets:
         action_value=column([1, 3], [2, 4], [6, 2], [99, 99]),
         policy=column([0.5, 0.5], [0.5, 0.5], [0.8, 0.2], [0.9, 0.1]),
         cost=column(0.3, 0.2, 0.4, 7),
-        behaviour=column([0.25, 0.75], [0.75, 0.25], [0.4, 0.6], [0.1, 0.9]),
-        action=column(0, 1, 0, 0, dtype=torch.int64),
-        player=column(0, 1, 0, 1, dtype=torch.int8),
-        valid=column(1, 1, 1, 0, dtype=torch.bool),
+        trajectories=games_of(
+            behaviour=column([0.25, 0.75], [0.75, 0.25], [0.4, 0.6], [0.1, 0.9]),
+            action=column(0, 1, 0, 0, dtype=torch.int64),
+            player=column(0, 1, 0, 1, dtype=torch.int8),
+            valid=column(1, 1, 1, 0, dtype=torch.bool),
+        ),
         reward=column(0, 0, 5, 1000),
         trace_decay=trace_decay,
         c_bar=c_bar,
@@ -65,10 +68,12 @@ class KuhnByHistories(Kuhn):
                 said = [numbers.uniform(-2, 2) for _ in (0, 1)]
                 action_value[t, game] = torch.tensor(said)
         ratios = ETA * tensors.pop("log_ratio") * tensors["valid"].unsqueeze(-1)
+        trajectories, rest = games_and_rest(tensors)
         found = history_targets(
             action_value=action_value,
-            cost=(tensors["policy"] * ratios).sum(dim=-1),
-            **tensors,
+            cost=(rest["policy"] * ratios).sum(dim=-1),
+            trajectories=trajectories,
+            **rest,
             trace_decay=trace_decay,
             c_bar=c_bar,
         )
@@ -106,8 +111,7 @@ def unexplained(solver: mmd.MMDSolver) -> float:
         values = solver._histories.ask(trajectories)
         no_cost = torch.zeros_like(trajectories.reward)
         found = solver._history_targets(values, trajectories, trajectories.behaviour, no_cost)
-        said = values.seen.at_moves(values.outputs.detach())
-        made = said.gather(-1, trajectories.action.unsqueeze(-1))[..., 0]
+        made = values.at_moves.gather(-1, trajectories.action.unsqueeze(-1))[..., 0]
         for place, error in enumerate((found.taken - made, found.taken)):
             squares[place] += error[trajectories.valid].square().sum()
     return (squares[0] / squares[1]).item()

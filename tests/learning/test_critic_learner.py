@@ -121,12 +121,13 @@ def test_targets_are_unbiased(blueprint_kind: str, exploration: float) -> None:
     )
     assert isinstance(learner.policy(), NetworkPolicy) == by_states
     played = learner.play()
-    seen = played.distinct_histories().dense()
-    trainer = CriticTrainer(seen.tensors.shape[-1], 2, transformations, config, largest_utility=2.0)
-    values = trainer.network.values(trainer.network.initial_parameters(3), seen.tensors)
+    seen = played.histories
+    assert seen is not None
+    trainer = CriticTrainer(seen.dense().shape[-1], 2, transformations, config, largest_utility=2.0)
+    values = trainer.network.values(trainer.network.initial_parameters(3), seen.dense())
     targets = trainer.targets(played, seen.at_moves(values), learner.policy_at(played))
     targets = targets[played.valid].numpy()
-    rows = seen.at_moves(seen.tensors)[played.valid].numpy()
+    rows = seen.at_moves(seen.dense())[played.valid].numpy()
     exact = ExactCritic(tree, table.strategies, transformations)
     acting = np.flatnonzero(tree.player >= 0)
     num_checked = 0
@@ -166,9 +167,9 @@ def test_expected_targets_of_exact_values_are_these(game: str) -> None:
     trainer, played = learner._critic, learner.play()
     assert trainer is not None
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(trainer, "_values_of", lambda lists: values_of(lists.dense()).flatten(1))
-        seen = played.distinct_histories().dense()
-        right = seen.at_moves(values_of(seen.tensors))
+        patch.setattr(trainer, "_values_of", lambda rows: values_of(rows).flatten(1))
+        assert played.histories is not None
+        right = played.histories.at_moves(values_of(played.histories.dense()))
         targets = trainer.targets(played, right, learner.policy_at(played))
     assert played.valid.sum() >= 400
     torch.testing.assert_close(targets[played.valid], right[played.valid], atol=1e-5, rtol=1e-5)

@@ -10,8 +10,8 @@ import torch
 from spiel_dl.games.environments import BatchedEnvironment
 from spiel_dl.learning import history_tensors
 from spiel_dl.learning.self_play import SelfPlay
+from spiel_dl.learning.sources import Source, TensorSource, TreeSource
 from spiel_dl.learning.state_environment import StateEnvironment
-from spiel_dl.learning.table_self_play import TableSelfPlay
 from spiel_dl.learning.tree_environment import TreeEnvironment
 from spiel_dl.tree import GameTree
 from tests.tiny_games import HiddenMoves
@@ -56,20 +56,21 @@ def test_by_hand() -> None:
 @pytest.mark.parametrize(("game", "kind"), KINDS)
 def test_self_play_records_the_history_before_every_move(game: str, kind: str) -> None:
     tree = GameTree.from_game(game)
+    source: Source
     if kind == "tree":
-        self_play = TableSelfPlay(TreeEnvironment(tree, 50), 6)
+        source = TreeSource(TreeEnvironment(tree, 50), 6)
     elif kind == "states":
-        self_play = SelfPlay(StateEnvironment(tree.game, 50), 6)
+        source = TensorSource(StateEnvironment(tree.game, 50), 6)
     else:
-        self_play = SelfPlay(BatchedEnvironment(tree.game.rules, 50), 6)
-    assert self_play.play(uniform).history.shape == (6, 50, 0)
-    size = self_play.record_histories()
+        source = TensorSource(BatchedEnvironment(tree.game.rules, 50), 6)
+    self_play = SelfPlay(source)
+    assert self_play.play(uniform).histories is None
+    size = source.record_histories()
     played = self_play.play(uniform)
-    known = played.distinct_histories().dense()
-    recorded = known.at_moves(known.tensors)
+    assert played.histories is not None
+    recorded = played.histories.at_moves(played.histories.dense())
+    observation = played.seen.at_moves(played.seen.dense())
     assert recorded.shape == (6, 50, size)
-    # Compiled games list the histories, each once, and nothing else holds them.
-    assert played.history.shape == (6, 50, 0 if kind == "tree" else size)
     acting = np.flatnonzero(tree.player >= 0)
     history_of = {}
     for history, row in zip(acting, history_tensors.of_tree(tree, acting).numpy(), strict=True):
@@ -81,7 +82,7 @@ def test_self_play_records_the_history_before_every_move(game: str, kind: str) -
             state = tree.state(found[0])
             mover = int(played.player[t, column])
             assert state.current_player() == mover
-            assert state.information_state_tensor(mover) == played.observation[t, column].tolist()
+            assert state.information_state_tensor(mover) == observation[t, column].tolist()
             if before:
                 moves = [ancestor_move(tree, history, before) for history in found]
                 assert int(played.action[t - 1, column]) in moves
@@ -98,11 +99,10 @@ def ancestor_move(tree: GameTree, history: int, earlier: list[int]) -> int | Non
 
 
 def test_recording_changes_nothing_else() -> None:
-    first, second = (
-        TableSelfPlay(TreeEnvironment(GameTree.from_game("kuhn_poker"), 40), 3) for _ in "ab"
-    )
-    second.record_histories()
-    for mine, theirs in zip(first.play(uniform)[:-2], second.play(uniform)[:-2], strict=True):
+    tree = GameTree.from_game("kuhn_poker")
+    first, second = (SelfPlay(TreeSource(TreeEnvironment(tree, 40), 3)) for _ in "ab")
+    second.source.record_histories()
+    for mine, theirs in zip(first.play(uniform)[1:7], second.play(uniform)[1:7], strict=True):
         assert torch.equal(mine, theirs)
 
 

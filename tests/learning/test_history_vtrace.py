@@ -19,6 +19,7 @@ from spiel_dl.learning.transformations import (
 )
 from spiel_dl.tree import GameTree
 from spiel_dl.value_functions.random_strategies import random_strategy
+from tests.learning.learner_checks import games_of
 
 GAMES = ["kuhn_poker", "python_goofspiel_ii(num_cards=3,points_order=random)"]
 
@@ -83,14 +84,14 @@ def all_games(tree: GameTree, blueprint, behaviour, transformations) -> AllGames
             reach[column] *= acting[here][tree.action[after]]
             step += 1
         reward[step - 1, column] = tree.utility[end]
-    ratio = transformation_ratios(
-        policy=torch.from_numpy(policy),
-        legal=torch.from_numpy(legal),
+    transformed = transformations.apply(torch.from_numpy(policy), torch.from_numpy(legal))
+    games = games_of(
         behaviour=torch.from_numpy(acting),
         action=torch.from_numpy(action),
         player=torch.from_numpy(player),
-        transformations=transformations,
+        valid=torch.from_numpy(valid),
     )
+    ratio = transformation_ratios(transformed, games)
     return AllGames(history, reach, ratio, torch.from_numpy(valid), torch.from_numpy(reward))
 
 
@@ -156,7 +157,7 @@ def test_what_follows_a_game_is_ignored():
     reward = torch.tensor([[0.0], [2.0], [0.0], [0.0]])
     found = history_v_trace(value=value, ratio=ratio, valid=valid, reward=reward)
     short = history_v_trace(value=value[:2], ratio=ratio[:2], valid=valid[:2], reward=reward[:2])
-    torch.testing.assert_close(found[:2], short, rtol=0, atol=0)
+    torch.testing.assert_close(found[:2], short, rtol=1e-6, atol=1e-6)
     # By hand, for the last move: v + rho (r - v).
     sign = torch.tensor([1.0, -1.0])[:, None]
     last = value[1, 0] + ratio[1, 0] * (2 * sign - value[1, 0])

@@ -7,7 +7,7 @@ import torch
 
 from spiel_dl.learning.neurd import centre, neurd_gradient
 
-LEGAL = torch.tensor([True, True, False, True])
+LEGAL = torch.tensor([1.0, 1.0, 0.0, 1.0])
 
 
 def gradient(
@@ -51,7 +51,7 @@ def test_forces_on_what_is_seldom_played_are_a_multiple_of_the_policy_gradient()
         torch.zeros(3),
         torch.tensor([0.1, 0.1, 0.8]),
         torch.tensor([6.0, 2.0, 0.125]),
-        torch.ones(3, dtype=torch.bool),
+        torch.ones(3),
         max_gain=5.0,
     ).tolist()
     mean = (2.55 + 0.55 - 0.775) / 3
@@ -64,7 +64,7 @@ def test_a_gain_of_one_is_the_policy_gradient() -> None:
     q = torch.randn((50, 4), generator=generator, dtype=torch.float64)
     policy = logits.softmax(dim=-1)
     (-policy * q).sum().backward()
-    legal = torch.ones((50, 4), dtype=torch.bool)
+    legal = torch.ones((50, 4), dtype=torch.float64)
     found = neurd_gradient(logits.detach(), policy.detach(), q, legal, threshold=1e9, max_gain=1.0)
     assert logits.grad is not None
     assert found.numpy() == pytest.approx(logits.grad.numpy())
@@ -85,11 +85,13 @@ def test_it_is_the_derivative_of_the_loss() -> None:
     force = may_rise * advantage.clamp(min=0) + may_fall * advantage.clamp(max=0)
     loss = -((logits - mean) * force.detach() * legal).sum()
     (expected,) = torch.autograd.grad(loss, logits)
-    found = neurd_gradient(logits.detach(), policy.detach(), q, legal, threshold=1.5, clip=0.8)
+    found = neurd_gradient(
+        logits.detach(), policy.detach(), q, legal.double(), threshold=1.5, clip=0.8
+    )
     assert torch.allclose(found, expected)
     assert (found.sum(dim=-1).abs() < 1e-12).all()
 
 
 def test_no_legal_action_gives_zeros() -> None:
-    nothing = torch.zeros((1, 4), dtype=torch.bool)
+    nothing = torch.zeros((1, 4))
     assert centre(torch.ones((1, 4)), nothing).tolist() == [[0, 0, 0, 0]]

@@ -26,11 +26,8 @@ def test_advantages_are_those_of_gae() -> None:
     """Against the recursion over each player's own moves, game by game."""
     solver = MMDSolver("leduc_poker", SMALL)
     played = solver.play()
-    seen = played.distinct_observations()
-    target, advantage = solver.targets(played, seen)
-    everything = seen.at_moves(seen.tensors.dense()).flatten(0, 1)
-    value = solver.network.evaluate(solver.parameters, everything).value.detach()
-    value = value.unflatten(0, played.action.shape)
+    value = played.seen.at_moves(solver.network.values(solver.parameters, played.seen.rows))
+    target, advantage = solver.targets(played, value)
     for game in range(20):
         length = int(played.valid[:, game].sum())
         utility = played.reward[:, game].sum().item() / solver.utility_scale

@@ -1,74 +1,173 @@
 """Learner steps as CUDA graphs: what they demand on every machine, and the same steps on a GPU."""
 
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
 import pytest
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 
+from spiel_dl.algorithms.mmd import MMDConfig, MMDSolver
+from spiel_dl.algorithms.ppo import PPOConfig, PPOSolver
 from spiel_dl.algorithms.rnad import RNaDConfig, RNaDSolver
+from spiel_dl.learning.batch_learner import BatchLearner
+from spiel_dl.learning.critic_learner import CriticLearner
+from spiel_dl.learning.critic_training import CriticConfig
+from spiel_dl.learning.self_play import SelfPlay
+from spiel_dl.learning.sources import TensorSource
 from spiel_dl.learning.transformations import transformations_by_name
-from spiel_dl.tree.from_openspiel import load_turn_based
+from spiel_dl.learning.tree_environment import TreeEnvironment
+from spiel_dl.policies.network_policy import FineTuning, NetworkPolicy
+from spiel_dl.tree.load import turn_based_game
 
-CONFIG = RNaDConfig(
-    batch_size=8,
-    hidden_sizes=(8, 8),
-    first_period=4,
-    final_learning_rate=1e-4,
-    decay_steps=20,
-)
-GOOFSPIEL = "python_goofspiel_ii(num_cards=3,points_order=random)"
-BY_RULES = RNaDConfig(batch_size=8, hidden_sizes=(8, 8), first_period=4, max_tree_histories=0)
-CASES = [("kuhn_poker", CONFIG), (GOOFSPIEL, BY_RULES)]
 NEEDS_CUDA = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+GOOFSPIEL = "python_goofspiel_ii(num_cards=3,points_order=random)"
+SIZES: dict[str, Any] = {
+    "batch_size": 8,
+    "hidden_sizes": (8, 8),
+    "final_learning_rate": 1e-4,
+    "decay_steps": 20,
+}
+CASES = [
+    (kind, game, limit)
+    for kind in ("rnad", "mmd", "ppo", "critic", "fine-tuned critic")
+    for game, limit in (("kuhn_poker", 1000), (GOOFSPIEL, 0))
+    if limit == 0 or kind != "fine-tuned critic"
+]
 
 
-def all_pure(game):
-    return transformations_by_name("pure", load_turn_based(game))
+def learner_of(kind: str, game: str, limit: int, **options: Any) -> BatchLearner:
+    """A small one with a critic, by a tree or by the rules."""
+    pure, critic = transformations_by_name("pure", turn_based_game(game)), {"hidden_sizes": (8,)}
+    config: dict[str, Any] = {**SIZES, "max_tree_histories": limit}
+    if "critic" in kind:
+        config["max_tree_histories"] = 0
+        network = PPOSolver(game, PPOConfig(**config), device=options.get("device", "cpu")).policy()
+        assert isinstance(network, NetworkPolicy)
+        if "tuned" in kind:
+            network.fine_tuning = FineTuning(0.1, 8)
+        sizes = {"batch_size": 8, "max_tree_histories": limit}
+        return CriticLearner(game, network, pure, CriticConfig(**critic), **sizes, **options)
+    options |= {"transformations": pure, "critic": CriticConfig(**critic)}
+    if kind == "rnad":
+        return RNaDSolver(game, RNaDConfig(**config, first_period=4), **options)
+    if kind == "mmd":
+        return MMDSolver(game, MMDConfig(**config, magnet_period=4), **options)
+    return PPOSolver(game, PPOConfig(**config), **options)
 
 
-def places(solver):
+class RefusesLooks(TorchDispatchMode):
+    """Refuses whatever tells the host of values, or has a shape that depends on them."""
+
+    def __torch_dispatch__(
+        self, function: Any, kinds: Any, arguments: Any = (), named: Any = None
+    ) -> Any:
+        name = function.name().removeprefix("aten::").partition(".")[0]
+        assert name not in (
+            "_local_scalar_dense", "nonzero", "masked_select", "unique_dim", "_unique", "_unique2",
+            "is_nonzero", "equal", "repeat_interleave",
+        ), name  # fmt: skip
+        for index in arguments[1] if name in ("index", "index_put", "index_put_") else ():
+            assert index is None or index.dtype != torch.bool, name
+        return function(*arguments, **(named or {}))
+
+
+@pytest.mark.parametrize(("kind", "game", "limit"), CASES)
+def test_a_step_looks_at_no_values(
+    kind: str, game: str, limit: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the sources of other devices, on this one; and everything is changed in place."""
+    learner = learner_of(kind, game, limit)
+    if limit:
+        # Played as on a GPU, where nobody knows what comes of all actions.
+        learner._self_play = SelfPlay(on_other_devices(learner._self_play.source))
+    else:
+        learner._self_play = SelfPlay(
+            TensorSource(batch_of(game), learner._self_play.source.num_steps)
+        )
+    learner._self_play.source.record_histories()
+    assert learner._critic is not None
+    learner._critic._is_expected = False
+    monkeypatch.setattr(TensorSource, "_check_movers", lambda *_: None)
+    learner.step()  # what is made once is made now
+    before = places(learner)
+    for _ in range(9):  # two changes of the regularisation policy
+        inner = learner._step
+
+        def step(inner: Any = inner) -> torch.Tensor:
+            with RefusesLooks():
+                result: torch.Tensor = inner()
+            return result
+
+        monkeypatch.setattr(learner, "_step", step)
+        learner.step()
+        monkeypatch.setattr(learner, "_step", inner)
+    assert places(learner) == before
+
+
+def batch_of(game: str) -> Any:
+    from spiel_dl.games.environments import BatchedEnvironment
+
+    return BatchedEnvironment(turn_based_game(game).rules, 8, seed=1)
+
+
+def on_other_devices(source: Any) -> TensorSource:
+    environment = source.environment
+    assert isinstance(environment, TreeEnvironment)
+    return TensorSource(environment, source.num_steps)
+
+
+def places(learner: BatchLearner) -> list[int]:
     """Where in memory everything is that steps read and that outlives them."""
-    tensors = [*solver._tensors().values(), solver._shares, *solver._self_play._trajectories]
-    if solver._log_policy_tables is not None:
-        tensors.append(solver._log_policy_tables)
+    source = learner._self_play.source
+    assert isinstance(source, TensorSource)
+    tensors = [*learner._tensors().values(), *source._moves, source._observation]
+    tensors += getattr(learner, "_now", {}).values()
+    if getattr(learner, "_logit_tables", None) is not None:
+        tensors.append(learner._logit_tables)  # type: ignore[attr-defined]
     return [tensor.data_ptr() for tensor in tensors]
 
 
-@pytest.mark.parametrize(("game", "config"), CASES)
-def test_steps_change_everything_in_place(game, config, tmp_path):
-    """A graph would go on with what was there when it was captured."""
-    solver = RNaDSolver(game, config, transformations=all_pure(game))
-    before = places(solver)
-    for _ in range(9):  # two changes of the regularisation policy
-        solver.step()
-    assert places(solver) == before
-    solver.save(tmp_path / "checkpoint")
-    solver.load(tmp_path / "checkpoint")
-    assert places(solver) == before
-
-
-def test_without_a_gpu_a_graph_is_refused():
+def test_graphs_are_refused_where_there_can_be_none(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ValueError, match="CUDA graphs need a CUDA device, and this is cpu"):
-        RNaDSolver("kuhn_poker", CONFIG, cuda_graph=True)
+        learner_of("mmd", "kuhn_poker", 1000, cuda_graph=True)
 
 
 @pytest.mark.gpu
 @NEEDS_CUDA
-@pytest.mark.parametrize(("game", "config"), CASES)
-def test_a_graph_does_what_ordinary_steps_do(game, config, tmp_path):
+@pytest.mark.parametrize(("kind", "game", "limit"), CASES)
+def test_a_graph_does_what_ordinary_steps_do(
+    kind: str, game: str, limit: int, tmp_path: Path
+) -> None:
     ordinary, graph = (
-        RNaDSolver(game, config, device="cuda", transformations=all_pure(game), cuda_graph=is_graph)
+        learner_of(kind, game, limit, device="cuda", cuda_graph=is_graph)
         for is_graph in (False, True)
     )
     for _ in range(11):
         ordinary.step()
         graph.step()
-        torch.testing.assert_close(graph.parameters, ordinary.parameters, rtol=1e-4, atol=1e-5)
-        torch.testing.assert_close(graph._fixed, ordinary._fixed, rtol=1e-4, atol=1e-5)
+        theirs = ordinary._tensors()
+        for name, mine in graph._tensors().items():
+            torch.testing.assert_close(mine, theirs[name], rtol=1e-4, atol=1e-5)
     graph.save(tmp_path / "checkpoint")
     for _ in range(5):
         graph.step()
-    expected = graph.parameters.detach().clone()
+    expected = [tensor.detach().clone() for tensor in graph._tensors().values()]
     graph.load(tmp_path / "checkpoint")
     for _ in range(5):
         graph.step()
-    torch.testing.assert_close(graph.parameters.detach(), expected, rtol=1e-4, atol=1e-5)
-    assert graph.metrics()["learner_steps_per_second"] > 0
+    for mine, theirs in zip(graph._tensors().values(), expected, strict=True):
+        torch.testing.assert_close(mine.detach(), theirs, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.gpu
+@NEEDS_CUDA
+def test_a_graph_of_a_large_batch() -> None:
+    """Products over more rows than these have failed while they were captured."""
+    game = "python_battleships(board_width=5,board_height=5,ship_sizes=[3;2;2])"
+    config = RNaDConfig(batch_size=8192, max_tree_histories=0)
+    learner = RNaDSolver(game, config, device="cuda", cuda_graph=True)
+    learner.run(5)
+    assert learner.metrics()["learner_steps_per_second"] > 0

@@ -11,8 +11,10 @@ import pyspiel
 import pytest
 import torch
 
-from spiel_dl.learning import kernels, vtrace
+from spiel_dl.learning.recurrence import solve_backwards
+from spiel_dl.learning.sources import Trajectories
 from spiel_dl.learning.vtrace import Targets, v_trace
+from tests.learning.learner_checks import games_of
 
 ETA = 0.3
 Policy = dict[tuple[int, str], list[float]]
@@ -28,10 +30,12 @@ def by_hand(c_bar: float = 1.0, rho_bar: float = math.inf) -> Targets:
         value=column(1, 2, 3, 99),
         policy=column([0.5, 0.5], [0.5, 0.5], [0.8, 0.2], [0.9, 0.1]),
         log_ratio=column([0.2, 0.4], [0.1, 0.3], [0.5, 0], [7, 7]),
-        behaviour=column([0.25, 0.75], [0.75, 0.25], [0.4, 0.6], [0.1, 0.9]),
-        action=column(0, 1, 0, 0, dtype=torch.int64),
-        player=column(0, 1, 0, 1, dtype=torch.int8),
-        valid=column(1, 1, 1, 0, dtype=torch.bool),
+        trajectories=games_of(
+            behaviour=column([0.25, 0.75], [0.75, 0.25], [0.4, 0.6], [0.1, 0.9]),
+            action=column(0, 1, 0, 0, dtype=torch.int64),
+            player=column(0, 1, 0, 1, dtype=torch.int8),
+            valid=column(1, 1, 1, 0, dtype=torch.bool),
+        ),
         reward=column(0, 0, 5, 1000),
         eta=1.0,
         c_bar=c_bar,
@@ -116,7 +120,7 @@ class Kuhn:
         return sign * value
 
     def trajectories(self, behaviour: Policy) -> tuple[dict[str, torch.Tensor], torch.Tensor]:
-        """All games at once, as `v_trace` takes them, and their probabilities."""
+        """All games at once, as `games_and_rest` takes them, and their probabilities."""
         shape = (3, len(self.games))
         rows = {
             n: torch.full((*shape, 2), 0.5, dtype=torch.float64)
@@ -142,11 +146,13 @@ class Kuhn:
     def targets(self, behaviour: Policy, **bounds: float) -> tuple[Targets, torch.Tensor]:
         """Of all games, and their probabilities under the behaviour."""
         tensors, probability = self.trajectories(behaviour)
+        trajectories, tensors = games_and_rest(tensors)
         value = torch.zeros_like(tensors["reward"])
         for game, (moves, _, _) in enumerate(self.games):
             for t, (key, _) in enumerate(moves):
                 value[t, game] = self.values[key]
-        return v_trace(value=value, **tensors, eta=ETA, **bounds), probability
+        found = v_trace(value=value, trajectories=trajectories, **tensors, eta=ETA, **bounds)
+        return found, probability
 
     def weights(
         self, probability: torch.Tensor, *, off_policy: bool
@@ -180,6 +186,15 @@ class Kuhn:
                 assert sums[(*key, action)] / total == pytest.approx(exact, abs=1e-6)
 
 
+def games_and_rest(
+    tensors: dict[str, torch.Tensor],
+) -> tuple[Trajectories, dict[str, torch.Tensor]]:
+    """What was played, and what else v-trace is told of it."""
+    names = ("behaviour", "action", "player", "valid")
+    rest = {name: tensor for name, tensor in tensors.items() if name not in names}
+    return games_of(**{name: tensors[name] for name in names}), rest
+
+
 def normal(numbers: random.Random) -> list[float]:
     first = numbers.uniform(0.1, 0.9)
     return [first, 1 - first]
@@ -208,19 +223,15 @@ def test_bounded_ratios_are_biased_off_policy() -> None:
     assert (unbounded.value - bounded.value).abs().max() > 0.1
 
 
-@pytest.mark.parametrize(("c_bar", "rho_bar"), [(1.0, math.inf), (0.5, 1.0), (math.inf, math.inf)])
-def test_all_devices_go_back_alike(c_bar: float, rho_bar: float) -> None:
-    generator, shape = torch.manual_seed(0), (9, 200)
-
-    def numbers() -> torch.Tensor:
-        return torch.rand(shape, generator=generator, dtype=torch.float64)
-
-    length = torch.randint(1, 10, (200,), generator=generator)
-    valid = torch.arange(9)[:, None] < length
-    player = torch.where(numbers() < 0.5, 0, 1).to(torch.int8)
-    inputs = (4 * numbers() - 2, 2 * numbers(), numbers() * valid, numbers() - 0.5, player, valid)
-    mine = kernels.go_back(*(x.numpy() for x in inputs), c_bar, rho_bar)
-    ratio = torch.where(valid, inputs[1], 1.0)
-    theirs = vtrace.go_back(inputs[0], ratio, *inputs[2:], c_bar, rho_bar)
-    for a, b in zip(mine, theirs, strict=True):
-        assert torch.from_numpy(a)[valid].numpy() == pytest.approx(b[valid].numpy(), abs=1e-12)
+@pytest.mark.parametrize("num_steps", [1, 2, 7, 16, 21])
+def test_recurrences_are_solved_as_one_step_after_the_other(num_steps: int) -> None:
+    constant, factor = torch.rand((2, num_steps, 5, 3), generator=torch.manual_seed(0))
+    after, expected = torch.full((5, 3), 2.0), []
+    for t in reversed(range(num_steps)):
+        after = constant[t] + factor[t] * after
+        expected.append(after)
+    before = constant.clone(), factor.clone()
+    found = solve_backwards(constant, factor, behind=2.0)
+    torch.testing.assert_close(found, torch.stack(expected[::-1]))
+    assert torch.equal(constant, before[0])
+    assert torch.equal(factor, before[1])

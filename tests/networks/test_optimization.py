@@ -39,29 +39,9 @@ def test_rates_of_the_host_and_of_the_device_agree() -> None:
     assert LearningRate(0.3).on_device(torch.tensor(5.0)).item() == pytest.approx(0.3)
 
 
-def test_a_step_that_is_told_its_place_takes_the_rate_from_there() -> None:
-    parameter = torch.zeros(1)
-    descent = Descent([parameter], LearningRate(0.1, 0.001, 4), betas=(0.0, 0.999))
-    for at, expected in ((4, 0.001), (0, 0.1), (100, 0.001)):
-        before = float(parameter.detach())
-        descent.step(3.0 * parameter.sum(), at=at)
-        assert before - float(parameter.detach()) == pytest.approx(expected, rel=1e-3)
-
-
-@pytest.mark.parametrize("num_parameters", [1, 2])
-def test_a_step_that_is_told_its_place_leaves_the_count_to_the_others(num_parameters: int) -> None:
-    tensors = [torch.zeros(1) for _ in range(num_parameters)]
-    descent = Descent(tensors, LearningRate(0.1, 0.001, 4), betas=(0.0, 0.999))
-    # Adam counts all steps, those that are told their place too.
-    for at, expected in ((100, 0.001), (None, 0.1 / 10**0.5), (0, 0.1), (4, 0.001), (None, 0.001)):
-        before = float(tensors[0].detach())
-        descent.step(3.0 * torch.stack(tensors).sum(), at=at)
-        assert before - float(tensors[0].detach()) == pytest.approx(expected, rel=1e-3)
-
-
 @pytest.mark.parametrize("num_parameters", [1, 2])
 def test_steps_are_those_of_adam_by_hand(num_parameters: int) -> None:
-    """Kingma and Ba (2015), algorithm 1, in float64; a single parameter has a loop of its own."""
+    """Kingma and Ba (2015), algorithm 1, in float64."""
     targets = [np.array([1.0, -2.0, 0.5]), np.array([[3.0]])][:num_parameters]
     tensors = [torch.zeros(target.shape, dtype=torch.float64) for target in targets]
     descent = Descent(tensors, LearningRate(0.1), betas=(0.8, 0.9), epsilon=1e-3)
@@ -88,17 +68,6 @@ def test_gradients_are_clipped() -> None:
     assert moves(config, 1) == pytest.approx([0.5 / 1.5])
 
 
-def test_a_gradient_by_the_outputs_serves_as_a_loss_does() -> None:
-    (by_loss, by_gradient) = (torch.zeros(2), torch.zeros(2))
-    for parameter, gradient in ((by_loss, None), (by_gradient, torch.tensor([4.0, -1.0]))):
-        descent = Descent([parameter], LearningRate(0.1))
-        outputs = 2 * parameter
-        loss = 4 * outputs[0] - outputs[1] if gradient is None else outputs
-        descent.step(loss, gradient)
-    assert torch.equal(by_loss, by_gradient)
-    assert by_loss[0] < 0 < by_loss[1]
-
-
 @pytest.mark.parametrize("rate", [0.0, -1.0, 0.2])
 def test_wrong_rates_are_refused(rate: float) -> None:
     with pytest.raises(ValueError, match=f"final_learning_rate={rate} must be None, or positive"):
@@ -113,8 +82,8 @@ def test_a_gradient_that_is_known_is_followed_as_that_of_a_loss() -> None:
     by_loss, by_gradient = torch.zeros(2), torch.zeros(2)
     slopes = torch.tensor([4.0, -1.0])
     descents = [Descent([x], LearningRate(0.1, 0.01, 5)) for x in (by_loss, by_gradient)]
-    for at in (None, 3, None):
-        descents[0].step((slopes * by_loss).sum(), at=at)
-        descents[1].follow(slopes, at=at)
+    for _ in range(3):
+        descents[0].step((slopes * by_loss).sum())
+        descents[1].follow([slopes.clone()])
         assert torch.equal(by_loss, by_gradient)
     assert by_loss[0] < 0 < by_loss[1]

@@ -22,6 +22,7 @@ TINY_DL_CFR = (
     "num_layers=1",
     "num_units=4",
     "seeds=3",
+    "every_state=1",
 )
 KUHN_SEPOT = (
     "games=kuhn_poker",

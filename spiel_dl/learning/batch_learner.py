@@ -1,0 +1,209 @@
+"""`BatchLearner`: learns from batches of whole games; with policy transformations, a critic, too.
+
+learner = rnad.RNaDSolver("leduc_poker", transformations=pure_transformations(3))
+...
+critic = learner.critic()
+"""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import pyspiel
+import torch
+from open_spiel.python import policy as openspiel_policy
+
+from spiel_dl.learning.config import NetworkConfig
+from spiel_dl.learning.critic_network import NetworkCritic
+from spiel_dl.learning.critic_training import CriticConfig, CriticTrainer
+from spiel_dl.learning.environments import self_play_of
+from spiel_dl.learning.learner import Learner
+from spiel_dl.learning.self_play import ActingPolicy
+from spiel_dl.learning.sources import Trajectories
+from spiel_dl.learning.step_graph import StepGraph
+from spiel_dl.learning.transformations import PolicyTransformations
+from spiel_dl.policies.network_policy import FineTuning
+from spiel_dl.tree.game_tree import GameTree
+from spiel_dl.tree.load import AnyGame, turn_based_game
+
+_NUM_MOVES = "num_moves"
+_CRITIC_LOSS = "critic_loss"
+
+
+class BatchLearner(Learner):
+    """Plays batches of games and learns from them; with policy transformations, a critic, too.
+
+    The critic (Kubíček et al., 2023, section 4.1) values the policy that is handed out, and learns
+    from the same games. Whatever else is learned stays the same to the last bit, unless chance acts
+    after a move: what it does behind actions that were not made is drawn by the same generator.
+
+    Attributes:
+      losses: the names of the numbers that `_learn` reports of every step.
+    """
+
+    losses: tuple[str, ...]
+    config: NetworkConfig
+
+    def __init__(
+        self,
+        game: AnyGame,
+        config: NetworkConfig,
+        *,
+        device: torch.device | str,
+        batch_size: int,
+        max_tree_histories: int,
+        transformations: PolicyTransformations | None = None,
+        critic: CriticConfig | None = None,
+        cuda_graph: bool = False,
+    ):
+        """Makes the games and, if there are transformations, a fresh critic.
+
+        Args:
+          game: the game, its game string, or the compiled game.
+          config: how to learn.
+          device: where games are played and networks live.
+          batch_size: games per learner step.
+          max_tree_histories: games of at most so many histories are compiled and played by tables.
+          transformations: what opponents may do by the critic; None: there is no critic.
+          critic: how it learns; None: the defaults.
+          cuda_graph: do a step as one CUDA graph, see `StepGraph`; on a CUDA device only.
+
+        Raises:
+          ValueError: if the game is none that can be learned here, if a transformation is none for
+            it, if there are parameters of a critic without transformations, if torch cannot compute
+            on the device, or if a step cannot be a graph.
+        """
+        if critic is not None and transformations is None:
+            raise ValueError(
+                f"{critic} is for a critic of policy transformations, of which there are none; "
+                "pass transformations= too"
+            )
+        of_critic = (_CRITIC_LOSS,) if transformations is not None else ()
+        self.terms = (*self.losses, *of_critic, _NUM_MOVES)
+        super().__init__(turn_based_game(game), config, device)
+        # A compiled game is played by tables, however large it is.
+        self._self_play = self_play_of(
+            game if isinstance(game, GameTree) else self.game,
+            batch_size,
+            device,
+            seed=config.seed,
+            max_tree_histories=max_tree_histories,
+        )
+        source = self._self_play.source
+        self._critic: CriticTrainer | None = None
+        if transformations is not None:
+            self._critic = CriticTrainer(
+                source.record_histories(),
+                source.num_actions,
+                transformations,
+                critic or CriticConfig(),
+                device,
+                largest_utility=largest_utility(self.game),
+                knows_branches=source.record_branches(),
+            )
+        self._step: Callable[[], torch.Tensor] = self._play_and_learn
+        if cuda_graph:
+            self._step = StepGraph(self._play_and_learn, source)
+
+    @property
+    def is_graph(self) -> bool:
+        """Whether a step is one CUDA graph."""
+        return isinstance(self._step, StepGraph)
+
+    @property
+    def transformations(self) -> PolicyTransformations | None:
+        """What opponents may do by the critic; None if there is no critic."""
+        return None if self._critic is None else self._critic.transformations
+
+    def _advance(self) -> torch.Tensor:
+        return self._step()
+
+    def _play_and_learn(self) -> torch.Tensor:
+        trajectories = self.play()
+        terms = self._learn(trajectories)
+        if self._critic is not None:
+            terms = [*terms, self._critic.learn(trajectories, self.policy_at(trajectories))]
+        return torch.stack([*terms, trajectories.valid.sum().to(self._log.dtype)])
+
+    def play(self) -> Trajectories:
+        """A batch of games by the acting policy, in tensors that the next call overwrites.
+
+        Draws from the same source of chance as `step`.
+        """
+        return self._self_play.play(self._acting_policy())
+
+    def critic(self) -> NetworkCritic:
+        """The critic that was learned so far; later steps do not change it.
+
+        Raises:
+          ValueError: if there is none.
+        """
+        if self._critic is None:
+            raise ValueError(
+                "this learner has no critic; pass transformations= when it is made to train one"
+            )
+        return self._critic.critic(self.game)
+
+    @abc.abstractmethod
+    def policy(self, fine_tuning: FineTuning | None = None) -> openspiel_policy.Policy:
+        """The policy of both players that the critic, if there is one, is a critic of.
+
+        Args:
+          fine_tuning: what to do to it; None: nothing.
+        """
+
+    def metrics(self) -> dict[str, float]:
+        """As `Learner.metrics`, with environment steps (moves of players) per second."""
+        means = super().metrics()
+        if _NUM_MOVES in means:
+            moves = means.pop(_NUM_MOVES)
+            means["environment_steps_per_second"] = moves * means["learner_steps_per_second"]
+        return means
+
+    @abc.abstractmethod
+    def _learn(self, trajectories: Trajectories) -> list[torch.Tensor]:
+        """Changes the parameters; returns the `losses`, scalars each."""
+
+    @abc.abstractmethod
+    def _acting_policy(self) -> ActingPolicy | torch.Tensor:
+        """The acting policy, or its table; see `SelfPlay.play`."""
+
+    @abc.abstractmethod
+    def policy_at(self, trajectories: Trajectories) -> torch.Tensor:
+        """What the policy that is handed out says of all moves: float32 [T, B, A].
+
+        Illegal actions have probability 0.
+        """
+
+    def _tensors(self) -> dict[str, torch.Tensor]:
+        if self._critic is None:
+            return {}
+        return {f"critic.{name}": tensor for name, tensor in self._critic.tensors().items()}
+
+    def _luck(self) -> dict[str, np.ndarray]:
+        return {"generator": self._self_play.source.generator.get_state().numpy()}
+
+    def _load_luck(self, state: Mapping[str, np.ndarray]) -> None:
+        generator = self._self_play.source.generator
+        wanted = tuple(generator.get_state().shape)
+        if (found := state["generator"].shape if "generator" in state else "nothing") != wanted:
+            raise ValueError(
+                f"the state's generator has shape {found}, but {wanted} is needed: it is the state "
+                "of a learner on another device"
+            )
+        generator.set_state(torch.from_numpy(state["generator"]))
+
+    def _identity(self) -> dict[str, Any]:
+        identity = super()._identity()
+        return identity if self._critic is None else {**identity, "critic": self._critic.identity()}
+
+    def _config_of(self, name: str) -> NetworkConfig:
+        return self._critic.config if self._critic and "critic" in name else self.config
+
+
+def largest_utility(game: pyspiel.Game) -> float:
+    """The largest absolute utility; 1 where all are 0."""
+    return max(abs(game.min_utility()), abs(game.max_utility())) or 1.0

@@ -1,0 +1,36 @@
+"""What v-trace and its relatives have in common: a recurrence from the last move to the first."""
+
+from __future__ import annotations
+
+import torch
+
+
+def solve_backwards(
+    constant: torch.Tensor, factor: torch.Tensor, behind: float = 0.0
+) -> torch.Tensor:
+    """Solves x_t = constant_t + factor_t x_(t+1).
+
+    It takes log2 T rounds instead of T steps: after each, x_t is known in terms of an x that is
+    twice as far ahead.
+
+    Args:
+      constant: float [T, ...].
+      factor: of the same shape.
+      behind: x_T.
+
+    Returns:
+      x, of the same shape.
+    """
+    x, reach = constant.clone(), 1
+    if behind:
+        x[-1].add_(behind * factor[-1])
+    while reach < len(x):
+        x[:-reach] += factor[: len(x) - reach] * x[reach:]
+        factor = factor[:-reach] * factor[reach:] if 2 * reach < len(x) else factor
+        reach *= 2
+    return x
+
+
+def one_later(x: torch.Tensor, behind: float = 0.0) -> torch.Tensor:
+    """What is one move later, `behind` at the last one: of the shape of x, [T, ...]."""
+    return torch.cat([x[1:], torch.full_like(x[:1], behind)])

@@ -1,0 +1,390 @@
+"""What is played, against OpenSpiel's states, and the ways to play beside each other."""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+import functools
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyspiel
+import pytest
+import scipy.stats
+import torch
+
+from spiel_dl.algorithms import mmd, rnad
+from spiel_dl.games.compiled_environment import CompiledEnvironment
+from spiel_dl.games.environments import BatchedEnvironment
+from spiel_dl.games.goofspiel_ii import GoofspielIIRules
+from spiel_dl.games.leduc import LeducRules
+from spiel_dl.games.rules import Rules
+from spiel_dl.learning import environments, play_kernels
+from spiel_dl.learning.environments import self_play_of
+from spiel_dl.learning.self_play import ActingNetwork, SelfPlay
+from spiel_dl.learning.sources import (
+    CompiledSource,
+    Moves,
+    Source,
+    TensorSource,
+    Trajectories,
+    TreeSource,
+    sampled,
+)
+from spiel_dl.learning.state_environment import StateEnvironment
+from spiel_dl.learning.tree_environment import TreeEnvironment
+from spiel_dl.policies.policy_network import PolicyNetwork
+from spiel_dl.tree import GameTree
+from tests.games.flips import FlipsRules
+from tests.games.test_compiled import LARGE, SMALL
+from tests.reference import turn_based, walk
+from tests.tiny_games import HiddenMoves
+
+GAMES = [
+    "leduc_poker",
+    "python_goofspiel_ii(num_cards=3,points_order=random)",
+    "goofspiel(num_cards=3,imp_info=True,points_order=descending)",
+]
+COMPILED = {n: LARGE[n] for n in ("goofspiel 8", "battleships 5x5")} | {
+    n: SMALL[n] for n in ("leduc", "goofspiel 3, random")
+}
+SETTINGS: dict[str, Any] = {
+    "batch_size": 24,
+    "hidden_sizes": (32, 16),
+    "max_tree_histories": 0,
+    "seed": 1,
+}
+KINDS = ("tree", "tree by tensors", "states", "rules", "compiled rules")
+LEAST_P_VALUE = 1e-4
+
+
+@functools.cache
+def tree_of(game_string: str) -> GameTree:
+    return GameTree.from_game(game_string)
+
+
+def self_play_by(
+    kind: str, game_string: str, batch_size: int, num_steps: int, seed: int
+) -> SelfPlay:
+    """Self-play in one of the ways to play a game."""
+    tree = tree_of(game_string)
+    source: Source
+    if kind.startswith("tree"):
+        of_tree = TreeEnvironment(tree, batch_size, seed=seed)
+        source = (TreeSource if kind == "tree" else TensorSource)(of_tree, num_steps)
+    elif kind == "states":
+        source = TensorSource(StateEnvironment(tree.game, batch_size, seed=seed), num_steps)
+    elif kind == "rules":
+        batch = BatchedEnvironment(tree.game.rules, batch_size, seed=seed)
+        source = TensorSource(batch, num_steps)
+    else:
+        compiled = CompiledEnvironment(tree.game.rules, batch_size, seed)
+        source = CompiledSource(compiled, num_steps)
+    return SelfPlay(source)
+
+
+def uniform(observation: Any, legal: torch.Tensor) -> torch.Tensor:
+    del observation
+    return legal / legal.sum(dim=1, keepdim=True).clamp(min=1)
+
+
+def after_chance(state: pyspiel.State) -> list[pyspiel.State]:
+    """The states of players or ends that chance may lead to."""
+    if not state.is_chance_node():
+        return [state]
+    return [end for a, _ in state.chance_outcomes() for end in after_chance(state.child(a))]
+
+
+@pytest.mark.parametrize(
+    ("game_string", "kind"),
+    [(g, k) for g in GAMES for k in KINDS if "rules" not in k or "python" in g],
+)
+def test_every_move_is_one_of_the_openspiel_game(game_string: str, kind: str) -> None:
+    played = self_play_by(kind, game_string, batch_size=40, num_steps=8, seed=1).play(uniform)
+    root = turn_based(pyspiel.load_game(game_string)).new_initial_state()
+    observation = played.seen.at_moves(played.seen.dense())
+    assert played.valid.any(dim=0).all()
+    for row in range(40):
+        # All states that what was seen so far allows; chance's moves are not recorded.
+        states = after_chance(root)
+        for t in range(int(played.valid[:, row].sum())):
+            seen = observation[t, row].tolist()
+            states = [state for state in states if shows(state, played, seen, (t, row))]
+            assert states
+            action = int(played.action[t, row])
+            states = [end for state in states for end in after_chance(state.child(action))]
+        ends = {state.returns()[0] for state in states if state.is_terminal()}
+        assert played.reward[t, row].item() in ends
+        assert (played.reward[:t, row] == 0).all()
+        assert (played.reward[t + 1 :, row] == 0).all()
+
+
+def shows(
+    state: pyspiel.State, played: Trajectories, seen: list[float], place: tuple[int, int]
+) -> bool:
+    """Whether a recorded move was made in a state like this."""
+    if state.is_terminal() or state.current_player() != played.player[place]:
+        return False
+    legal = played.legal[place].nonzero()[:, 0].tolist()
+    known = state.information_state_tensor(state.current_player())
+    return bool(legal == state.legal_actions() and seen == known)
+
+
+@pytest.mark.parametrize("game_string", ["leduc_poker", GAMES[-1]])
+@pytest.mark.parametrize("kind", ["tree", "tree by tensors", "states"])
+def test_lengths_and_returns_have_their_frequencies(game_string: str, kind: str) -> None:
+    batch_size = 3000
+    played = self_play_by(kind, game_string, batch_size, num_steps=8, seed=3).play(uniform)
+    lengths, returns = played.valid.sum(dim=0).tolist(), played.reward.sum(dim=0).tolist()
+    observed = collections.Counter(zip(lengths, returns, strict=True))
+    expected = exact_ends(game_string)
+    assert observed.keys() <= expected.keys()
+    common = [end for end, probability in expected.items() if probability * batch_size >= 5]
+    pairs = [(observed[end], expected[end] * batch_size) for end in common]
+    rest = batch_size - sum(count for count, _ in pairs)
+    pairs.append((rest, max(1e-9, batch_size - sum(mean for _, mean in pairs))))
+    if pairs[-1][1] < 5:
+        pairs[-2:] = [(pairs[-2][0] + rest, pairs[-2][1] + pairs[-1][1])]
+    assert scipy.stats.chisquare(*zip(*pairs, strict=True)).pvalue > LEAST_P_VALUE
+
+
+@functools.cache
+def exact_ends(game_string: str) -> dict[tuple[int, float], float]:
+    """Probabilities of (moves, player 0's return), when all legal actions are equally likely."""
+    probabilities: dict[tuple[int, float], float] = collections.defaultdict(float)
+    reach: dict[tuple[int, ...], float] = {(): 1.0}
+    for node in walk(turn_based(pyspiel.load_game(game_string))):
+        here = reach[node.history]
+        if node.player == pyspiel.PlayerId.TERMINAL:
+            probabilities[node.moves, node.utility] += here * node.chance_reach
+        for action in node.legal:
+            share = len(node.legal) if node.player >= 0 else 1
+            reach[(*node.history, action)] = here / share
+    return probabilities
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_seed_decides_everything(kind: str) -> None:
+    def play(seed: int) -> list[torch.Tensor]:
+        self_play = self_play_by(kind, "python_leduc", 16, 8, seed)
+        games = [self_play.play(uniform)[1:7] for _ in range(2)]
+        return [tensor.clone() for game in games for tensor in game if tensor is not None]
+
+    assert all(torch.equal(a, b) for a, b in zip(play(4), play(4), strict=True))
+    assert not all(torch.equal(a, b) for a, b in zip(play(4), play(5), strict=True))
+
+
+@pytest.mark.parametrize("kind", ["tree", "tree by tensors", "states"])
+def test_games_that_do_not_end_in_time_are_masked(kind: str) -> None:
+    played = self_play_by(kind, "kuhn_poker", 200, 2, seed=0).play(uniform)
+    lengths = played.valid.sum(dim=0)
+    assert set(lengths.tolist()) == {0, 2}
+    assert (played.reward.sum(dim=0) != 0).equal(lengths == 2)
+
+
+@pytest.mark.parametrize("num_steps", [1, 3])
+def test_chance_runs_longer_than_observed_are_told(num_steps: int) -> None:
+    """A run of chance events of each length up to 9 ends the game; 9 of them nearly never."""
+    rules = FlipsRules()
+    rules.longest_chance_run = 2
+    self_play = SelfPlay(TensorSource(BatchedEnvironment(rules, 2000), num_steps))
+    with pytest.raises(ValueError, match="set the rules' longest_chance_run"):
+        self_play.play(uniform)
+    compiled = GoofspielIIRules(3)
+    compiled.longest_chance_run = -1  # as if chance never acted
+    with pytest.raises(ValueError, match="set the rules' longest_chance_run"):
+        SelfPlay(CompiledSource(CompiledEnvironment(compiled, 4), 4)).play(uniform)
+
+
+@pytest.mark.parametrize("kind", ["tree", "tree by tensors"])
+def test_a_table_plays_as_the_policy_it_holds(kind: str) -> None:
+    by_function, by_table = (self_play_by(kind, "leduc_poker", 50, 8, seed=2) for _ in "ab")
+    environment = by_table.environment
+    numbers = torch.rand(environment.infoset_legal.shape, generator=torch.manual_seed(0))
+    table = numbers * environment.infoset_legal
+    rows = {x.numpy().tobytes(): row for row, x in enumerate(environment.infoset_tensors)}
+
+    def policy(observation: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
+        found = table[[rows[x.numpy().tobytes()] for x in observation]]
+        assert (found > 0).equal(legal)
+        return found
+
+    mine, theirs = by_function.play(policy), by_table.play(table)
+    valid = mine.valid
+    assert all(torch.equal(a[valid], b[valid]) for a, b in zip(mine[1:7], theirs[1:7], strict=True))
+    with pytest.raises(ValueError, match=r"shape \(13, 2\) can only be played in a compiled game"):
+        self_play_by("states", "kuhn_poker", 2, 3, seed=0).play(torch.ones(13, 2))
+
+
+def test_rows_of_trees_are_those_of_their_infosets() -> None:
+    self_play = self_play_by("tree", "leduc_poker", 50, 8, seed=0)
+    played, environment = self_play.play(uniform), self_play.environment
+    seen, valid = played.seen, played.valid
+    assert isinstance(seen.rows, torch.Tensor)
+    assert seen.number is not None
+    assert len(seen.number.unique()) == len(seen.number)
+    assert torch.equal(environment.infoset_tensors[seen.number], seen.rows)
+    rows = seen.at_moves(seen.number)[valid]
+    assert torch.equal(environment.infoset_legal[rows], played.legal[valid])
+    assert (rows < environment.tree.num_infosets(0)).equal(played.player[valid] == 0)
+
+
+def test_the_gradient_of_rows_is_the_sum_of_that_of_their_moves() -> None:
+    for kind in ("tree", "states"):
+        seen = self_play_by(kind, "leduc_poker", 50, 8, seed=0).play(uniform).seen
+        outputs = torch.rand((len(seen.rows), 3), requires_grad=True)
+        weight = torch.rand((*seen.shape, 3))
+        (seen.at_moves(outputs) * weight).sum().backward()
+        torch.testing.assert_close(seen.add_up(weight), outputs.grad)
+
+
+def test_the_fastest_way_is_chosen() -> None:
+    def kind(game: Any) -> tuple[type, type]:
+        self_play = self_play_of(game, 2, max_tree_histories=100)
+        return type(self_play.source), type(self_play.environment)
+
+    assert kind("kuhn_poker") == (TreeSource, TreeEnvironment)
+    assert kind("python_leduc") == (CompiledSource, CompiledEnvironment)
+    assert kind("python_oshi_zumo_ii") == (TensorSource, BatchedEnvironment)
+    assert kind("leduc_poker") == (TensorSource, StateEnvironment)
+    assert kind(tree_of("leduc_poker")) == (TreeSource, TreeEnvironment)
+
+
+def test_what_cannot_be_played_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="player"):
+        self_play_of("kuhn_poker(players=3)", 2, max_tree_histories=100)
+    for limit in (1, 100):
+        with pytest.raises(ValueError, match="no information state tensors"):
+            self_play_of(HiddenMoves(), 2, max_tree_histories=limit)
+        with pytest.raises(ValueError, match="batch_size=0"):
+            self_play_of("kuhn_poker", 0, max_tree_histories=limit)
+    with pytest.raises(ValueError, match="player=1"):
+        TreeEnvironment(tree_of("kuhn_poker"), 2).information_state_tensor(1)
+    lines = ['EFG 2 R "luck" { "a" "b" } ""', 'c "" 1 "" { "x" 1/2 "y" 1/2 } 0']
+    lines += ['t "" 1 "" { 1 -1 }', 't "" 2 "" { -1 1 }']
+    path = tmp_path / "luck.efg"
+    path.write_text("\n".join(lines) + "\n")
+    game = pyspiel.load_game(f"efg_game(filename={path})")
+    with pytest.raises(ValueError, match=r"efg_game.* has no decisions, so there is nothing to"):
+        self_play_of(game, 4, max_tree_histories=1000)
+
+
+def acting_network(rules: Rules) -> ActingNetwork:
+    size = 2 + rules.public_size(True) + rules.private_size(True)
+    network = PolicyNetwork(size, rules.num_actions, (32, 16))
+    return ActingNetwork(network, 3 * network.initial_parameters(7))
+
+
+def both_ways(
+    rules: Rules, acting: ActingNetwork, num_steps: int | None = None
+) -> tuple[Trajectories, Trajectories]:
+    """The second batch of games by compiled loops, and by tensors, from the same seed."""
+    steps = num_steps or rules.max_game_length
+    ours = SelfPlay(CompiledSource(CompiledEnvironment(rules, 50, seed=2), steps))
+    theirs = SelfPlay(TensorSource(BatchedEnvironment(rules, 50, seed=2), steps))
+    for self_play in (ours, theirs):
+        self_play.play(acting)
+        self_play.source.record_histories()
+    return ours.play(acting), theirs.play(acting)
+
+
+@pytest.mark.parametrize("name", [*COMPILED, "leduc, cut short", "leduc, exploring"])
+def test_a_network_plays_the_same_games_by_compiled_rules(name: str) -> None:
+    rules = COMPILED[name.partition(",")[0] if name.startswith("leduc") else name]
+    acting, num_steps = acting_network(rules), 4 if "cut" in name else None
+    if "exploring" in name:
+        acting = dataclasses.replace(acting, exploration=0.3)
+    ours, theirs = both_ways(rules, acting, num_steps)
+    valid = theirs.valid
+    assert bool(valid.any(dim=0).all()) == (num_steps is None)
+    assert torch.equal(ours.valid, valid)
+    for name in ("legal", "player", "action", "reward"):
+        assert torch.equal(getattr(ours, name)[valid], getattr(theirs, name)[valid]), name
+    assert torch.equal(ours.reward, theirs.reward)
+    assert torch.allclose(ours.behaviour[valid], theirs.behaviour[valid], atol=1e-5)
+    for mine, other in ((ours.seen, theirs.seen), (ours.histories, theirs.histories)):
+        assert mine is not None
+        assert other is not None
+        same = [seen.at_moves(seen.dense())[valid] for seen in (mine, other)]
+        assert torch.equal(*same)
+
+
+def test_what_the_network_said_in_play_is_what_it_says() -> None:
+    for kind in ("tree", "rules", "compiled rules"):
+        acting = dataclasses.replace(acting_network(LeducRules()), said=[])
+        played = self_play_by(kind, "python_leduc", 50, 8, seed=3).play(acting)
+        found = acting.answer(played.seen.rows)
+        again = acting.network.answer(acting.parameters, played.seen.rows)
+        pairs = zip((found.outputs, *found.units), (again.outputs, *again.units), strict=True)
+        for mine, other in pairs:
+            torch.testing.assert_close(mine, other, atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("kind", [rnad.RNaDSolver, mmd.MMDSolver])
+def test_learning_is_that_by_tensors(kind: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled = kind("python_leduc", kind.default_config(**SETTINGS))
+    monkeypatch.setattr(environments, "LARGEST_COMPILED_BATCH", 0)
+    by_tensors = kind("python_leduc", kind.default_config(**SETTINGS))
+    assert isinstance(compiled._self_play.source, CompiledSource)
+    assert isinstance(by_tensors._self_play.source, TensorSource)
+    first = compiled.parameters.detach().clone()
+    for _ in range(3):
+        compiled.step()
+        by_tensors.step()
+    # Adam's first steps go as far whatever the gradient's size, so next to nothing may differ.
+    moved = (compiled.parameters - first).abs().detach()
+    apart = (compiled.parameters - by_tensors.parameters).abs().detach()
+    assert apart.mean() < 0.01 * moved.mean()
+    ours, theirs = compiled.metrics(), by_tensors.metrics()
+    for loss in compiled.losses:
+        assert ours[loss] == pytest.approx(theirs[loss], rel=1e-3, abs=1e-5)
+
+
+@pytest.mark.parametrize("game", ["python_leduc", "python_phantom_ttt"])
+def test_a_network_of_nans_makes_legal_moves_and_its_losses_tell(game: str) -> None:
+    learner = rnad.RNaDSolver(game, rnad.RNaDConfig(**SETTINGS))
+    with torch.no_grad():
+        learner.parameters.fill_(torch.nan)
+    played = learner.play()
+    moved = played.player >= 0
+    action = played.action.unsqueeze(-1)
+    assert played.valid.any(dim=0).all()
+    assert played.legal.gather(-1, action)[moved].all()
+    assert played.behaviour.gather(-1, action)[moved].isnan().all()
+    with pytest.raises(ValueError, match="is nan at step 1"):
+        learner.run(1)
+
+
+def test_chance_events_have_their_probabilities() -> None:
+    """The two deals of Kuhn poker: six hands, equally likely."""
+    tree = tree_of("kuhn_poker")
+    uniform_numbers = np.random.default_rng(0).random((12_000, 2))
+    chance = TreeEnvironment(tree, 1).chance
+    after = play_kernels.play_chance(np.zeros(12_000, np.int64), uniform_numbers, chance)
+    hands, counts = np.unique(after, return_counts=True)
+    assert (tree.player[hands] == 0).all()
+    assert len(hands) == 6
+    np.testing.assert_allclose(counts / 12_000, 1 / 6, atol=0.015)
+
+
+def test_actions_are_sampled_alike_on_all_devices_and_have_their_probabilities() -> None:
+    generator = torch.manual_seed(0)
+    probabilities = torch.rand((5000, 6), generator=generator)
+    probabilities *= torch.rand(probabilities.shape, generator=generator) < 0.5
+    probabilities[:, 3] += 0.1
+    probabilities[3000:] = torch.tensor([0.5, 0.0, 0.2, 0.3, 0.0, 0.0])
+    probabilities[0, 4], probabilities[1], probabilities[2, 0] = torch.nan, torch.nan, torch.inf
+    threshold = torch.rand((1, 5000), dtype=torch.float64, generator=generator)
+    threshold[0, 3:5] = torch.tensor([0.0, 1 - 2**-53], dtype=torch.float64)
+    legal = torch.ones((5000, 6), dtype=torch.bool)
+    legal[:3, :2] = False
+    moves = Moves.room((1, 5000, 6))
+    moves.legal[0], moves.place[0] = legal, torch.arange(5000)
+    play_kernels.choose(0, probabilities.numpy(), threshold.numpy(), moves.arrays())
+    found = sampled(probabilities, legal, threshold[0])
+    assert torch.equal(moves.action[0], found)
+    assert found[:3].tolist() == [2, 2, 2]  # the first legal one, where something is no number
+    assert (probabilities[torch.arange(3, 5000), found[3:]] > 0).all()
+    frequencies = found[3000:].bincount(minlength=6) / 2000
+    torch.testing.assert_close(frequencies, probabilities[-1], atol=0.04, rtol=0)
