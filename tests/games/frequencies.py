@@ -1,4 +1,4 @@
-"""How often games end how, exactly and by samples, and whether the two agree."""
+"""How often games end how, and whether counts agree with it."""
 
 import collections
 
@@ -21,24 +21,6 @@ def exact_ends(state, probability=1.0, moves=0, ends=None):
         for action in legal:
             exact_ends(state.child(action), probability / len(legal), moves + 1, ends)
     return ends
-
-
-def sampled_ends(environment, batch_size, episodes_per_row):
-    """How often each (number of moves, return) occurs in the first episodes of every row."""
-    counts = collections.Counter()
-    length = np.zeros(batch_size, dtype=int)
-    episodes = np.zeros(batch_size, dtype=int)
-    for _ in range(episodes_per_row * environment.rules.max_game_length):
-        finished, returns = environment.step(environment.sample_random_actions())
-        length += 1
-        finished = finished.numpy()
-        assert (returns.numpy()[~finished] == 0).all()
-        counted = finished & (episodes < episodes_per_row)
-        counts.update(zip(length[counted].tolist(), returns.numpy()[counted].tolist(), strict=True))
-        episodes += finished
-        length[finished] = 0
-    assert (episodes >= episodes_per_row).all()
-    return counts
 
 
 def check_frequencies(counts, probabilities):

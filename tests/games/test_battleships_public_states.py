@@ -37,14 +37,13 @@ def _random_game(rules: BattleshipsRules, generator: random.Random) -> Iterator[
     "rules",
     [
         BattleshipsRules(2, 2, "[2]"),
-        BattleshipsRules(3, 2, "[2]"),
         BattleshipsRules(3, 2, "[2;2]", allow_repeated_shots=True, num_shots=5),
         BattleshipsRules(3, 2, "[2;2;2]"),
     ],
 )
 def test_reconstruction_equals_the_generic_search(rules: BattleshipsRules) -> None:
     generator = random.Random(7)
-    for _ in range(3):
+    for _ in range(2):
         for state, _ in _random_game(rules, generator):
             public = rules.public_tensor(state)[0]
             found = rules.consistent_histories(public)
@@ -59,11 +58,11 @@ def test_reconstruction_equals_the_generic_search(rules: BattleshipsRules) -> No
 def test_true_history_is_always_among_the_reconstructed_ones() -> None:
     rules, generator = BattleshipsRules(5, 5, "[3;2;2]"), random.Random(11)
     complete = 0
-    for _ in range(4):
+    for _ in range(2):
         for state, actions in _random_game(rules, generator):
-            found = rules.consistent_histories(rules.public_tensor(state)[0], limit=200_000)
+            found = rules.consistent_histories(rules.public_tensor(state)[0], limit=30_000)
             if not found.complete:
-                assert found.num_seen > 200_000
+                assert found.num_seen > 30_000
                 assert found.states.batch_size == len(found.actions) == 0
                 continue
             complete += 1
@@ -71,7 +70,7 @@ def test_true_history_is_always_among_the_reconstructed_ones() -> None:
             assert len(row) == 1
             for name in ("next_move", "record", "tiles_left", "boards"):
                 assert torch.equal(getattr(found.states, name)[row[0]], getattr(state, name))
-    assert complete > 50
+    assert complete > 20
 
 
 def test_reconstruction_stops_at_the_limit() -> None:

@@ -1,4 +1,4 @@
-"""Batched environments against OpenSpiel's games: exact distributions, and step by step."""
+"""Batched environments against OpenSpiel's games, step by step, and their frequencies."""
 
 import collections
 import dataclasses
@@ -14,18 +14,16 @@ from spiel_dl.games.goofspiel_ii import GoofspielIIRules
 from spiel_dl.games.leduc import LeducRules
 from spiel_dl.games.oshi_zumo_ii import OshiZumoIIRules
 from tests.games.flips import FlipsRules
-from tests.games.frequencies import check_frequencies, exact_ends, sampled_ends
+from tests.games.frequencies import check_frequencies
 
 PYTHON_GAMES = [
     "python_goofspiel_ii(num_cards=4,points_order=random)",
-    "python_goofspiel_ii(num_cards=4,points_order=descending,forced_last_round=true)",
     "python_oshi_zumo_ii(coins=6)",
     "python_battleships(board_width=2,board_height=3,ship_sizes=[2;1])",
     "python_leduc",
     "python_liars_dice(dice_sides=2)",
     "python_abrupt_dark_hex(num_rows=2,num_cols=2)",
     "python_dark_hex(num_rows=2,num_cols=2)",
-    "python_leduc(deal_ranks=true,bet_sizes=[2;4],raise_sizes=[2;4],max_raises=2)",
 ]
 
 
@@ -36,16 +34,6 @@ def rows_equal(first, second):
         for field in dataclasses.fields(first)
     ]
     return torch.cat(columns, dim=1).all(dim=1)
-
-
-def test_lengths_and_returns_are_distributed_as_in_the_twin():
-    exact = exact_ends(pyspiel.load_game("leduc_poker").new_initial_state())
-    assert sum(exact.values()) == pytest.approx(1)
-    batch_size = 4000
-    environment = BatchedEnvironment(LeducRules(), batch_size, seed=3)
-    counts = sampled_ends(environment, batch_size, episodes_per_row=3)
-    assert sum(counts.values()) == 3 * batch_size
-    check_frequencies(counts, exact)
 
 
 def successor_states(state):
@@ -155,10 +143,8 @@ def trajectory(game_rules, seed, num_steps=25):
     return torch.stack(steps)
 
 
-@pytest.mark.parametrize(
-    "game_rules", [LeducRules(), GoofspielIIRules(5), BattleshipsRules(3, 3, "[2]")]
-)
-def test_the_seed_decides_everything(game_rules):
+def test_the_seed_decides_everything():
+    game_rules = LeducRules()
     torch.manual_seed(1)
     first = trajectory(game_rules, seed=4)
     torch.manual_seed(2)
@@ -166,17 +152,6 @@ def test_the_seed_decides_everything(game_rules):
     assert torch.equal(trajectory(game_rules, seed=4), first)
     assert torch.equal(torch.random.get_rng_state(), before)
     assert not torch.equal(trajectory(game_rules, seed=5), first)
-
-
-def test_runs_of_chance_events_are_found():
-    assert environments._longest_run(LeducRules()) == 2
-    assert environments._longest_run(LeducRules(deal_ranks=True)) == 1
-    assert environments._longest_run(GoofspielIIRules(13)) == 1
-    assert environments._longest_run(BattleshipsRules(2, 2, "[1]")) == 1
-    assert environments._longest_run(FlipsRules()) >= 3
-    declared = FlipsRules()
-    declared.longest_chance_run = 9
-    assert environments._longest_run(declared) == 10  # and the start of a new game
 
 
 @pytest.mark.parametrize("longest_run", [1, 2, 10])

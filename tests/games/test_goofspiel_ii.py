@@ -59,7 +59,6 @@ def test_equals_twin_at_every_history_of_three_cards(order: str, returns_type: s
         "num_cards=4,points_order=ascending",
         "num_cards=4,points_order=random,num_turns=2,returns_type=point_difference",
         "num_cards=5,points_order=ascending,num_turns=2",
-        "num_cards=5,points_order=descending,num_turns=1,returns_type=point_difference",
         "num_cards=2,points_order=random",
     ],
 )
@@ -67,19 +66,11 @@ def test_equals_twin_at_every_history(parameters: str) -> None:
     assert twins.assert_same_game(_game(parameters), _twin(parameters)) > 10
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("order", "histories"), [("random", 26_773), ("descending", 26_931)])
-def test_equals_twin_at_every_history_of_larger_games(order: str, histories: int) -> None:
-    parameters = f"num_cards={4 if order == 'random' else 5},points_order={order}"
-    assert twins.assert_same_game(_game(parameters), _twin(parameters)) == histories
-
-
 @pytest.mark.parametrize(
     "parameters",
     [
         "num_cards=13",
         "num_cards=13,points_order=descending,returns_type=point_difference",
-        "num_cards=9,num_turns=6,points_order=ascending",
         "num_cards=20,num_turns=10,returns_type=point_difference",
     ],
 )
@@ -87,7 +78,7 @@ def test_equals_twin_in_random_playthroughs(parameters: str) -> None:
     twins.assert_same_random_games(_game(parameters), _twin(parameters), 10)
 
 
-@pytest.mark.parametrize("parameters", ["num_cards=6", "num_cards=7,points_order=descending"])
+@pytest.mark.parametrize("parameters", ["num_cards=6", "num_cards=5,points_order=descending"])
 def test_tensors_hold_what_the_twins_tensors_hold(parameters: str) -> None:
     game = _game(parameters)
     twin = pyspiel.load_game(f"goofspiel(imp_info=True,{parameters})")
@@ -200,11 +191,8 @@ def test_count_of_the_sepot_paper() -> None:
     "parameters",
     [
         {"num_cards": 3, "points_order": "random"},
-        {"num_cards": 4, "points_order": "descending", "forced_last_round": True},
         {"num_cards": 3, "forced_last_round": True, "returns_type": "point_difference"},
         {"num_cards": 5, "points_order": "ascending", "num_turns": 2},
-        {"num_cards": 4, "num_turns": 2, "returns_type": "point_difference"},
-        {"num_cards": 2, "points_order": "ascending", "returns_type": "point_difference"},
         {"num_cards": 3, "num_turns": 2, "points_order": "descending"},
     ],
 )
@@ -212,18 +200,8 @@ def test_rules_keep_their_contract(parameters: dict) -> None:
     conformance.check_rules(GoofspielIIRules(**parameters))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("order", ["random", "descending"])
-def test_rules_keep_their_contract_with_four_cards(order: str) -> None:
-    conformance.check_rules(GoofspielIIRules(4, order))
-
-
-@pytest.mark.parametrize(
-    "parameters",
-    ["num_cards=4", "num_cards=5,points_order=descending,returns_type=point_difference"],
-)
-def test_openspiel_game_keeps_its_contract(parameters: str) -> None:
-    conformance.check_openspiel_game(_game(parameters), num_walks=2)
+def test_openspiel_game_keeps_its_contract() -> None:
+    conformance.check_openspiel_game(_game("num_cards=4"), num_walks=2)
 
 
 def test_reconstruction_stops_at_its_limit() -> None:
@@ -254,26 +232,3 @@ def test_reconstruction_refuses_what_is_no_public_state() -> None:
         rules.consistent_histories(torch.ones(rules.public_size(True)))
     with pytest.raises(ValueError, match=r"has shape \[2\]"):
         rules.consistent_histories(torch.ones(2))
-
-
-def test_strings_for_people() -> None:
-    state = _game("num_cards=3,points_order=descending").new_initial_state()
-    assert state.action_to_string(0, 2) == "[P0]Bid: 3"
-    state.apply_action(2)
-    assert str(state).splitlines() == [
-        "P0 hand: 1 2",
-        "P1 hand: 1 2 3",
-        "P0 bids: 3",
-        "P1 bids: ",
-        "Point cards: 3",
-        "Points: 0 0",
-    ]
-    assert state.information_state_string(1) == (
-        "player=1; point_cards=2; player_0_has_bid=0; round_winners=; bids="
-    )
-    state.apply_action(0)
-    assert state.information_state_string(0) == (
-        "player=0; point_cards=2 1; player_0_has_bid=0; round_winners=0; bids=2"
-    )
-    random_order = _game("num_cards=3").new_initial_state()
-    assert random_order.action_to_string(-1, 0) == "Deal 1"

@@ -18,8 +18,6 @@ from spiel_dl.games.rules import CHANCE_PLAYER
 from tests.games import conformance, enumeration, twins
 from tests.games.openspiel_conformance import possible_actions
 
-PAPER = "deal_ranks=true,bet_sizes=[2;4],raise_sizes=[2;4],max_raises=2"
-
 
 def _paper_rules() -> LeducRules:
     return LeducRules(deal_ranks=True, bet_sizes="[2;4]", raise_sizes="[2;4]", max_raises=2)
@@ -101,7 +99,7 @@ def _rank_triples(rules: LeducRules) -> dict[tuple[int, ...], float]:
     return reaches
 
 
-@pytest.mark.parametrize(("num_ranks", "num_suits"), [(3, 2), (2, 3), (4, 1), (2, 2)])
+@pytest.mark.parametrize(("num_ranks", "num_suits"), [(3, 2), (4, 1)])
 def test_ranks_have_the_chances_of_the_cards_they_merge(num_ranks: int, num_suits: int) -> None:
     deck = [rank for rank in range(num_ranks) for _ in range(num_suits)]
     deals = list(itertools.permutations(deck, 3))
@@ -183,7 +181,7 @@ def test_random_hands_equal_plain_python(
     rules = LeducRules(bet_sizes=as_text(bets), raise_sizes=as_text(raises), **parameters)
     generator = random.Random(1)
     outcomes = set()
-    for _ in range(150):
+    for _ in range(80):
         hand, state = _Hand(rules, bets, raises), rules.initial_state()
         while not hand.over():
             if hand.is_chance():
@@ -207,8 +205,7 @@ def test_random_hands_equal_plain_python(
 @pytest.mark.parametrize(
     "rules",
     [
-        LeducRules(),
-        LeducRules(deal_ranks=True, bet_sizes="[1;2]"),
+        LeducRules(num_ranks=2, deal_ranks=True, bet_sizes="[1;2]"),
         LeducRules(num_ranks=3, num_suits=1, raise_sizes="[1;3]", ante=2),
         LeducRules(num_ranks=3, num_suits=1, deal_ranks=True, max_raises=0),
     ],
@@ -217,14 +214,9 @@ def test_rules_conform(rules: LeducRules) -> None:
     conformance.check_rules(rules, max_histories=20_000)
 
 
-@pytest.mark.slow
-def test_rules_of_the_paper_conform() -> None:
-    conformance.check_rules(_paper_rules(), max_histories=61_336)
-
-
-@pytest.mark.parametrize("parameters", ["", PAPER, "num_suits=3,max_raises=0,raise_sizes=[]"])
-def test_openspiel_game_conforms(parameters: str) -> None:
-    conformance.check_openspiel_game(pyspiel.load_game(f"python_leduc({parameters})"))
+def test_openspiel_game_conforms() -> None:
+    parameters = "deal_ranks=true,bet_sizes=[2;4],raise_sizes=[2;4],max_raises=2"
+    conformance.check_openspiel_game(pyspiel.load_game(f"python_leduc({parameters})"), num_walks=3)
 
 
 def test_reconstruction_stops_at_the_limit() -> None:
@@ -284,21 +276,3 @@ def test_public_tensor_is_the_sequence_of_actions_and_the_public_card() -> None:
     assert pieces["first_round"].view(5, 4).nonzero().tolist() == [[0, 1], [1, 3], [2, 2], [3, 1]]
     assert pieces["public_card"].tolist() == [0, 1, 0]
     assert pieces["second_round"].view(5, 4).nonzero().tolist() == [[0, 2]]
-
-
-def test_words_for_people() -> None:
-    rules = _paper_rules()
-    assert [rules.action_to_string(0, a) for a in range(4)] == [
-        "Fold",
-        "Call",
-        "Bet 2/Raise 2",
-        "Bet 4/Raise 4",
-    ]
-    assert rules.describe(enumeration.play(rules, [5, CALL, 3, 2, CALL])) == (
-        "Player 0: rank 1, 7 in the pot\n"
-        "Player 1: rank 2, 7 in the pot\n"
-        "Public card: not dealt\n"
-        "First round: Call Bet 4/Raise 4 Bet 2/Raise 2 Call\n"
-        "Second round: -"
-    )
-    assert LeducRules().action_to_string(CHANCE_PLAYER, 5) == "Deal rank 2 suit 1"

@@ -50,11 +50,6 @@ def test_playthrough_is_reproduced(path: pathlib.Path) -> None:
     assert new == original
 
 
-def test_playthroughs_are_there() -> None:
-    games = {path.read_text().splitlines()[0].split("(")[0] for path in _PLAYTHROUGHS.glob("*.txt")}
-    assert {"game: python_goofspiel_ii", "game: python_oshi_zumo_ii"} <= games
-
-
 def test_observation_pieces() -> None:
     game = pyspiel.load_game("python_goofspiel_ii(num_cards=3,points_order=descending)")
     state = game.new_initial_state()
@@ -103,20 +98,6 @@ def test_default_observer_is_that_of_the_observation_tensor() -> None:
         game.make_py_observer({"egocentric": True})
 
 
-@pytest.mark.parametrize(
-    ("game_string", "chance_mode"),
-    [
-        ("python_goofspiel_ii", pyspiel.GameType.ChanceMode.EXPLICIT_STOCHASTIC),
-        ("python_goofspiel_ii(points_order=ascending)", pyspiel.GameType.ChanceMode.DETERMINISTIC),
-        ("python_oshi_zumo_ii", pyspiel.GameType.ChanceMode.DETERMINISTIC),
-    ],
-)
-def test_chance_mode_is_that_of_the_parameters(
-    game_string: str, chance_mode: pyspiel.GameType.ChanceMode
-) -> None:
-    assert pyspiel.load_game(game_string).get_type().chance_mode == chance_mode
-
-
 def test_openspiel_s_own_games_are_not_replaced() -> None:
     ours = pyspiel.load_game("python_leduc").registration
     with pytest.raises(ValueError, match="short_name='kuhn_poker' is a game of OpenSpiel"):
@@ -140,24 +121,6 @@ def test_unknown_or_mistyped_parameters_are_refused() -> None:
     with pytest.raises(ValueError, match="forced_last_round=1 of python_goofspiel_ii is of type"):
         openspiel.RulesGame(registration, {"forced_last_round": 1})
     assert openspiel.RulesGame(registration, {"num_cards": 4}).rules.num_cards == 4
-
-
-def test_impossible_actions_are_refused() -> None:
-    state = pyspiel.load_game(f"python_goofspiel_ii({_FOUR_CARDS})").new_initial_state()
-    for bid in (1, 1):
-        state.apply_action(bid)
-    with pytest.raises(ValueError, match=r"action 1 is not possible .* use one of \[0, 2, 3\]"):
-        state.apply_action(1)
-    with pytest.raises(ValueError, match="chance does not act here, player 0 does"):
-        state.chance_outcomes()
-    assert state.history() == [1, 1]
-
-
-def test_clones_share_their_tensors() -> None:
-    state = pyspiel.load_game("python_goofspiel_ii").new_initial_state()
-    state.apply_action(3)
-    assert state.clone().batch is state.batch
-    assert state.batch.batch_size == 1
 
 
 def test_game_has_its_rules_and_another_process_can_load_it(tmp_path: pathlib.Path) -> None:

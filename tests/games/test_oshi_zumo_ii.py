@@ -58,7 +58,6 @@ class _Model:
 
 _SETTINGS = [
     {"coins": 5, "min_bid": 1, "start_location": 3, "optimal_endgame": True},
-    {"coins": 6, "min_bid": 1, "start_location": 1, "optimal_endgame": True},
     {"coins": 7, "min_bid": 2, "start_location": 1, "optimal_endgame": True},
     {"coins": 6, "min_bid": 1, "start_location": 2, "optimal_endgame": True, "horizon": 3},
     {"coins": 5, "min_bid": 1, "start_location": 1, "optimal_endgame": False},
@@ -112,10 +111,8 @@ def test_equals_model_at_every_history(parameters: dict) -> None:
     "parameters",
     [
         {"coins": 5, "min_bid": 1, "start_location": 1, "optimal_endgame": False},
-        {"coins": 5, "min_bid": 2, "start_location": 2, "optimal_endgame": False},
         {"coins": 5, "min_bid": 1, "start_location": 3, "optimal_endgame": False, "horizon": 2},
         {"coins": 4, "min_bid": 0, "start_location": 1, "optimal_endgame": False, "horizon": 3},
-        {"coins": 3, "min_bid": 0, "start_location": 0, "optimal_endgame": False, "horizon": 4},
     ],
 )
 def test_equals_twin_at_every_pair_of_bids(parameters: dict) -> None:
@@ -166,35 +163,10 @@ def test_optimal_endgame_by_hand(parameters: dict, bids: list[int], utility: int
     assert state.returns() == [utility, -utility]
 
 
-@pytest.mark.parametrize("parameters", _SETTINGS[::2])
+@pytest.mark.parametrize("parameters", _SETTINGS[1::2])
 def test_rules_keep_their_contract(parameters: dict) -> None:
     conformance.check_rules(OshiZumoIIRules(**parameters))
 
 
-@pytest.mark.slow
-def test_rules_keep_their_contract_in_the_papers_setting() -> None:
-    conformance.check_rules(OshiZumoIIRules())
-
-
-@pytest.mark.parametrize("parameters", [{}, _SETTINGS[5]])
-def test_openspiel_game_keeps_its_contract(parameters: dict) -> None:
-    conformance.check_openspiel_game(_game(parameters), num_walks=3)
-
-
-def test_strings_for_people() -> None:
-    state = _game({}).new_initial_state()
-    assert state.action_to_string(1, 3) == "[P1]Bid: 3"
-    for bid in (3, 1, 2):
-        state.apply_action(bid)
-    assert str(state).splitlines() == [
-        "Coins: 3 7",
-        "P0 bids: 3 2",
-        "P1 bids: 1",
-        "Field: #....W..#",
-    ]
-    assert state.information_state_string(1) == (
-        "player=1; player_0_has_bid=0+1; round_winners=0; game_over=; bids=1"
-    )
-    assert state.observation_string(0) == (
-        "player=0; location=5; player_0_has_bid=0; game_over=; coins=3"
-    )
+def test_openspiel_game_keeps_its_contract() -> None:
+    conformance.check_openspiel_game(_game({}), num_walks=3)

@@ -126,7 +126,7 @@ def test_equals_the_twin_in_random_playthroughs(board: str, version: Version) ->
         assert ours.max_game_length() == twin.max_game_length()
     generator = random.Random(0)
     lengths = set()
-    for _ in range(60):
+    for _ in range(30):
         state, twin_state = ours.new_initial_state(), twin.new_initial_state()
         while not state.is_terminal():
             twins.assert_same_state(state, twin_state)
@@ -144,13 +144,8 @@ def test_rules_keep_their_contract(version: Version) -> None:
     conformance.check_rules(version.dark_hex(2, 2))
 
 
-@pytest.mark.slow
-def test_rules_keep_their_contract_on_a_larger_board(version: Version) -> None:
-    conformance.check_rules(version.dark_hex(3, 2), max_histories=3_000_000)
-
-
 def test_openspiel_game_keeps_its_contract(version: Version) -> None:
-    conformance.check_openspiel_game(version.load("hex 2x2")[0], num_walks=3)
+    conformance.check_openspiel_game(version.load("hex 2x2")[0], num_walks=2)
 
 
 def test_turns_are_as_long_as_all_their_tries_may_be() -> None:
@@ -214,12 +209,12 @@ def test_histories_are_drawn_evenly() -> None:
     rules = dark_hex(2, 2)
     key, histories = max(infosets_of_histories(rules).items(), key=lambda each: len(each[1]))
     counts: collections.Counter = collections.Counter()
-    for seed in range(400):
+    for seed in range(100):
         found, copies = check_drawn(rules, key, 2, seed)
         assert copies == len(histories) / 2
         counts.update(found)
     assert counts.keys() == histories
-    expected = 800 / len(histories)
+    expected = 200 / len(histories)
     assert max(abs(n - expected) for n in counts.values()) < 5 * expected**0.5
 
 
@@ -228,7 +223,7 @@ def test_drawn_histories_of_large_games_have_the_observations(
     rules: PhantomRules,
 ) -> None:
     generator = np.random.default_rng(0)
-    for _ in range(3):
+    for _ in range(2):
         state = rules.initial_state(1)
         while not state.over[0]:
             for player in (0, 1):
@@ -276,18 +271,6 @@ def test_strings_for_people(
         state.apply_action(action)
     assert state.action_to_string(5) == "(1, 2)"
     assert str(state) == f"{board}\nP0 failed at: {failed[0]}\nP1 failed at: {failed[1]}"
-
-
-def test_strings_of_an_abrupt_game() -> None:
-    state = pyspiel.load_game("python_abrupt_phantom_ttt").new_initial_state()
-    for action in (4, 4, 0, 1, 1):
-        state.apply_action(action)
-    assert state.information_state_string(1) == (
-        "player=1; tries=0+1+2+3+4; game_over=; own_tries=4 1; failed=4"
-    )
-    assert state.observation_string(1) == (
-        "player=1; current_player=1; game_over=; cells=0 1 0 0 2 0 0 0 0"
-    )
 
 
 def test_a_large_board_is_refused() -> None:
