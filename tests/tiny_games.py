@@ -6,18 +6,6 @@ import pyspiel
 
 ROOT = 'EFG 2 R "tiny" { "P0" "P1" } ""\n\n'
 
-# Player 0 forgets whether it played L or R.
-FORGETFUL = (
-    ROOT
-    + """p "" 1 1 "first" { "L" "R" } 0
-p "" 1 2 "later" { "a" "b" } 0
-t "" 1 "" { 1, -1 }
-t "" 2 "" { -1, 1 }
-p "" 1 2 "later" { "a" "b" } 0
-t "" 3 "" { -1, 1 }
-t "" 4 "" { 1, -1 }
-"""
-)
 
 # Player 1's infoset "late" lies right behind chance's x and, after a move of player 0, behind y:
 # without a public clock it cannot tell how much time has passed. Then both histories go on.

@@ -1,6 +1,5 @@
 """Depth limits: how deep histories are, by hand, and which limits are refused."""
 
-import numpy as np
 import pyspiel
 import pytest
 
@@ -64,12 +63,6 @@ def test_bad_limits_are_refused():
             DepthLimit(moves=wrong)
     with pytest.raises(ValueError, match="has no rounds"):
         cut(GameTree.from_game(LEDUC), DepthLimit(rounds=1))
-
-
-def test_limits_may_be_integers_of_numpy():
-    limit = DepthLimit(rounds=np.int64(2))
-    assert (limit, str(limit)) == (DepthLimit(rounds=2), "2 rounds")
-    assert type(limit.value) is int
 
 
 @pytest.mark.parametrize("limit", [DepthLimit(moves=1), DepthLimit(plies=20), DepthLimit(rounds=3)])

@@ -11,9 +11,7 @@ from spiel_dl.tree.trunk import Trunk
 
 CUTS = [
     ("leduc_poker", DepthLimit(plies=2)),
-    ("python_leduc", DepthLimit(rounds=1)),
     ("python_goofspiel_ii(num_cards=3,points_order=random)", DepthLimit(rounds=1)),
-    ("goofspiel(num_cards=3,imp_info=True,points_order=descending)", DepthLimit(moves=2)),
     ("python_battleships(board_height=2,board_width=2,num_shots=2,ship_sizes=[1])",
      DepthLimit(rounds=1)),
 ]  # fmt: skip
@@ -79,14 +77,6 @@ def test_trunks_hold_what_lies_between_start_and_leaves(game: str, limit: DepthL
         assert trunk.extent.is_whole == (0 in tops)
         assert_extent_is(trunk, *walk(tree, tops.tolist(), limit))
         np.testing.assert_array_equal(trunk.extent.starts, np.sort(tops))
-
-
-def test_histories_outside_have_no_root() -> None:
-    tree = GameTree.from_game("python_leduc")
-    state = int(tree.public_states.of_history[tree.move_number == 1].max())
-    trunk = cut(tree, DepthLimit(moves=1), state)
-    with pytest.raises(AssertionError, match="outside the trunk"):
-        trunk.extent.roots_at(0, np.zeros(1, np.int64))
 
 
 def test_what_follows_histories_of_several_depths_is_in_order() -> None:

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import itertools
 import re
-import subprocess
-import sys
 from collections.abc import Hashable
-from pathlib import Path
 
 import numpy as np
 import pyspiel
 import pytest
-from open_spiel.python.mfg import games as mean_field_games
 
 from spiel_dl.tree import GameTree
 from tests import reference, tiny_games
@@ -205,20 +201,6 @@ def test_games_that_cannot_be_solved_are_refused(game_string: str, message: str)
         GameTree.from_game(game_string, max_histories=20_000)
 
 
-def test_a_mean_field_game_of_two_populations_is_refused() -> None:
-    game = mean_field_games.crowd_avoidance.MFGCrowdAvoidanceGame()
-    with pytest.raises(ValueError, match=r"mean-field"):
-        GameTree.from_game(game)
-
-
-def test_imperfect_recall_is_refused_by_name(tmp_path: Path) -> None:
-    file = tmp_path / "forgetful.efg"
-    file.write_text(tiny_games.FORGETFUL)
-    game = pyspiel.load_game("efg_game", {"filename": str(file)})
-    with pytest.raises(ValueError, match=r"imperfect recall. Player 0's infoset '.*later.*'"):
-        GameTree.from_game(game)
-
-
 @pytest.mark.parametrize("actions_of_1", [((0, 1), (0,)), ((0,), (0, 1)), ((0, 1), (0, 2))])
 def test_legal_actions_that_tell_hidden_things_are_refused(
     actions_of_1: tuple[tuple[int, ...], tuple[int, ...]],
@@ -257,17 +239,3 @@ def histories_of(tree: GameTree) -> list[tuple[int, ...]]:
 def last(node: reference.Node, player: int) -> tuple[Hashable, int] | None:
     """A player's last decision; None if it has not acted."""
     return node.past[player][-1] if node.past[player] else None
-
-
-def test_compiling_a_game_in_cpp_does_not_import_torch() -> None:
-    script = (
-        "import sys\n"
-        "from spiel_dl.tree import DepthLimit, GameTree, cut\n"
-        "tree = GameTree.from_game('leduc_poker')\n"
-        "assert cut(tree, DepthLimit(plies=3)).leaves.subgames.payoffs.nnz\n"
-        "print('torch' in sys.modules)\n"
-    )
-    result = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True
-    )
-    assert result.stdout.strip() == "False"

@@ -74,8 +74,6 @@ def test_a_game_may_refuse_to_answer_for_idle_players(refusal: type[Exception]) 
     "game_string",
     [
         "cached_tree(game=matrix_rps())",
-        "cached_tree(game=goofspiel(num_cards=3,imp_info=True))",
-        "cached_tree(game=oshi_zumo(coins=3,size=1,horizon=3))",
         "cached_tree(game=repeated_game(stage_game=matrix_rps(),num_repetitions=2))",
         "misere(game=cached_tree(game=matrix_rps()))",
     ],

@@ -84,10 +84,3 @@ def test_subgames_follow_the_leaves(leaves: LeafSet) -> None:
         assert originals[:6].tolist() == [0] * 6
         actions = leaves.tree.sequence_action[player][originals[6:]]
         assert actions.tolist() == [0, 1] * treeplex.num_infosets
-
-
-def test_a_trunk_without_leaves() -> None:
-    leaves = cut(GameTree.from_game("kuhn_poker"), DepthLimit(moves=9)).leaves
-    assert leaves.num_public_states == 0
-    assert leaves.num_infosets(0) == leaves.num_infosets(1) == 0
-    assert leaves.sum_by_public_state(0, np.zeros((4, 0))).shape == (4, 0)

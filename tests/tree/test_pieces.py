@@ -52,16 +52,6 @@ def test_blocks_begin_where_the_last_one_ends(tree: GameTree) -> None:
     assert pieces.limit(3) == DepthLimit(moves=3)
 
 
-def test_infosets_belong_to_the_piece_of_their_histories(tree: GameTree) -> None:
-    pieces = Pieces(tree, DepthLimit(moves=1), "sliding")
-    # Three cards each: player 0's first and second decisions, player 1 after a pass and a bet.
-    assert sorted(pieces.of_infosets(0).tolist()) == [ROOT] * 3 + [5] * 3
-    assert sorted(pieces.of_infosets(1).tolist()) == [3] * 3 + [4] * 3
-    depths_0, depths_1 = pieces.infoset_depths
-    assert sorted(depths_0.tolist()) == [0, 0, 0, 2, 2, 2]
-    assert depths_1.tolist() == [1] * 6
-
-
 def test_the_way_to_a_piece(tree: GameTree) -> None:
     pieces = Pieces(tree, DepthLimit(moves=1), "sliding")
     assert pieces.path(ROOT) == [ROOT]

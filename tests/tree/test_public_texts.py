@@ -7,7 +7,6 @@ import pytest
 
 from spiel_dl.tree import GameTree
 from spiel_dl.tree.public_texts import PublicText, in_order, public_text, step_names
-from tests import tiny_games
 
 GOOFSPIEL = "goofspiel(num_cards=3,imp_info=True,points_order=descending)"
 PYTHON_GOOFSPIEL = "python_goofspiel_ii(num_cards=3,points_order=descending)"
@@ -101,8 +100,3 @@ def test_siblings_are_ordered_by_actions() -> None:
     assert sorted(ordered) == list(range(tree.num_public_states))
     place = {state: at for at, state in enumerate(ordered)}
     assert all(place[int(tree.public_states.parent[s])] < place[s] for s in ordered[1:])
-
-
-def test_namesakes_without_observations_are_numbered() -> None:
-    tree, _, names = describe(pyspiel.load_efg_game(tiny_games.NO_CLOCK))
-    assert len(set(names.values())) == tree.num_public_states

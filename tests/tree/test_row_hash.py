@@ -1,28 +1,19 @@
 """Hashes of rows against Python's integers."""
 
 import numpy as np
-import pytest
 
 from spiel_dl.tree.row_hash import RowHash
 
 
-@pytest.mark.parametrize("dtype", [np.int8, np.int64])
-def test_hashes_are_inner_products_modulo_2_to_the_64(dtype):
+def test_hashes_are_inner_products_modulo_2_to_the_64():
     generator = np.random.default_rng(0)
-    info = np.iinfo(dtype)
-    rows = generator.integers(info.min, info.max, (50, 7), dtype=dtype, endpoint=True)
+    info = np.iinfo(np.int64)
+    rows = generator.integers(info.min, info.max, (50, 7), dtype=np.int64, endpoint=True)
     row_hash = RowHash(7, seed=3)
     weights = row_hash.weights.tolist()
     for row, found in zip(rows.tolist(), row_hash(rows).tolist(), strict=True):
         expected = sum(entry * weight for entry, weight in zip(row, weights, strict=True))
         assert (expected - found) % 2**64 == 0
-
-
-def test_equal_rows_alone_have_equal_hashes():
-    rows = np.random.default_rng(1).integers(0, 2, (4000, 12))
-    hashes = RowHash(12, seed=0)(rows)
-    assert len(np.unique(hashes)) == len(np.unique(rows, axis=0))
-    assert len(np.unique(hashes)) > 2000
 
 
 def test_seeds_are_independent_and_the_same_in_every_process():

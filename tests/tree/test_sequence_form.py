@@ -17,7 +17,6 @@ GAMES = [
     "leduc_poker",
     "liars_dice(numdice=1,dice_sides=4)",
     "goofspiel(num_cards=3,imp_info=True,points_order=random)",
-    "goofspiel(num_cards=4,imp_info=True,points_order=descending)",
     "matrix_rps",
 ]
 
@@ -40,7 +39,7 @@ def treeplexes(draw: st.DrawFn) -> Treeplex:
     )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(treeplexes(), st.integers(0, 2**32 - 1))
 def test_constraints_hold_exactly_for_realization_plans(treeplex: Treeplex, seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -93,11 +92,10 @@ def test_constraints_of_kuhn_poker_by_hand() -> None:
     np.testing.assert_array_equal(treeplex.constraints().toarray(), expected)
 
 
-@pytest.mark.parametrize("seed", [0, 1])
 @pytest.mark.parametrize("name", GAMES)
-def test_payoffs_give_the_expected_utility_of_a_plain_walk(name: str, seed: int) -> None:
+def test_payoffs_give_the_expected_utility_of_a_plain_walk(name: str) -> None:
     nodes = reference.walk(pyspiel.load_game(name))
-    policy = reference.random_policy(nodes, seed)
+    policy = reference.random_policy(nodes, 0)
     tree = GameTree.from_game(name)
     plans = [realization_plan(tree, nodes, policy, player) for player in (0, 1)]
     expected = reference.expected_utility(nodes, policy)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import math
-import random
 import subprocess
 import sys
 
@@ -20,8 +18,6 @@ from tests import tiny_games
 HOPELESS = [
     "phantom_ttt",
     "chess",
-    "backgammon",
-    "liars_dice(numdice=2)",
     "python_battleships(board_width=5,board_height=5,num_shots=-1)",
 ]
 
@@ -42,32 +38,17 @@ def test_a_hopeless_game_is_refused_by_its_estimate(
     [
         ("kuhn_poker", 58),
         ("leduc_poker", 9457),
-        ("liars_dice(numdice=1,dice_sides=4)", 8181),
-        ("goofspiel(num_cards=5,imp_info=True,points_order=descending)", 26_931),
     ],
 )
 def test_the_lower_bound_is_below_and_the_average_near(
     game_string: str, num_histories: int
 ) -> None:
     game = load_turn_based(game_string)
-    for seed in range(5):
+    for seed in range(3):
         estimate = estimate_histories(game, num_playouts=300, seconds=math.inf, seed=seed)
         assert num_histories / 40 < estimate.at_least < num_histories
     many = estimate_histories(game, num_playouts=4000, seconds=math.inf)
     assert 0.5 < many.mean / num_histories < 2.0
-
-
-@pytest.mark.parametrize(("count", "ratio"), [(1, 0.5), (2, 2.0), (5, 0.5), (5, 2.0), (4, 1.0)])
-def test_choices_have_the_probabilities_that_they_say(count: int, ratio: float) -> None:
-    generator = random.Random(0)
-    weights = [ratio**place for place in range(count)]
-    seen = [0] * count
-    for _ in range(20_000):
-        place, probability = size_limit._choose(count, ratio, generator)
-        assert probability == pytest.approx(weights[place] / sum(weights))
-        seen[place] += 1
-    for place, times in enumerate(seen):
-        assert times / 20_000 == pytest.approx(weights[place] / sum(weights), abs=0.015)
 
 
 def test_playouts_name_a_state_with_a_fault() -> None:
@@ -110,34 +91,22 @@ def test_a_level_of_rules_that_does_not_fit_is_refused(monkeypatch: pytest.Monke
         )
 
 
-def test_progress_is_shown_where_it_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    terminal = io.StringIO()
-    terminal.isatty = lambda: True  # type: ignore[method-assign]
-    monkeypatch.setattr(sys, "stderr", terminal)
-    GameTree.from_game("kuhn_poker")
-    assert terminal.getvalue() == ""
-    monkeypatch.setattr(size_limit, "_SECONDS_UNTIL_LARGE", 0.0)
-    monkeypatch.setattr(size_limit, "_SECONDS_BEFORE_PROGRESS", 0.0)
-    GameTree.from_game("leduc_poker")
-    assert "histories of leduc_poker()" in terminal.getvalue()
-
-
-@pytest.mark.parametrize("game_string", ["chess"])
-def test_states_are_kept_for_the_way_only(game_string: str) -> None:
+@pytest.mark.slow
+def test_states_are_kept_for_the_way_only() -> None:
     """10,000 histories of chess held 3.2 GB when every sibling's state was kept."""
     script = (
-        "import resource, sys\n"
+        "import resource\n"
         "from spiel_dl.tree import GameTree, size_limit\n"
         "size_limit._SECONDS_UNTIL_LARGE = 1e9\n"
         "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
         "try:\n"
-        "    GameTree.from_game(sys.argv[1], max_histories=10_000)\n"
+        "    GameTree.from_game('chess', max_histories=10_000)\n"
         "except ValueError as error:\n"
         "    assert '10,000 seen' in str(error), error\n"
         "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)\n"
     )
     result = subprocess.run(
-        [sys.executable, "-c", script, game_string], capture_output=True, text=True, check=True
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
     )
     assert int(result.stdout) < 600_000, "kilobytes"
 

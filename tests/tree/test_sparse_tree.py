@@ -12,12 +12,10 @@ from spiel_dl.tree.sparse_tree import root_ranges, sparse_trunk
 
 GOOFSPIEL = "python_goofspiel_ii(num_cards={},points_order=descending)"
 CASES = [
-    (GOOFSPIEL.format(4), [], DepthLimit(rounds=1)),
     (GOOFSPIEL.format(4), [3, 2], DepthLimit(rounds=2)),
     (GOOFSPIEL.format(4), [3, 2], DepthLimit(moves=3)),
     ("python_goofspiel_ii(num_cards=3,points_order=random)", [0], DepthLimit(plies=3)),
     ("python_leduc", [0, 1], DepthLimit(rounds=1)),
-    ("python_leduc", [0, 1, 1], DepthLimit(plies=2)),
 ]
 
 
