@@ -73,20 +73,6 @@ def test_states_of_other_games_are_refused() -> None:
     assert policy.action_probabilities(same) == {1: 0.5, 2: 0.5}
 
 
-def test_a_network_of_another_game_is_told() -> None:
-    policy = FunctionPolicy(pyspiel.load_game("kuhn_poker"), network(1))
-    state = pyspiel.load_game("kuhn_poker").new_initial_state().child(0).child(1)
-    with pytest.raises(ValueError, match=r"fails on the 11 numbers .* is it of another game\?"):
-        policy.action_probabilities(state)
-
-
-def test_a_policy_without_legal_mass_is_refused() -> None:
-    nothing = MaskedFunction(lambda tensors, legal: torch.zeros(legal.shape))
-    state = GAME.new_initial_state().child(0).child(1)
-    with pytest.raises(ValueError, match="a probability of 0 somewhere"):
-        FunctionPolicy(GAME, nothing).action_probabilities(state)
-
-
 def test_a_file_plays_as_the_network_it_was_saved_from(tree: GameTree, tmp_path: Path) -> None:
     path = save(network(1), tmp_path / "network.pt")
     loaded = dl.load_policy(f"torch:{path}", "leduc_poker")

@@ -20,10 +20,6 @@ def test_unlikely_actions_are_dropped() -> None:
     assert tuned([0.5, 0.05, 0.4, 0.05], threshold=0.1, num_levels=None) == pytest.approx(expected)
 
 
-def test_something_is_always_kept() -> None:
-    assert tuned([0.25] * 4, threshold=0.3, num_levels=None) == [0.25] * 4
-
-
 def test_probabilities_are_rounded_from_the_likeliest_down() -> None:
     # Of 8 levels, 0.61 wants 4.88, so 5; 0.3 wants 2.4, so 3; nothing is left for 0.09.
     assert tuned([0.09, 0.61, 0.3], threshold=0.0, num_levels=8) == [0, 5 / 8, 3 / 8]
@@ -35,15 +31,6 @@ def test_multiples_of_a_level_stay() -> None:
     policy = [3 / 32, 12 / 32, 0.0, 17 / 32]
     assert tuned(policy) == policy
     assert tuned([1 / 3, 2 / 3], threshold=0.0, num_levels=3) == pytest.approx([1 / 3, 2 / 3])
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [({"threshold": 1.0}, r"threshold=1\.0"), ({"num_levels": 0}, "num_levels=0")],
-)
-def test_wrong_settings_are_refused(settings: dict[str, float], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        FineTuning(**settings)  # type: ignore[arg-type]
 
 
 def leduc_network() -> tuple[pyspiel.Game, PolicyNetwork, torch.Tensor]:

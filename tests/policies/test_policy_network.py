@@ -10,20 +10,6 @@ import torch
 from spiel_dl.policies.policy_network import PolicyNetwork, log_policy, policy_of
 
 
-def test_the_last_output_is_the_value() -> None:
-    network = PolicyNetwork(num_inputs=5, num_actions=3, hidden_sizes=(8,))
-    parameters = network.initial_parameters(seed=1)
-    observation = torch.randn((4, 5), generator=torch.Generator().manual_seed(1))
-    outputs = network.outputs(parameters, observation)
-    found = network.evaluate(parameters, observation)
-    assert outputs.shape == (4, 4)
-    assert torch.equal(found.logits, outputs[:, :3])
-    assert torch.equal(found.value, outputs[:, 3])
-    stacked = network.evaluate(torch.stack([parameters, parameters]), observation)
-    assert stacked.logits.shape == (2, 4, 3)
-    assert stacked.value.shape == (2, 4)
-
-
 def test_policies_are_softmaxes_over_legal_actions() -> None:
     logits = torch.tensor([[0.0, 100.0, math.log(3)], [1.0, 2.0, 3.0]])
     legal = torch.tensor([[True, False, True], [False, True, False]])

@@ -32,13 +32,6 @@ def test_pure_continuations_of_kuhn(moves, player, expected):
         np.testing.assert_allclose(treeplex.sum_per_infoset(row), 1.0)
 
 
-def test_too_many_pure_continuations():
-    tree = GameTree.from_game("leduc_poker")
-    leaves = cut(tree, DepthLimit(plies=2)).leaves
-    with pytest.raises(ValueError, match="more than 4096; look further ahead"):
-        portfolios.pure_continuations(leaves, 0, ArrayPolicy.uniform(tree))
-
-
 @pytest.mark.parametrize("player", [0, 1])
 def test_cfr_iterates_go_from_the_response_to_the_average(player):
     tree = GameTree.from_game("kuhn_poker")

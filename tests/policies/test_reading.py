@@ -43,9 +43,7 @@ def network_policy(game: pyspiel.Game) -> NetworkPolicy:
     return NetworkPolicy(game, network, 5 * network.initial_parameters(seed=1))
 
 
-@pytest.mark.parametrize(
-    "name", ["leduc_poker", "goofspiel(num_cards=3)", "python_liars_dice(dice_sides=2)", GAME]
-)
+@pytest.mark.parametrize("name", ["leduc_poker", "python_liars_dice(dice_sides=2)", GAME])
 def test_networks_are_asked_in_batches_and_say_the_same(name: str) -> None:
     tree = factored_game(name) if name == GAME else GameTree.from_game(name)
     policy = network_policy(tree.game)
@@ -54,26 +52,6 @@ def test_networks_are_asked_in_batches_and_say_the_same(name: str) -> None:
         one_by_one = read_strategy(tree, ByState(policy), player)
         np.testing.assert_allclose(at_once, one_by_one, atol=1e-6)
         assert at_once.std() > 0.1  # Not uniform, which would hide an order of infosets.
-
-
-def test_what_is_seen_in_some_infosets_is_part_of_what_is_seen_in_all() -> None:
-    tree = GameTree.from_game("kuhn_poker")
-    whole, part = tree.observations(1), tree.observations(1, 2, 5)
-    np.testing.assert_array_equal(part.tensors, whole.tensors[2:5])
-    np.testing.assert_array_equal(part.legal, whole.legal[2:5])
-    for infoset in range(6):
-        state = tree.state(int(tree.first_history[1][infoset]))
-        np.testing.assert_array_equal(whole.tensors[infoset], state.information_state_tensor(1))
-        assert np.flatnonzero(whole.legal[infoset]).tolist() == state.legal_actions(1)
-
-
-def test_a_network_of_another_game_is_refused() -> None:
-    policy = network_policy(pyspiel.load_game("kuhn_poker"))
-    with pytest.raises(
-        ValueError,
-        match=r"the state is of leduc_poker.*, not of kuhn_poker",
-    ):
-        read_strategy(GameTree.from_game("leduc_poker"), policy, 0)
 
 
 def test_a_policy_is_read_state_by_state(game: FactoredGame) -> None:

@@ -24,14 +24,6 @@ def states_with_decisions(game, limit=40):
     return found
 
 
-def test_uniform_is_openspiels():
-    game = pyspiel.load_game("leduc_poker")
-    theirs = openspiel_policy.UniformRandomPolicy(game)
-    for state in states_with_decisions(game):
-        ours = UniformPolicy(game, [0, 1]).action_probabilities(state)
-        assert ours == theirs.action_probabilities(state)
-
-
 def test_the_highest_action():
     game = pyspiel.load_game("leduc_poker")
     for state in states_with_decisions(game):
@@ -111,12 +103,3 @@ def test_nothing_is_remembered_of_other_games(own, other):
         state.apply_action(state.legal_actions()[0])
     with pytest.raises(ValueError, match=r"the state is of .*, not of .*; ask in states of"):
         policy.action_probabilities(state, 0)
-
-
-def test_all_is_forgotten_when_there_is_too_much():
-    game = pyspiel.load_game("kuhn_poker")
-    policy = RememberingPolicy(Counting(game, [0, 1]), max_kept=2)
-    states = [game.new_initial_state().child(card).child((card + 1) % 3) for card in range(3)]
-    assert [policy.action_probabilities(state)[0] for state in states] == [1.0, 2.0, 3.0]
-    assert policy.action_probabilities(states[2])[0] == 3.0
-    assert policy.action_probabilities(states[0])[0] == 4.0

@@ -7,7 +7,7 @@ import pytest
 
 from spiel_dl.solvers import linear_program
 from spiel_dl.tree import DepthLimit, GameTree, cut
-from spiel_dl.value_functions import ExactValue, ZeroValue
+from spiel_dl.value_functions import ExactValue
 
 CASES = [
     ("kuhn_poker", DepthLimit(moves=1)),
@@ -132,16 +132,3 @@ def test_ranges_of_other_shapes_are_refused():
     for shape_0, shape_1 in ((5, 6), (6, 7), ((2, 6), 6), ((2, 6), (3, 6))):
         with pytest.raises(ValueError, match=r"the leaves need \[..., 6\] and \[..., 6\]"):
             function.evaluate(np.ones(shape_0), np.ones(shape_1))
-
-
-def test_without_leaves_there_are_no_values():
-    function = ExactValue().bind(cut(GameTree.from_game("kuhn_poker"), DepthLimit(moves=9)).leaves)
-    values = function.evaluate(np.zeros(0), np.zeros(0))
-    assert [value.shape for value in values] == [(0,), (0,)]
-
-
-def test_zero_value():
-    leaves = cut(GameTree.from_game("kuhn_poker"), DepthLimit(moves=1)).leaves
-    values = ZeroValue().bind(leaves).evaluate(np.ones((2, 6)), np.ones((2, 6)))
-    np.testing.assert_array_equal(values[0], np.zeros((2, 6)))
-    np.testing.assert_array_equal(values[1], np.zeros((2, 6)))

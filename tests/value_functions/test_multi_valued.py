@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse
 
 from spiel_dl.solvers.regret_minimization import RegretMinimizer
-from spiel_dl.solvers.variants import CFR_PLUS, LINEAR_CFR, PREDICTIVE_CFR_PLUS
+from spiel_dl.solvers.variants import LINEAR_CFR, PREDICTIVE_CFR_PLUS
 from spiel_dl.tree import DepthLimit, GameTree, cut
 from spiel_dl.tree.leaf_set import LeafSet
 from spiel_dl.tree.sequence_form import SequenceForm, Treeplex
@@ -78,7 +78,7 @@ def test_regret_matching_at_leaves_is_cfr_in_the_larger_game(game, limit, player
     leaves = trunk.leaves
     utilities = random_utilities(leaves, two_sided)
     larger = with_decisions(trunk, player, utilities)
-    for variant in (CFR_PLUS, LINEAR_CFR, PREDICTIVE_CFR_PLUS):
+    for variant in (LINEAR_CFR, PREDICTIVE_CFR_PLUS):
         expected = RegretMinimizer(larger, variant)
         expected.run(20)
         function = MultiValuedStates(player, lambda _: utilities).bind(leaves)
@@ -121,17 +121,6 @@ def test_best_responses_at_leaves_by_brute_force(game, limit, player):
             others = leaves.chance_reach[histories] * ranges[opponent][row, infoset]
             np.add.at(own_cfv, own, others * worst)
         np.testing.assert_allclose(found[player][row], own_cfv, atol=1e-6)
-
-
-def test_values_are_stored_once_per_pair_in_single_precision():
-    leaves = leaves_of(*GAMES[0])
-    function = MultiValuedStates(0, lambda _: random_utilities(leaves, two_sided=False)).bind(
-        leaves
-    )
-    payoffs = function.continuations.blocks.payoffs
-    assert payoffs.dtype == np.float32
-    pairs = {tuple(pair) for pair in leaves.infoset_of_history.T.tolist()}
-    assert payoffs.shape == (len(pairs), 5)
 
 
 def test_errors():

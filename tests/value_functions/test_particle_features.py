@@ -12,7 +12,7 @@ GOOFSPIEL = "python_goofspiel_ii(num_cards=4,points_order=descending)"
 
 @pytest.mark.parametrize("perfect_recall", [True, False])
 def test_with_rules_they_are_the_public_and_private_tensors(perfect_recall):
-    leaves = leaves_of(GOOFSPIEL, DepthLimit(rounds=2))
+    leaves = leaves_of(GOOFSPIEL, DepthLimit(rounds=1))
     rules = leaves.tree.game.rules
     found = InfostateFeatures(perfect_recall).of_leaves(leaves)
     row = 0
@@ -41,8 +41,3 @@ def test_without_rules_they_are_information_state_tensors_and_nothing_is_public(
             assert found.infostates[row][len(tensor) :].tolist() == [1 - player, player]
             row += 1
     assert row == len(found.infostates)
-
-
-def test_names_say_what_is_remembered():
-    assert InfostateFeatures().name == "perfect recall"
-    assert InfostateFeatures(False).name == "imperfect recall"

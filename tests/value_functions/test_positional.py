@@ -45,43 +45,6 @@ def test_layout_of_kuhn_poker():
     np.testing.assert_array_equal(layout.output_of_infoset, places)
 
 
-def test_layout_of_goofspiel():
-    """After the first of three cards, each player knows its own bid, 1 to 3, and who won.
-
-    The winner cannot have bid 1 and the loser cannot have bid 3.
-    """
-    trunk = cut(GameTree.from_game(GOOFSPIEL_3), DepthLimit(rounds=1))
-    leaves = trunk.leaves
-    layout = PositionalLayout.of_leaves(leaves)
-    assert layout.num_positions == (3, 3)
-    zero = leaves.num_infosets(0) + leaves.num_infosets(1)
-    one = zero + 1
-    public = layout.input_index[:, :-6]
-    assert sorted(np.flatnonzero(row == one).tolist() for row in public) == [[0], [1], [2]]
-    assert set(public.reshape(-1).tolist()) == {zero, one}
-    possible = layout.output_index < zero
-    by_hand = {(False, True), (True, False), (True, True)}
-    # (Can player 0 have bid lowest? Can it have bid highest?) Positions are ordered by tensors.
-    columns = [0, 2] if bid_of_position(trunk, layout, 0) == 0 else [2, 0]
-    assert {tuple(row[columns].tolist()) for row in possible} == by_hand
-    for row in possible:
-        lowest, highest = row[columns]
-        theirs = row[3:][columns]
-        # If player 0 can have bid lowest but not highest it has lost, and player 1 has won.
-        assert tuple(theirs.tolist()) == (bool(highest), bool(lowest))
-    np.testing.assert_array_equal(
-        layout.output_index.reshape(-1)[layout.output_of_infoset], np.arange(zero)
-    )
-
-
-def bid_of_position(trunk, layout, position):
-    """Player 0's bid, as an action, at one of its positions."""
-    infoset = layout.output_index[:, position].min()
-    leaves = trunk.leaves
-    sequence = trunk.sequences[0][leaves.sequences[0][infoset]]
-    return leaves.tree.sequence_action[0][sequence]
-
-
 @pytest.mark.parametrize(("game", "limit"), CASES[1:])
 def test_positions_mean_the_same_in_all_public_states(game, limit):
     """Infosets share a position exactly if they share the private tensor, state by state."""
