@@ -12,7 +12,6 @@ PHANTOM = ["dark_hex(board_size=2)", "dark_hex(num_rows=2,num_cols=3)"]
 WAITING = ["python_dark_hex(num_rows=2,num_cols=2)", "python_dark_hex(num_rows=2,num_cols=3)"]
 BIDDING = [
     "oshi_zumo(coins=5,min_bid=1)",
-    "oshi_zumo(coins=6,min_bid=1,size=1)",
     "oshi_zumo(coins=6,min_bid=2,alesia=true)",
     "oshi_zumo(coins=5,min_bid=1,horizon=3)",
     "oshi_zumo(coins=7,min_bid=3)",
@@ -22,22 +21,17 @@ SMALL = [
     "dark_hex(gameversion=adh,board_size=2)",
     "dark_hex(gameversion=adh,num_rows=2,num_cols=3)",
     "python_abrupt_dark_hex(num_rows=2,num_cols=2)",
-    "liars_dice(numdice=1,dice_sides=4)",
     "liars_dice(numdice=1,dice_sides=3,bidding_rule=reset-quantity)",
     "liars_dice(numdice=2,dice_sides=2)",
-    "python_liars_dice(numdice=1,dice_sides=3)",
     "python_liars_dice(numdice=2,dice_sides=2,bidding_rule=reset-quantity)",
     "goofspiel(num_cards=4,imp_info=true)",
     "goofspiel(num_cards=3,imp_info=true,returns_type=point_difference)",
     "goofspiel(num_cards=4,imp_info=true,points_order=descending)",
-    "goofspiel(num_cards=3,imp_info=true,points_order=ascending)",
-    "goofspiel(num_cards=2,imp_info=true)",
     *BIDDING,
 ]
 LARGER = [
     "dark_hex(num_rows=4,num_cols=2)",
     "dark_hex(gameversion=adh,num_rows=4,num_cols=2)",
-    "python_abrupt_dark_hex(num_rows=4,num_cols=2)",
     "goofspiel(num_cards=5,imp_info=true)",
 ]
 

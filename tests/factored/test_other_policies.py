@@ -56,13 +56,14 @@ def test_exploitability_is_openspiels(name: str, by_tensors: bool) -> None:
     assert expected > 0.1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param("phantom_ttt", marks=pytest.mark.slow),
-        pytest.param("dark_hex", marks=pytest.mark.slow),
+        "phantom_ttt",
+        "dark_hex",
         "dark_hex(gameversion=adh,num_rows=2,num_cols=4)",
-        pytest.param("liars_dice(numdice=2,dice_sides=5)", marks=pytest.mark.slow),
+        "liars_dice(numdice=2,dice_sides=5)",
         "goofspiel(num_cards=5,imp_info=true)",
         "oshi_zumo(coins=9,min_bid=1)",
     ],

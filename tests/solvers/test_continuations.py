@@ -57,7 +57,7 @@ def random_leaves(num_choices: tuple[int, int], num_histories: int = 300) -> Lea
     return Leaves(utilities, rng.random(num_histories), infosets, num_infosets)
 
 
-SIZES = [(1, 22), (1, 1), (3, 4), (4, 1)]
+SIZES = [(1, 22), (3, 4), (4, 1)]
 
 
 class PlainChoices:

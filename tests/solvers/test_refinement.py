@@ -38,18 +38,14 @@ class Resolved(NamedTuple):
 
 
 @functools.cache
-def subgames(game: str, limit: DepthLimit, kind: str, player: int) -> Resolved:
-    """`kind` is "uniform", or the seed of random strategies."""
+def subgames(game: str, limit: DepthLimit, player: int) -> Resolved:
+    """Below random strategies."""
     tree = GameTree.from_game(game)
     trunk = cut(tree, limit)
     leaves = trunk.leaves
-    strategies = [treeplex.uniform_strategy() for treeplex in tree.treeplexes]
-    if kind != "uniform":
-        rng = np.random.default_rng(int(kind))
-        weights = [rng.exponential(size=t.num_sequences) ** 2 for t in tree.treeplexes]
-        strategies = [
-            behaviour_strategy(t, w) for t, w in zip(tree.treeplexes, weights, strict=True)
-        ]
+    rng = np.random.default_rng(1)
+    weights = [rng.exponential(size=t.num_sequences) ** 2 for t in tree.treeplexes]
+    strategies = [behaviour_strategy(t, w) for t, w in zip(tree.treeplexes, weights, strict=True)]
     plans = [realization_plan(t, s) for t, s in zip(tree.treeplexes, strategies, strict=True)]
     own_range, prior = (
         plans[p][trunk.sequences[p]][leaves.sequences[p]] for p in (player, 1 - player)
@@ -83,12 +79,11 @@ def by_cfr(gadget: gadgets.Gadget, player: int, iterations: int = 1000) -> np.nd
     return solution.plans[player][gadget.new_sequences[player]]
 
 
-@pytest.mark.parametrize("kind", ["uniform", "1"])
 @pytest.mark.parametrize(("game", "limit"), CASES)
 @pytest.mark.parametrize("player", [0, 1])
-def test_cfr_with_floors_comes_to_the_solution_of_the_linear_program(game, limit, kind, player):
+def test_cfr_with_floors_comes_to_the_solution_of_the_linear_program(game, limit, player):
     """Sums of cfvs within 1e-2, never above the blueprint; without floors, they are elsewhere."""
-    found = subgames(game, limit, kind, player)
+    found = subgames(game, limit, player)
     given = (found.form, player, found.own_range, found.cfvs)
     before = worst_case(found, player, found.below)
 
@@ -116,7 +111,7 @@ def test_cfr_with_floors_comes_to_the_solution_of_the_linear_program(game, limit
 @pytest.mark.parametrize("floored", [False, True])
 @pytest.mark.parametrize("player", [0, 1])
 def test_max_margin_side_by_side_is_one_public_state_after_the_other(player, floored):
-    found = subgames(*LEDUC, "1", player)
+    found = subgames(*LEDUC, player)
     trunk = cut(found.tree, LEDUC[1])
     leaves, groups = trunk.leaves, found.prior[1]
     floors = refinement.floors("mixed", *found.prior, margins=True) if floored else None
@@ -145,7 +140,7 @@ def test_max_margin_side_by_side_is_one_public_state_after_the_other(player, flo
 @pytest.mark.parametrize("player", [0, 1])
 def test_gaps_count_the_floors(gadget_name, player):
     """Both bounds on the value of a gadget with floors, whoever resolves, meet at the optimum."""
-    found = subgames(*GOOFSPIEL, "1", player)
+    found = subgames(*GOOFSPIEL, player)
     build = getattr(gadgets, gadget_name)
     gadget = build(found.form, player, found.own_range, found.cfvs, np.full(len(found.cfvs), 0.02))
     game = unrestricted(gadget.sequence_form, gadget.root_ranges, gadget.inflows)

@@ -59,7 +59,7 @@ def assert_equals_openspiel(ours: cfr.CFRSolver, theirs, tolerance: float) -> No
             np.testing.assert_allclose(rows[key], row, rtol=0, atol=tolerance)
 
 
-@pytest.mark.parametrize("game_name", ["kuhn_poker", LEDUC])
+@pytest.mark.parametrize(("game_name", "iterations"), [("kuhn_poker", 10), (LEDUC, 3)])
 @pytest.mark.parametrize(
     ("our_class", "their_class"),
     [
@@ -69,14 +69,13 @@ def assert_equals_openspiel(ours: cfr.CFRSolver, theirs, tolerance: float) -> No
         (cfr.DiscountedCFRSolver, discounted_cfr.DCFRSolver),
     ],
 )
-def test_equals_openspiel_after_1_2_and_10_iterations(game_name, our_class, their_class):
+def test_equals_openspiel_in_every_iteration(game_name, iterations, our_class, their_class):
     game = pyspiel.load_game(game_name)
     ours, theirs = our_class(game), their_class(game)
-    for iteration in range(1, 11):
+    for _ in range(iterations):
         ours.evaluate_and_update_policy()
         theirs.evaluate_and_update_policy()
-        if iteration in (1, 2, 10):
-            assert_equals_openspiel(ours, theirs, 1e-12)
+        assert_equals_openspiel(ours, theirs, 1e-12)
 
 
 def test_simultaneous_updates_equal_openspiel():
@@ -146,22 +145,6 @@ def test_predictive_cfr_plus_equals_plain_numpy():
     np.testing.assert_allclose(minimizer.average_strategy(0)[1:], expected, rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("solver_class", "bound"),
-    [
-        (cfr.CFRSolver, 5e-2),
-        (cfr.CFRPlusSolver, 1e-3),
-        (cfr.LinearCFRSolver, 2e-2),
-        (cfr.DiscountedCFRSolver, 1e-3),
-        (cfr.PredictiveCFRPlusSolver, 5e-3),
-    ],
-)
-def test_nash_conv_falls_on_leduc(solver_class, bound):
-    solver = solver_class(LEDUC)
-    solver.run(1000)
-    assert 0 <= exploitability.nash_conv(solver.tree, solver.average_policy()) < bound
-
-
 def test_nash_conv_of_leduc_after_10000_iterations():
     solver = cfr.CFRPlusSolver(LEDUC)
     solver.run(10_000)
@@ -220,7 +203,7 @@ def test_subgame_with_ranges_and_constants_comes_to_the_lp_value():
     minimizer = RegretMinimizer(form)
     for player in (0, 1):
         minimizer.set_range(player, ranges[player])
-    minimizer.run(20_000)
+    minimizer.run(2000)
     plans = [learner.average for learner in minimizer.learned]
     plans = [plan * ranges[p][0] / plan[0] for p, plan in enumerate(plans)]
     constants = form.constants
@@ -237,18 +220,6 @@ def test_state_round_trip_continues_to_the_same_result():
     second.run(19)
     for name, array in whole.minimizer.state().items():
         np.testing.assert_array_equal(array, second.minimizer.state()[name], err_msg=name)
-
-
-def test_state_of_another_game_changes_nothing():
-    solver = cfr.CFRPlusSolver("kuhn_poker")
-    solver.run(3)
-    before = solver.minimizer.state()
-    with pytest.raises(ValueError, match="another game"):
-        solver.minimizer.load_state(cfr.CFRPlusSolver(GOOFSPIEL_4).minimizer.state())
-    with pytest.raises(ValueError, match="another variant"):
-        solver.minimizer.load_state(cfr.PredictiveCFRPlusSolver("kuhn_poker").minimizer.state())
-    for name, array in before.items():
-        np.testing.assert_array_equal(array, solver.minimizer.state()[name])
 
 
 def negated(form: SequenceForm) -> SequenceForm:
@@ -286,13 +257,12 @@ def test_state_that_is_not_finite_changes_nothing():
     assert second.iteration == 5
 
 
-@pytest.mark.parametrize("num_iterations", [1, 8])
-def test_minimizer_is_pickled_before_and_after_iterations(num_iterations):
+def test_minimizer_is_pickled_before_and_after_iterations():
     minimizer = RegretMinimizer(GameTree.from_game(LEDUC).sequence_form)
     for _ in range(2):
         minimizer, copy = (pickle.loads(pickle.dumps(minimizer)) for _ in range(2))
         for each in (minimizer, copy):
-            each.run(num_iterations)
+            each.run(8)
         for name, array in minimizer.state().items():
             np.testing.assert_array_equal(array, copy.state()[name])
         copy.load_state(minimizer.state())
@@ -306,17 +276,11 @@ def test_bad_input_is_refused():
         RegretMinimizer(form, num_threads=0)
     with pytest.raises(ValueError, match="num_iterations=-5"):
         minimizer.run(-5)
-    with pytest.raises(ValueError, match=r"num_iterations=1\.5 must be an integer"):
-        minimizer.run(1.5)
     with pytest.raises(ValueError, match="num_iterations=-1"):
         minimizer.run_with_leaves(-1, NO_LEAVES, lambda *_: pytest.fail("asked for values"))
     assert (minimizer.iteration, minimizer.num_averaged) == (0, 0)
     with pytest.raises(ValueError, match="2 finite numbers"):
         minimizer.set_range(0, np.array([0.5]))
-    with pytest.raises(ValueError, match="finite"):
-        minimizer.set_range(0, np.array([0.5, np.nan]))
-    with pytest.raises(ValueError, match=">= 0"):
-        minimizer.set_range(1, np.array([0.5, -0.1]))
     with pytest.raises(ValueError, match="not a distribution"):
         minimizer.hold_fixed(0, everything, np.array([1, 1, 0.5, 0.6, 1, 0]))
     with pytest.raises(ValueError, match="infosets has shape"):
