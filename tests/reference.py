@@ -10,7 +10,7 @@ import collections
 import dataclasses
 import json
 import random
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -222,3 +222,11 @@ def _known(
         assert game_type.information == pyspiel.GameType.Information.PERFECT_INFORMATION
         return history
     return (state.information_state_string(observer), committed)
+
+
+def state_after(game: str, actions: Sequence[int]) -> pyspiel.State:
+    """The state of a game after some actions, chance's included."""
+    state = pyspiel.load_game(game).new_initial_state()
+    for action in actions:
+        state.apply_action(action)
+    return state

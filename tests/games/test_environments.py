@@ -93,18 +93,6 @@ def test_every_transition_is_one_of_the_openspiel_game(game_string):
     assert num_finished >= 2 * num_rows
 
 
-def test_deals_of_leduc_have_their_frequencies():
-    environment = BatchedEnvironment(LeducRules(), 30_000, seed=11)
-    dealt = collections.Counter(map(tuple, environment.state.cards[:, :2].tolist()))
-    check_frequencies(dealt, {(i, j): 1 / 30 for i in range(6) for j in range(6) if i != j})
-    for _ in range(2):
-        environment.step(torch.ones(30_000, dtype=torch.int64))  # both check
-    cards = environment.state.cards
-    both_low = (cards[:, 0] == 0) & (cards[:, 1] == 1)
-    public = collections.Counter(cards[both_low, 2].tolist())
-    check_frequencies(public, dict.fromkeys(range(2, 6), 1 / 4))
-
-
 def test_point_cards_of_goofspiel_have_their_frequencies():
     game_rules = GoofspielIIRules(num_cards=4, points_order="random")
     environment = BatchedEnvironment(game_rules, 20_000, seed=13)

@@ -7,7 +7,6 @@ import math
 import numpy as np
 import pyspiel
 import pytest
-import torch
 from open_spiel.python.observation import make_observation
 
 import spiel_dl.games  # noqa: F401  (registers the games)
@@ -202,33 +201,3 @@ def test_rules_keep_their_contract(parameters: dict) -> None:
 
 def test_openspiel_game_keeps_its_contract() -> None:
     conformance.check_openspiel_game(_game("num_cards=4"), num_walks=2)
-
-
-def test_reconstruction_stops_at_its_limit() -> None:
-    rules = GoofspielIIRules(5, "descending")
-    state = rules.initial_state()
-    for bid in (4, 3, 3, 4):
-        state = rules.apply(state, torch.tensor([bid]))
-    public = rules.public_tensor(state)[0]
-    num_histories = len(rules.consistent_histories(public).actions)
-    # Won, then lost: the pairs of bids with the first higher, times those left with it lower.
-    assert num_histories == sum(
-        1
-        for a in range(5)
-        for b in range(a)
-        for c in set(range(5)) - {a}
-        for d in set(range(c + 1, 5)) - {b}
-    )
-    assert rules.consistent_histories(public, limit=num_histories).complete
-    stopped = rules.consistent_histories(public, limit=num_histories - 1)
-    assert not stopped.complete
-    assert stopped.num_seen >= num_histories
-    assert len(stopped.actions) == len(stopped.chance_reach) == stopped.states.batch_size == 0
-
-
-def test_reconstruction_refuses_what_is_no_public_state() -> None:
-    rules = GoofspielIIRules(3, "descending")
-    with pytest.raises(ValueError, match="no history has this public tensor"):
-        rules.consistent_histories(torch.ones(rules.public_size(True)))
-    with pytest.raises(ValueError, match=r"has shape \[2\]"):
-        rules.consistent_histories(torch.ones(2))

@@ -219,16 +219,6 @@ def test_openspiel_game_conforms() -> None:
     conformance.check_openspiel_game(pyspiel.load_game(f"python_leduc({parameters})"), num_walks=3)
 
 
-def test_reconstruction_stops_at_the_limit() -> None:
-    rules = LeducRules()
-    public = rules.public_tensor(enumeration.play(rules, [0, 1, CALL]))[0]
-    assert rules.consistent_histories(public, limit=30).num_seen == 30
-    stopped = rules.consistent_histories(public, limit=29)
-    assert not stopped.complete
-    assert stopped.num_seen == 30
-    assert stopped.states.batch_size == len(stopped.actions) == len(stopped.chance_reach) == 0
-
-
 def test_reconstruction_refuses_impossible_public_tensors() -> None:
     rules = LeducRules()
     size = rules.public_size(perfect_recall=True)

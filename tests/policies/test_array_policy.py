@@ -56,28 +56,6 @@ def test_answers_are_distributions_over_all_legal_actions(name: str) -> None:
     assert num_answers == np.count_nonzero(tree.player >= 0)
 
 
-@pytest.mark.parametrize("name", [GOOFSPIEL_3, "matrix_rps"])
-def test_answers_on_the_simultaneous_original_are_those_on_the_converted_game(name: str) -> None:
-    original = pyspiel.load_game(name)
-    policy = random_policy(GameTree.from_game(original), 0)
-    converted = {
-        tuple(state.history()): state for state in states_of(reference.turn_based(original))
-    }
-    num_nodes = 0
-    for state in states_of(original):
-        if not state.is_simultaneous_node():
-            continue
-        num_nodes += 1
-        first = converted[tuple(state.history())]
-        assert policy.action_probabilities(state, 0) == policy.action_probabilities(first)
-        for action in first.legal_actions():
-            second = policy.action_probabilities(first.child(action))
-            assert policy.action_probabilities(state, 1) == second
-        with pytest.raises(ValueError, match="both players move in this state; pass player_id"):
-            policy.action_probabilities(state)
-    assert num_nodes > 0
-
-
 @pytest.mark.parametrize("name", GAMES)
 def test_to_tabular_and_back(name: str) -> None:
     tree = GameTree.from_game(name)

@@ -86,18 +86,6 @@ class PlainChoices:
         return cfv
 
 
-@pytest.mark.parametrize("num_choices", SIZES)
-def test_values_by_definition(num_choices):
-    leaves = random_leaves(num_choices)
-    continuations = leaves.continuations()
-    rng = np.random.default_rng(1)
-    for side in (0, 1):
-        weights = rng.random((leaves.num_infosets[1 - side], num_choices[1 - side]))
-        weights[rng.random(weights.shape) < 0.5] = 0
-        expected = leaves.values(side, weights)
-        np.testing.assert_allclose(continuations.values(side, weights), expected, atol=1e-12)
-
-
 @pytest.mark.parametrize(
     "variant", [CFR_PLUS, LINEAR_CFR, DISCOUNTED_CFR, PREDICTIVE_CFR_PLUS], ids=str
 )

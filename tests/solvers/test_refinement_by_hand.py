@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-import functools
-
 import numpy as np
 import pytest
 import scipy.sparse
 
 from spiel_dl.solvers import gadgets, linear_program, refinement
-from spiel_dl.tree import DepthLimit, GameTree, cut
 from spiel_dl.tree.sequence_form import SequenceForm, Treeplex
-from tests import reference
-
-
-@functools.cache
-def coin_subgame() -> SequenceForm:
-    """Player 0 plays P with probability x; player 1's cfvs are x times 2, 0.5, 1, -5."""
-    tree = GameTree.from_game(reference.efg_game("fig3_coin_game"))
-    return cut(tree, DepthLimit(moves=1)).leaves.subgames
+from tests.solvers.test_gadgets import coin_subgame
 
 
 def one_decision(cfvs: np.ndarray) -> SequenceForm:

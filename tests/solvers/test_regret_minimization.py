@@ -14,7 +14,6 @@ from spiel_dl.solvers import linear_program, variants
 from spiel_dl.solvers.regret_minimization import RegretMinimizer
 from spiel_dl.solvers.strategies import behaviour_strategy
 from spiel_dl.tree import GameTree, SequenceForm, Treeplex
-from tests.solvers.exact_cfr import ExactCFR
 from tests.solvers.matrix_games import matrix_game
 
 LEDUC = "leduc_poker"
@@ -90,26 +89,6 @@ def test_simultaneous_updates_equal_openspiel():
     assert_equals_openspiel(ours, theirs, 1e-12)
 
 
-@pytest.mark.parametrize(("num_cards", "num_iterations"), [(3, 10), (4, 5)])
-@pytest.mark.parametrize("plus", [False, True])
-def test_equals_exact_rational_arithmetic(num_cards, num_iterations, plus):
-    """In Goofspiel regrets tie exactly, and a strategy must not hang on rounding noise."""
-    parameters = {"num_cards": num_cards, "imp_info": True, "points_order": "descending"}
-    game = pyspiel.load_game_as_turn_based("goofspiel", parameters)
-    exact = ExactCFR(game, plus)
-    solver = cfr.CFRPlusSolver(game) if plus else cfr.CFRSolver(game)
-    for _ in range(num_iterations):
-        exact.run(1)
-        solver.run(1)
-        rows = infoset_rows(solver, list(solver.current_policy().strategies))
-        regrets = infoset_rows(solver, [solver.minimizer.learned[p].regret for p in (0, 1)])
-        for key, strategy in exact.strategy.items():
-            expected = [float(probability) for probability in strategy.values()]
-            np.testing.assert_allclose(rows[key], expected, rtol=0, atol=1e-12)
-            expected = [float(regret) for regret in exact.regret[key].values()]
-            np.testing.assert_allclose(regrets[key], expected, rtol=0, atol=1e-12)
-
-
 def test_rounding_noise_does_not_break_ties():
     """All rows earn 0.6 / 3 against the uniform column, but in floating point one earns more."""
     form = matrix_game([[0.1, 0.2, 0.3], [0.3, 0.2, 0.1], [0.2, 0.3, 0.1]])
@@ -118,31 +97,6 @@ def test_rounding_noise_does_not_break_ties():
     minimizer = RegretMinimizer(form, variants.CFR_PLUS)
     minimizer.run(1)
     np.testing.assert_array_equal(minimizer.learned[0].strategy[1:], np.full(3, 1 / 3))
-
-
-def plain_predictive_cfr_plus(form: SequenceForm, num_iterations: int) -> np.ndarray:
-    """PCFR+ on a matrix game, in plain NumPy; player 0's average."""
-    matrix = form.payoffs.toarray()[1:, 1:]
-    regrets = [np.zeros(size) for size in matrix.shape]
-    strategies = [np.full(size, 1 / size) for size in matrix.shape]
-    average = np.zeros(matrix.shape[0])
-    for t in range(1, num_iterations + 1):
-        average += t**2 * strategies[0]
-        for player in (0, 1):
-            values = matrix @ strategies[1] if player == 0 else -strategies[0] @ matrix
-            newest = values - strategies[player] @ values
-            regrets[player] = np.maximum(regrets[player] + newest, 0)
-            predicted = np.maximum(regrets[player] + newest, 0)
-            strategies[player] = predicted / predicted.sum()
-    return average / average.sum()
-
-
-def test_predictive_cfr_plus_equals_plain_numpy():
-    form = matrix_game([[3, -1, 0], [-2, 1, 0.5], [0, 0.3, -1]])
-    minimizer = RegretMinimizer(form, variants.PREDICTIVE_CFR_PLUS)
-    minimizer.run(7)
-    expected = plain_predictive_cfr_plus(form, 7)
-    np.testing.assert_allclose(minimizer.average_strategy(0)[1:], expected, rtol=0, atol=1e-12)
 
 
 def test_nash_conv_of_leduc_after_10000_iterations():

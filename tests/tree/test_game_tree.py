@@ -210,15 +210,6 @@ def test_legal_actions_that_tell_hidden_things_are_refused(
         GameTree.from_game(game)
 
 
-def test_too_many_histories_are_counted() -> None:
-    # kuhn_poker has 58 histories: exactly that many are allowed, one less is refused.
-    assert GameTree.from_game("kuhn_poker", max_histories=58).num_histories == 58
-    with pytest.raises(ValueError, match=r"max_histories=57 .*\(57 seen.*Raise max_histories"):
-        GameTree.from_game("kuhn_poker", max_histories=57)
-    with pytest.raises(ValueError, match=r"max_histories=1,000 .*\(1,000 seen, .*at depth \d+\)"):
-        GameTree.from_game("tic_tac_toe", max_histories=1000)
-
-
 def test_a_general_sum_type_that_is_zero_sum_in_fact_is_accepted() -> None:
     game = tiny_games.HiddenMoves()
     assert game.get_type().utility == pyspiel.GameType.Utility.GENERAL_SUM

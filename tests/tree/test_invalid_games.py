@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 import pyspiel
 import pytest
@@ -91,60 +92,52 @@ def test_a_cached_sequential_game_is_the_game_itself() -> None:
     assert cached.public_states.of_history.tolist() == bare.public_states.of_history.tolist()
 
 
-class FaultyLeduc(LeducRules):
-    """Leduc with three cards of two suits where one answer is wrong."""
+def faulty_leduc(method: str, spoil: Callable[..., object]) -> LeducRules:
+    """Leduc with four cards; an answer is spoiled where player 0 has the third one."""
+    right = getattr(LeducRules, method)
 
-    def __init__(self, fault: str):
-        super().__init__(num_ranks=2)
-        self._fault = fault
+    def wrong(self: LeducRules, state: LeducState, *others: torch.Tensor) -> object:
+        third = self.private_tensor(state, 0)[:, 2] > 0
+        return spoil(right(self, state, *others), third)
 
-    def legal_actions(self, state: LeducState) -> torch.Tensor:
-        legal = super().legal_actions(state)
-        if self._fault == "stuck":
-            # In the first player's first move when it has the third card.
-            legal &= ~self._is_third_card(state)[:, None]
-        return legal
-
-    def chance_probabilities(self, state: LeducState) -> torch.Tensor:
-        probability = super().chance_probabilities(state)
-        where = self._is_third_card(state)
-        if self._fault == "less":
-            probability[where] *= 0.9
-        if self._fault == "nan":
-            probability[where] = NAN
-        if self._fault == "negative":
-            probability[where, :2] += torch.tensor([-1.0, 1.0], dtype=torch.float64)
-        return probability
-
-    def returns(self, state: LeducState) -> torch.Tensor:
-        utility = super().returns(state)
-        if self._fault == "nan returns":
-            utility[self._is_third_card(state) & (utility != 0)] = NAN
-        return utility
-
-    def apply(self, state: LeducState, action: torch.Tensor) -> LeducState:
-        if self._fault == "raises" and self._is_third_card(state).any():
-            raise KeyError("deck")
-        return super().apply(state, action)
-
-    def _is_third_card(self, state: LeducState) -> torch.Tensor:
-        return self.private_tensor(state, 0)[:, 2] > 0
+    return type("FaultyLeduc", (LeducRules,), {method: wrong})(num_ranks=2)
 
 
 @pytest.mark.parametrize(
-    ("fault", "actions", "message"),
+    ("method", "spoil", "actions", "message"),
     [
-        ("stuck", [2, 0], "has no legal actions or chance outcomes"),
-        ("less", [2], "which must be at least 0 and sum to 1"),
-        ("nan", [2], "which must be at least 0 and sum to 1"),
-        ("negative", [2], "which must be at least 0 and sum to 1"),
-        ("nan returns", [2, 0, 2, 0], "returns nan, which must be finite"),
-        ("raises", [2], "raises KeyError: 'deck'"),
+        (
+            "legal_actions",
+            lambda legal, third: legal & ~third[:, None],
+            [2, 0],
+            "has no legal actions or chance outcomes",
+        ),
+        (
+            "chance_probabilities",
+            lambda chances, third: chances * torch.where(third, 0.9, 1.0)[:, None],
+            [2],
+            "which must be at least 0 and sum to 1",
+        ),
+        (
+            "chance_probabilities",
+            lambda chances, third: torch.where(third[:, None], NAN, chances),
+            [2],
+            "which must be at least 0 and sum to 1",
+        ),
+        (
+            "returns",
+            lambda utility, third: torch.where(third & (utility != 0), NAN, utility),
+            [2, 0, 2, 0],
+            "returns nan, which must be finite",
+        ),
+        ("apply", lambda after, third: {}["deck"] if third.any() else after, [2], "KeyError: 'dec"),
     ],
 )
-def test_a_fault_of_rules_is_named(fault: str, actions: list[int], message: str) -> None:
-    registration = Registration("faulty_leduc", "Faulty", {}, lambda: FaultyLeduc(fault), True)
-    game = RulesGame(registration)
+def test_a_fault_of_rules_is_named(
+    method: str, spoil: Callable[..., object], actions: list[int], message: str
+) -> None:
+    rules = faulty_leduc(method, spoil)
+    game = RulesGame(Registration("faulty_leduc", "Faulty", {}, lambda: rules, True))
     pattern = re.escape(f"the state after the actions {actions} ") + ".*" + message
     with pytest.raises(InvalidGameError, match=pattern):
         GameTree.from_game(game)

@@ -9,20 +9,14 @@ import spiel_dl.games  # noqa: F401  (registers the games)
 from spiel_dl.tree import beam
 from spiel_dl.tree.beam import sample_consistent
 from spiel_dl.tree.particles import Particles, weighted_order
+from tests import reference
 
 GOOFSPIEL = "python_goofspiel_ii(num_cards={},points_order=descending)"
 
 
-def state_after(game_string, actions):
-    state = pyspiel.load_game(game_string).new_initial_state()
-    for action in actions:
-        state.apply_action(action)
-    return state
-
-
 def test_a_public_state_by_hand():
     """Player 0 won the first of four rounds by the 4 or less, so it bid more than player 1."""
-    particles = Particles.of_public_state(state_after(GOOFSPIEL.format(4), [3, 2]))
+    particles = Particles.of_public_state(reference.state_after(GOOFSPIEL.format(4), [3, 2]))
     bids = [particles.states.played[:, column].tolist() for column in (0, 4)]
     pairs = set(zip(*bids, strict=True))
     assert pairs == {(high, low) for high in range(1, 5) for low in range(1, high)}
@@ -31,7 +25,7 @@ def test_a_public_state_by_hand():
 
 
 def test_rows_are_taken_and_joined_with_their_reaches():
-    found = Particles.of_public_state(state_after("python_leduc", [0, 1]))
+    found = Particles.of_public_state(reference.state_after("python_leduc", [0, 1]))
     reach = np.arange(2.0 * found.num_particles).reshape(2, -1)
     particles = Particles(found.game, found.states, reach, found.chance_reach)
     last_first = particles.take(np.array([5, 0]))
@@ -46,7 +40,7 @@ def test_rows_are_taken_and_joined_with_their_reaches():
 
 
 def test_selection_by_reach():
-    state = state_after(GOOFSPIEL.format(4), [3, 2])
+    state = reference.state_after(GOOFSPIEL.format(4), [3, 2])
     found = Particles.of_public_state(state)
     reach = np.array([[1, 2, 3, 4, 5, 6], [1, 1, 1, 0, 1, 1]]) / 6
     particles = Particles(found.game, found.states, reach, np.ones(6))
@@ -62,7 +56,7 @@ def test_selection_by_reach():
 
 def test_selection_of_infosets():
     """Of a 10 x 10 table of histories, three of each of three rows, and so of columns."""
-    found = Particles.of_public_state(state_after(GOOFSPIEL.format(6), [5, 4, 4, 3]))
+    found = Particles.of_public_state(reference.state_after(GOOFSPIEL.format(6), [5, 4, 4, 3]))
     particles = found.take(np.arange(100))
     table = np.stack([np.arange(100) // 10, np.arange(100) % 10])
     particles.reach[0] = table[0] > 0
@@ -101,7 +95,7 @@ def test_weightless_entries_come_last():
 )
 def test_random_histories_are_consistent(game, actions, player):
     """With a large budget all of them, of the public state or of one infoset; with less, some."""
-    state = state_after(game, actions)
+    state = reference.state_after(game, actions)
     rules = state.get_game().rules
     public = rules.public_tensor(state.batch, True)[0]
     everything = Particles.of_public_state(state)
@@ -123,7 +117,9 @@ def test_random_histories_are_consistent(game, actions, player):
 
 def test_reaches_of_random_histories_are_those_of_uniform_play():
     """Goofspiel with random order: 4 cards, one bid each by both, and two deals."""
-    state = state_after("python_goofspiel_ii(num_cards=4,points_order=random)", [0, 1, 2, 3])
+    state = reference.state_after(
+        "python_goofspiel_ii(num_cards=4,points_order=random)", [0, 1, 2, 3]
+    )
     public = state.get_game().rules.public_tensor(state.batch, True)[0]
     particles = sample_consistent(state.get_game(), public, 100, np.random.default_rng(0))
     np.testing.assert_allclose(particles.reach, 1 / 4)
@@ -141,7 +137,7 @@ def test_small_budgets_find_what_few_random_histories_have_shown(
     game: str, actions: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """64 of each length do not."""
-    state = state_after(game, actions)
+    state = reference.state_after(game, actions)
     rules, player = state.get_game().rules, state.current_player()
     public = rules.public_tensor(state.batch, True)[0]
     private = rules.private_tensor(state.batch, player, True)
@@ -161,7 +157,7 @@ def test_small_budgets_find_what_few_random_histories_have_shown(
 def test_errors():
     with pytest.raises(ValueError, match=r"kuhn_poker.*has no Rules; use one of"):
         Particles(pyspiel.load_game("kuhn_poker"), None, np.ones((2, 1)), np.ones(1))
-    state = state_after(GOOFSPIEL.format(4), [3, 2])
+    state = reference.state_after(GOOFSPIEL.format(4), [3, 2])
     particles = Particles.of_public_state(state)
     with pytest.raises(ValueError, match=r"got shapes \(2, 5\)"):
         Particles(particles.game, particles.states, np.ones((2, 5)), np.ones(6))

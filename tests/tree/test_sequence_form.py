@@ -79,19 +79,6 @@ def test_a_treeplex_counts_and_finds_its_sequences(treeplex: Treeplex) -> None:
         assert sums[infoset] == sum(values[own])
 
 
-def test_constraints_of_kuhn_poker_by_hand() -> None:
-    """Player 0: bet or pass with three cards; call or fold after pass and bet."""
-    treeplex = GameTree.from_game("kuhn_poker").treeplexes[0]
-    # Sequences: empty; pass, bet with card 0, 1, 2; then fold, call with card 0, 1, 2.
-    assert treeplex.parent_sequence.tolist() == [0, 0, 0, 1, 3, 5]
-    expected = np.zeros((7, 13))
-    expected[0, 0] = 1
-    for infoset, parent in enumerate([0, 0, 0, 1, 3, 5]):
-        expected[1 + infoset, parent] = -1
-        expected[1 + infoset, 1 + 2 * infoset : 3 + 2 * infoset] = 1
-    np.testing.assert_array_equal(treeplex.constraints().toarray(), expected)
-
-
 @pytest.mark.parametrize("name", GAMES)
 def test_payoffs_give_the_expected_utility_of_a_plain_walk(name: str) -> None:
     nodes = reference.walk(pyspiel.load_game(name))

@@ -9,6 +9,7 @@ from spiel_dl.tree import DepthLimit, GameTree, cut
 from spiel_dl.tree.compiled_tree import CompiledTree
 from spiel_dl.tree.particles import Particles
 from spiel_dl.tree.sparse_tree import root_ranges, sparse_trunk
+from tests import reference
 
 GOOFSPIEL = "python_goofspiel_ii(num_cards={},points_order=descending)"
 CASES = [
@@ -17,13 +18,6 @@ CASES = [
     ("python_goofspiel_ii(num_cards=3,points_order=random)", [0], DepthLimit(plies=3)),
     ("python_leduc", [0, 1], DepthLimit(rounds=1)),
 ]
-
-
-def state_after(game_string, actions):
-    state = pyspiel.load_game(game_string).new_initial_state()
-    for action in actions:
-        state.apply_action(action)
-    return state
 
 
 def whole_trunk(game_string, actions, limit):
@@ -67,7 +61,7 @@ def leaf_names(trunk, player):
 @pytest.mark.parametrize(("game", "actions", "limit"), CASES)
 def test_with_all_histories_it_is_the_whole_trunk(game, actions, limit):
     whole = whole_trunk(game, actions, limit)
-    particles = Particles.of_public_state(state_after(game, actions))
+    particles = Particles.of_public_state(reference.state_after(game, actions))
     sparse = sparse_trunk(particles, limit)
     payoffs = []
     for trunk in (whole, sparse):
@@ -88,7 +82,7 @@ def test_with_all_histories_it_is_the_whole_trunk(game, actions, limit):
 
 def test_only_what_follows_the_particles_is_built():
     """Two of the particles after one round of 4 cards, won by player 0: 3 * 3 leaves below each."""
-    particles = Particles.of_public_state(state_after(GOOFSPIEL.format(4), [3, 2]))
+    particles = Particles.of_public_state(reference.state_after(GOOFSPIEL.format(4), [3, 2]))
     assert particles.num_particles == 6
     trunk = sparse_trunk(particles.take(np.array([0, 5])), DepthLimit(rounds=1))
     assert len(trunk.leaves.histories) == 18
@@ -96,7 +90,7 @@ def test_only_what_follows_the_particles_is_built():
 
 
 def test_ranges_are_the_reaches_of_infosets():
-    state = state_after(GOOFSPIEL.format(4), [3, 2])
+    state = reference.state_after(GOOFSPIEL.format(4), [3, 2])
     particles = Particles.of_public_state(state)
     # Player 0's bid is its infoset, and player 1's is its own.
     bids = [particles.states.played[:, column].numpy() for column in (0, 4)]
@@ -113,7 +107,7 @@ def test_ranges_are_the_reaches_of_infosets():
 
 def test_what_a_player_knows_is_named():
     """As the whole game names it, in all infosets of the trunk."""
-    state = state_after("python_leduc", [0, 1])
+    state = reference.state_after("python_leduc", [0, 1])
     tree = sparse_trunk(Particles.of_public_state(state), DepthLimit(rounds=1)).tree
     whole = GameTree.from_game("python_leduc")
     for player in (0, 1):
@@ -128,7 +122,7 @@ def test_what_a_player_knows_is_named():
 
 def test_a_sparse_tree_is_no_game_tree():
     """It answers for the part below its particles only, so whole games' solvers refuse it."""
-    particles = Particles.of_public_state(state_after(GOOFSPIEL.format(4), [3, 2]))
+    particles = Particles.of_public_state(reference.state_after(GOOFSPIEL.format(4), [3, 2]))
     tree = sparse_trunk(particles, DepthLimit(rounds=1)).tree
     assert isinstance(tree, CompiledTree)
     assert not isinstance(tree, GameTree)
@@ -137,7 +131,7 @@ def test_a_sparse_tree_is_no_game_tree():
 
 
 def test_errors():
-    state = state_after(GOOFSPIEL.format(4), [3, 2])
+    state = reference.state_after(GOOFSPIEL.format(4), [3, 2])
     particles = Particles.of_public_state(state)
     with pytest.raises(ValueError, match="max_histories=20"):
         sparse_trunk(particles, DepthLimit(rounds=1), max_histories=20)
@@ -145,7 +139,7 @@ def test_errors():
     root = Particles(leduc, leduc.rules.initial_state(), np.ones((2, 1)), np.ones(1))
     with pytest.raises(ValueError, match="a player must act"):
         sparse_trunk(root, DepthLimit(rounds=1))
-    other = Particles.of_public_state(state_after(GOOFSPIEL.format(4), [2, 3]))
+    other = Particles.of_public_state(reference.state_after(GOOFSPIEL.format(4), [2, 3]))
     with pytest.raises(ValueError, match="several public states"):
         sparse_trunk(particles.joined(other), DepthLimit(rounds=1))
     with pytest.raises(ValueError, match="ends at the depth limit of 1 rounds, so it has no sub"):

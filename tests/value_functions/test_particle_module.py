@@ -1,7 +1,5 @@
 """The blocks of a particle network, by hand and by their shapes."""
 
-import dataclasses
-
 import pytest
 import torch
 
@@ -28,19 +26,6 @@ def test_values_by_hand():
     # Contexts 0.5 * 2 - 0.25 * 4 = 0 and 8; regressed 5 and 19; bases (2, -4) and (8, 8).
     expected = torch.tensor([[10.0, -20.0], [152.0, 152.0]])
     torch.testing.assert_close(module(batch), expected)
-
-
-def test_sizes_are_multiples_of_the_inputs():
-    sizes = ParticleSizes(
-        base=8, basis_layers=2, basis_width=1.5, regression_layers=3, regression_width=2.0
-    )
-    module = ParticleModule(sizes, num_features=10, num_public=4)
-    assert [tuple(p.shape) for p in module.change_basis.parameters()][::2] == [(15, 10), (8, 15)]
-    shapes = [tuple(parameter.shape) for parameter in module.regression.parameters()][::2]
-    assert shapes == [(24, 12), (24, 24), (8, 24)]
-    assert module.output is None
-    with_output = ParticleModule(dataclasses.replace(sizes, concatenation_layers=1), 10, 4)
-    assert [tuple(p.shape) for p in with_output.output.parameters()][::2] == [(16, 16), (1, 16)]
 
 
 @pytest.mark.parametrize(

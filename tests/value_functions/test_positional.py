@@ -6,28 +6,13 @@ import torch
 
 from spiel_dl.tree import DepthLimit, GameTree, cut
 from spiel_dl.value_functions.positional import PositionalLayout, PositionalNetwork
-
-GOOFSPIEL_3 = "python_goofspiel_ii(num_cards=3,points_order=descending)"
-CASES = [
-    ("kuhn_poker", DepthLimit(moves=1)),
-    (GOOFSPIEL_3, DepthLimit(rounds=1)),
-    ("python_leduc", DepthLimit(rounds=1)),
-]
-
-
-def leaves_of(game, limit):
-    return cut(GameTree.from_game(game), limit).leaves
+from tests.particle_networks import CASES, GOOFSPIEL_3, leaves_of, random_ranges
 
 
 def small_network(leaves, **arguments):
     network = PositionalNetwork(2, 16, **arguments)
     network.initialize(leaves)
     return network
-
-
-def random_ranges(leaves, seed, batch=()):
-    generator = np.random.default_rng(seed)
-    return [generator.random((*batch, leaves.num_infosets(player))) for player in (0, 1)]
 
 
 def test_layout_of_kuhn_poker():

@@ -140,41 +140,6 @@ def test_a_part_of_the_data_is_the_first_part(kuhn, tmp_path):
         train(other, kuhn, tmp_path / "much", too_many)
 
 
-def test_training_goes_on_from_a_trained_network(kuhn, tmp_path, monkeypatch):
-    """As on-policy rounds do; killed and resumed, it ends with the same parameters."""
-    network = new_network(kuhn)
-    first = train(network, kuhn, tmp_path / "first", dataclasses.replace(SHORT, num_epochs=20))
-    file = tmp_path / "first" / training.NETWORK_FILE
-    gentle = dataclasses.replace(SHORT, learning_rate=1e-4)
-    again = PositionalNetwork.load(file)
-    again.initialize(kuhn.trunk.leaves)
-    train(again, kuhn, tmp_path / "again", gentle)
-    start = json.loads((tmp_path / "again" / "metrics.jsonl").read_text().splitlines()[0])
-    assert start["step"] == 1
-    assert start["l1"] == pytest.approx(first["l1"], rel=0.1)
-    monkeypatch.setattr(RunDirectory, "append_metrics", killing(step=20))
-    killed = PositionalNetwork.load(file)
-    killed.initialize(kuhn.trunk.leaves)
-    with pytest.raises(KeyboardInterrupt):
-        train(killed, kuhn, tmp_path / "killed", gentle)
-    monkeypatch.undo()
-    resumed = new_network(kuhn, seed=1)
-    train(resumed, kuhn, tmp_path / "killed", gentle)
-    assert_equal(resumed, again)
-
-
-def killing(step):
-    """`RunDirectory.append_metrics`, but as if the run were killed in it from a step on."""
-    original = RunDirectory.append_metrics
-
-    def dying(directory, line):
-        if line["step"] >= step:
-            raise KeyboardInterrupt
-        original(directory, line)
-
-    return dying
-
-
 def test_validation_only_now_and_then(kuhn, tmp_path):
     """The same parameters, and metrics of the epochs asked for and the last one."""
     config = dataclasses.replace(SHORT, num_epochs=5, networks_per_decade=0)
