@@ -193,20 +193,6 @@ class Solution:
         """Who searched."""
         return self.root.player
 
-    def holds(self, history: int) -> bool:
-        """Whether a history of the tree lies in the trunk, above its leaves."""
-        return self.trunk.extent.holds(history)
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether the search began at the root of the game."""
-        return self.trunk.extent.is_whole
-
-    @functools.cached_property
-    def start(self) -> int:
-        """How many steps from the root of the tree the search began."""
-        return int(self.trunk.tree.depth[self.trunk.extent.starts[0]])
-
     @property
     def leaf_ranges(self) -> Pair:
         """For each player, float64 [L_p], the weights of its leaf infosets in the plans."""
