@@ -131,13 +131,14 @@ class Watched:
     def _latest(self, state: pyspiel.State, player: int) -> tuple[Solution, int] | None:
         fitting = []
         for order, found in enumerate(self._found):
-            is_own = found.player == player
-            if not (is_own or found.is_whole):
+            is_own, tree, extent = found.player == player, found.trunk.tree, found.trunk.extent
+            if not (is_own or extent.is_whole):
                 continue
-            history = _history_in(found.trunk.tree, self.searcher(player), state, player)
-            if history is not None and found.holds(history):
-                of_history = found.trunk.tree.public_states.of_history
-                fitting.append(((is_own, found.start, order), found, int(of_history[history])))
+            history = _history_in(tree, self.searcher(player), state, player)
+            if history is not None and extent.holds(history):
+                start = int(tree.depth[extent.starts[0]])
+                number = int(tree.public_states.of_history[history])
+                fitting.append(((is_own, start, order), found, number))
         if not fitting:
             return None
         _, found, number = max(fitting, key=lambda each: each[0])

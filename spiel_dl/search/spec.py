@@ -143,7 +143,7 @@ class Spec:
         if self.exact and self.values is not None and not self.model_to_the_end:
             raise ValueError(
                 "exact=True solves the rest of the game by linear programming, so it cannot use "
-                "a value function; leave out one of them"
+                "value_function=; leave out one of them"
             )
 
     @property
@@ -192,20 +192,6 @@ class Solution:
     def player(self) -> int:
         """Who searched."""
         return self.root.player
-
-    def holds(self, history: int) -> bool:
-        """Whether a history of the tree lies in the trunk, above its leaves."""
-        return self.trunk.extent.holds(history)
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether the search began at the root of the game."""
-        return self.trunk.extent.is_whole
-
-    @functools.cached_property
-    def start(self) -> int:
-        """How many steps from the root of the tree the search began."""
-        return int(self.trunk.tree.depth[self.trunk.extent.starts[0]])
 
     @property
     def leaf_ranges(self) -> Pair:
