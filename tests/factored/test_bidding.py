@@ -3,10 +3,7 @@
 import random
 
 import numpy as np
-import pyspiel
 import pytest
-from open_spiel.python import policy
-from open_spiel.python.algorithms import expected_game_score, exploitability
 
 import spiel_dl as dl
 from spiel_dl.factored.families import factored_game
@@ -24,17 +21,6 @@ def test_infosets_of_10_coins_are_openspiels() -> None:
             assert game.infoset_string(player, infoset) == text
             assert game.legal_actions(player, infoset).tolist() == state.legal_actions()
             state.apply_action(generator.choice(state.legal_actions()))
-
-
-def test_the_uniform_policy_beside_openspiel() -> None:
-    name = "oshi_zumo(coins=5,min_bid=1)"
-    turn_based = pyspiel.convert_to_turn_based(pyspiel.load_game(name))
-    uniform, game = policy.UniformRandomPolicy(turn_based), factored_game(name)
-    ours = dl.ArrayPolicy.uniform(game)
-    expected = exploitability.exploitability(turn_based, uniform)
-    assert dl.exploitability(game, ours) == pytest.approx(expected, abs=1e-12)
-    value = expected_game_score.policy_value(turn_based.new_initial_state(), [uniform, uniform])[0]
-    assert dl.expected_value(game, ours) == pytest.approx(value, abs=1e-12)
 
 
 def test_the_uniform_policy_of_10_coins_by_backward_induction() -> None:

@@ -142,7 +142,7 @@ def test_who_sinks_the_fleet_wins() -> None:
 @pytest.mark.parametrize(
     "rules",
     [
-        BattleshipsRules(3, 1, "[2]", True, "ship_values", "[3]", 2),
+        BattleshipsRules(2, 1, "[1]", True, "ship_values", "[3]", 2),
         BattleshipsRules(3, 1, "[1;2]"),
         BattleshipsRules(2, 1, "[1]"),
     ],
@@ -152,8 +152,9 @@ def test_rules_conform(rules: BattleshipsRules) -> None:
 
 
 def test_openspiel_game_conforms() -> None:
-    parameters = "board_width=4,board_height=3,ship_sizes=[3;2]"
-    conformance.check_openspiel_game(pyspiel.load_game(f"python_battleships({parameters})"))
+    parameters = "board_width=3,board_height=2,ship_sizes=[2;1],num_shots=3"
+    game = pyspiel.load_game(f"python_battleships({parameters})")
+    conformance.check_openspiel_game(game, num_walks=2)
 
 
 def test_tensors_by_hand() -> None:

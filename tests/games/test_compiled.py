@@ -21,7 +21,6 @@ SMALL: dict[str, Rules] = {
     "goofspiel 3, descending": GoofspielIIRules(3, "descending"),
     "goofspiel 3, ascending, differences": GoofspielIIRules(3, "ascending", "point_difference"),
     "goofspiel 3, random, last round": GoofspielIIRules(3, forced_last_round=True),
-    "goofspiel 4, two turns": GoofspielIIRules(4, "random", num_turns=2),
     "goofspiel 4, three turns": GoofspielIIRules(4, "descending", num_turns=3),
     "abrupt dark hex 2x2": abrupt_dark_hex(2, 2),
     "dark hex 2x2": dark_hex(2, 2),
@@ -30,7 +29,6 @@ SMALL: dict[str, Rules] = {
     "leduc, three cards": LeducRules(3, 1, max_raises=0, ante=2),
     "liar's dice 1x3": LiarsDiceRules(1, 3, "reset-quantity"),
     "liar's dice 2x2": LiarsDiceRules(2, 2),
-    "battleships 2x2": BattleshipsRules(2, 2, "[1;1]"),
     "battleships 2x2, repeated": BattleshipsRules(2, 2, "[2]", True, num_shots=2),
     "battleships 1x3, values": BattleshipsRules(
         3, 1, "[2;1]", False, "ship_values", "[2.5;1]", num_shots=2

@@ -31,11 +31,8 @@ def _twin(parameters: str) -> pyspiel.Game:
 def _count_histories(rules: GoofspielIIRules) -> dict[int, int]:
     """The number of histories by who acts in them, by expanding the rules level by level."""
     count = dict.fromkeys((0, 1, CHANCE_PLAYER, TERMINAL_PLAYER), 0)
-    states = rules.initial_state()
-    while states.batch_size:
+    for states, _ in enumeration.levels(rules, rules.initial_state(), 0):
         count[int(rules.current_player(states)[0])] += states.batch_size
-        parent, action, _ = rules.successors(states)
-        states = rules.apply(states.take(parent), action)
     return count
 
 

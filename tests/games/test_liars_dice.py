@@ -62,17 +62,3 @@ def test_a_batch_of_hands_is_judged() -> None:
     state = rules.apply(state, torch.tensor(bids))
     state = rules.apply(state, torch.full((2,), rules.num_bids))
     assert rules.returns(state).tolist() == [1.0, -1.0]
-
-
-def test_strings_for_people() -> None:
-    state = _games("numdice=2,dice_sides=3")[0].new_initial_state()
-    assert state.action_to_string(2) == "Roll 3"
-    for action in (2, 0, 1, 2, 3, 5):
-        state.apply_action(action)
-    assert state.action_to_string(4) == "2-2"
-    assert state.action_to_string(12) == "Liar"
-    state.apply_action(12)
-    assert str(state).splitlines() == ["P0 dice: 3 1", "P1 dice: 2 3", "Bids: 2-1 2-3 Liar"]
-    assert state.information_state_string(0) == (
-        "player=0; rolls=0+1+2+3; bids=3+5; called=0; dice=0 2"
-    )

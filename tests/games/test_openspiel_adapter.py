@@ -29,6 +29,7 @@ _PLAYTHROUGHS = pathlib.Path(__file__).parents[1] / "data" / "playthroughs"
 _FOUR_CARDS = "num_cards=4,points_order=descending"
 
 
+@pytest.mark.slow
 class TestOpenSpielsFullTreeTests(api_test.EnforceAPIOnFullTreeBase):
     """OpenSpiel's own tests, with the numbers they expect of the twin."""
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import collections
 import random
-from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 import pyspiel
@@ -18,60 +16,26 @@ from spiel_dl.games.phantom import PhantomRules, abrupt_dark_hex, dark_hex, phan
 from tests.games import conformance, twins
 from tests.games.openspiel_conformance import all_states
 
-_BOARDS = {
-    "ttt": ("phantom_ttt", ()),
-    "hex": ("dark_hex", ()),
-    "hex 2x2": ("dark_hex", ("num_rows=2", "num_cols=2")),
-    "hex 4x2": ("dark_hex", ("num_rows=4", "num_cols=2")),
-}
-"""Games and their parameters, by what they are played on."""
-
-
-class Version(NamedTuple):
-    """One of the two versions of phantom games.
-
-    Attributes:
-      prefix: of our games' names.
-      of_openspiel: the parameters that OpenSpiel's games take for it, by their names.
-      dark_hex: our rules of a board of so many rows and columns.
-      num_more_actions: those that OpenSpiel does not have.
-      num_infosets: of dark hex on 2x2 cells, if it is known from elsewhere.
-    """
-
-    prefix: str
-    of_openspiel: dict[str, tuple[str, ...]]
-    dark_hex: Callable[[int, int], PhantomRules]
-    num_more_actions: int
-    num_infosets: int | None = None
-
-    def load(self, board: str) -> tuple[pyspiel.Game, pyspiel.Game]:
-        """Our game on one of `_BOARDS`, and OpenSpiel's."""
-        name, size = _BOARDS[board]
-        ours = f"{self.prefix}{name}({','.join(size)})"
-        twin = f"{name}({','.join((*size, *self.of_openspiel[name]))})"
-        return pyspiel.load_game(ours), pyspiel.load_game(twin)
-
-
 _VERSIONS = {
-    "abrupt": Version(
+    "abrupt": (
         "python_abrupt_",
-        {"phantom_ttt": ("gameversion=abrupt",), "dark_hex": ("gameversion=adh",)},
-        abrupt_dark_hex,
-        num_more_actions=0,
-        num_infosets=94,
+        {"phantom_ttt": "gameversion=abrupt", "dark_hex": "gameversion=adh"},
     ),
-    "classical": Version(
-        "python_",
-        {"phantom_ttt": (), "dark_hex": ()},
-        dark_hex,
-        num_more_actions=1,
-    ),
+    "classical": ("python_", {"phantom_ttt": "", "dark_hex": ""}),
 }
+"""The beginning of our games' names, and the parameters of OpenSpiel's games."""
 
 
 @pytest.fixture(params=_VERSIONS)
-def version(request: pytest.FixtureRequest) -> Version:
-    return _VERSIONS[request.param]
+def version(request: pytest.FixtureRequest) -> str:
+    return request.param
+
+
+def _load(version: str, name: str, size: str = "") -> tuple[pyspiel.Game, pyspiel.Game]:
+    """Our game and OpenSpiel's."""
+    prefix, of_openspiel = _VERSIONS[version]
+    twin = ",".join(filter(None, (size, of_openspiel[name])))
+    return pyspiel.load_game(f"{prefix}{name}({size})"), pyspiel.load_game(f"{name}({twin})")
 
 
 def _waits(state: pyspiel.State) -> bool:
@@ -87,8 +51,8 @@ def _twin_state(state: pyspiel.State, twin: pyspiel.Game) -> pyspiel.State:
     return found
 
 
-def test_equals_the_twin_at_every_history(version: Version) -> None:
-    ours, twin = version.load("hex 2x2")
+def test_equals_the_twin_at_every_history(version: str) -> None:
+    ours, twin = _load(version, "dark_hex", "num_rows=2,num_cols=2")
     to_twin: dict[tuple, tuple] = {}
     to_ours: dict[tuple, tuple] = {}
     num_states = num_terminals = 0
@@ -115,14 +79,17 @@ def test_equals_the_twin_at_every_history(version: Version) -> None:
         if (player := state.current_player()) >= 0
     }
     assert to_ours.keys() == infosets
-    assert version.num_infosets in (None, len(to_ours))
+    assert version == "classical" or len(to_ours) == 94
 
 
-@pytest.mark.parametrize("board", ["ttt", "hex", "hex 4x2"])
-def test_equals_the_twin_in_random_playthroughs(board: str, version: Version) -> None:
-    ours, twin = version.load(board)
-    assert ours.num_distinct_actions() == twin.num_distinct_actions() + version.num_more_actions
-    if not version.num_more_actions:
+@pytest.mark.parametrize(
+    ("name", "size"),
+    [("phantom_ttt", ""), ("dark_hex", ""), ("dark_hex", "num_rows=4,num_cols=2")],
+)
+def test_equals_the_twin_in_random_playthroughs(name: str, size: str, version: str) -> None:
+    ours, twin = _load(version, name, size)
+    assert ours.num_distinct_actions() == twin.num_distinct_actions() + (version == "classical")
+    if version == "abrupt":
         assert ours.max_game_length() == twin.max_game_length()
     generator = random.Random(0)
     lengths = set()
@@ -140,12 +107,14 @@ def test_equals_the_twin_in_random_playthroughs(board: str, version: Version) ->
     assert len(lengths) > 3
 
 
-def test_rules_keep_their_contract(version: Version) -> None:
-    conformance.check_rules(version.dark_hex(2, 2))
+@pytest.mark.parametrize("rules", [abrupt_dark_hex(2, 2), dark_hex(2, 2)])
+def test_rules_keep_their_contract(rules: PhantomRules) -> None:
+    conformance.check_rules(rules)
 
 
-def test_openspiel_game_keeps_its_contract(version: Version) -> None:
-    conformance.check_openspiel_game(version.load("hex 2x2")[0], num_walks=2)
+def test_openspiel_game_keeps_its_contract(version: str) -> None:
+    game, _ = _load(version, "dark_hex", "num_rows=2,num_cols=2")
+    conformance.check_openspiel_game(game, num_walks=2)
 
 
 def test_turns_are_as_long_as_all_their_tries_may_be() -> None:
@@ -254,23 +223,6 @@ def test_observations_of_no_history_are_refused(
     private[16:][failed] = 1.0
     with pytest.raises(ValueError, match="no history has these observations"):
         rules.draw_histories(public, 5, np.random.default_rng(0), 0, private)
-
-
-@pytest.mark.parametrize(
-    ("name", "actions", "board", "failed"),
-    [
-        ("python_abrupt_phantom_ttt", (4, 4, 0, 1, 1), "xo.\n.x.\n...", ("(0, 1)", "(1, 1)")),
-        ("python_phantom_ttt", (4, 4, 0, 1, 9), "ox.\n.x.\n...", ("-", "(1, 1)")),
-    ],
-)
-def test_strings_for_people(
-    name: str, actions: tuple[int, ...], board: str, failed: tuple[str, str]
-) -> None:
-    state = pyspiel.load_game(name).new_initial_state()
-    for action in actions:
-        state.apply_action(action)
-    assert state.action_to_string(5) == "(1, 2)"
-    assert str(state) == f"{board}\nP0 failed at: {failed[0]}\nP1 failed at: {failed[1]}"
 
 
 def test_a_large_board_is_refused() -> None:

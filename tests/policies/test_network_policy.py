@@ -57,10 +57,10 @@ def test_a_policy_is_the_softmax_of_the_logits_over_legal_actions() -> None:
     expected = torch.softmax(units[1:3], dim=0).tolist()  # nobody has bet, so no fold
     found = policy.action_probabilities(state)
     assert list(found) == [1, 2] == state.legal_actions()
-    assert list(found.values()) == pytest.approx(expected, abs=1e-6)
+    assert list(found.values()) == pytest.approx(expected, abs=1e-5)
     assert sum(found.values()) == pytest.approx(1, abs=1e-15)
     assert network.evaluate(parameters, observation[None]).value.item() == pytest.approx(
-        units[3].item(), abs=1e-6
+        units[3].item(), abs=1e-5
     )
 
 
@@ -71,7 +71,7 @@ def test_several_networks_at_once_are_each_of_them() -> None:
     together = network.outputs(parameters, observation)
     for row in range(3):
         alone = network.outputs(parameters[row], observation)
-        assert torch.allclose(together[row], alone, atol=1e-6)
+        assert torch.allclose(together[row], alone, atol=1e-5)
     assert not torch.allclose(together[0], together[1], atol=1e-2)
 
 
@@ -102,4 +102,4 @@ def test_many_states_at_a_time_are_answered_as_one_by_one() -> None:
     for state, found in zip(states, policy.probabilities_of(states), strict=True):
         alone = policy.action_probabilities(state)
         assert list(found) == list(alone) == state.legal_actions()
-        assert found == pytest.approx(alone)
+        assert found == pytest.approx(alone, abs=1e-5)

@@ -66,15 +66,6 @@ def test_who_errs_late_plays_one_policy_above_the_limit_and_another_below() -> N
             np.testing.assert_array_equal(found.strategies[player][own], expected[own])
     with pytest.raises(ValueError, match="rounds"):
         opponent_models.errs_beyond(tree, DepthLimit(rounds=1), above, below)
-    pure = []
-    for treeplex in tree.treeplexes:
-        firsts = np.zeros(treeplex.num_sequences, np.int64)
-        firsts[[0, *treeplex.first_sequence]] = 1
-        pure.append(firsts)
-    integers = ArrayPolicy(tree, (pure[0], pure[1]))
-    late = opponent_models.errs_beyond(tree, DepthLimit(moves=1), integers, below)
-    answer = late.action_probabilities(tree.state(int(tree.first_history[1][0])))
-    assert sorted(answer.values())[0] == below.strategies[1][tree.treeplexes[1].sequences(0)].min()
 
 
 def play(game: pyspiel.Game, num_episodes: int, seed: int) -> list[pyspiel.State]:

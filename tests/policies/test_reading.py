@@ -50,7 +50,7 @@ def test_networks_are_asked_in_batches_and_say_the_same(name: str) -> None:
     for player in (0, 1):
         at_once = read_strategy(tree, policy, player)
         one_by_one = read_strategy(tree, ByState(policy), player)
-        np.testing.assert_allclose(at_once, one_by_one, atol=1e-6)
+        np.testing.assert_allclose(at_once, one_by_one, atol=1e-5)
         assert at_once.std() > 0.1  # Not uniform, which would hide an order of infosets.
 
 

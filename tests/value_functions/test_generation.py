@@ -1,7 +1,6 @@
 """Training data: values against linear programs, strategies and kills."""
 
 import dataclasses
-import fcntl
 
 import numpy as np
 import pytest
@@ -92,18 +91,6 @@ def test_ranges_from_elsewhere_are_added(tmp_path):
     for name in ("../elsewhere", "random-00000"):
         with pytest.raises(ValueError, match="must be made of letters"):
             generation.add_ranges(tmp_path, name, ranges)
-
-
-def test_ranges_are_not_added_while_another_process_does(tmp_path):
-    before, _ = make(tmp_path, KUHN)
-    ranges = tuple(np.ones((1, before.trunk.leaves.num_infosets(player))) for player in (0, 1))
-    with (tmp_path / "environment.jsonl").open("ab") as starts:
-        fcntl.flock(starts, fcntl.LOCK_EX | fcntl.LOCK_NB)  # As another process would.
-        with pytest.raises(ValueError, match="another process runs in"):
-            generation.add_ranges(tmp_path, "asked", ranges)
-    assert not (tmp_path / "asked.safetensors").exists()
-    generation.add_ranges(tmp_path, "asked", ranges)
-    assert Dataset.load(tmp_path).num_strategies == before.num_strategies + 1
 
 
 def test_masses_are_reaches_of_public_states(tmp_path):

@@ -6,7 +6,7 @@ import torch
 
 from spiel_dl.tree import DepthLimit, GameTree, cut
 from spiel_dl.value_functions.positional import PositionalLayout, PositionalNetwork
-from tests.particle_networks import CASES, GOOFSPIEL_3, leaves_of, random_ranges
+from tests.particle_networks import CASES, leaves_of, random_ranges
 
 
 def small_network(leaves, **arguments):
@@ -72,20 +72,6 @@ def test_evaluation_is_the_module_public_state_by_public_state(game, limit):
         for column in np.flatnonzero(is_possible):
             expected = outputs[column] * mass[1 - owner[column]]
             assert found[outputs_for[column]] == pytest.approx(expected, rel=1e-4, abs=1e-6)
-
-
-def test_public_states_do_not_see_each_other():
-    leaves = leaves_of(GOOFSPIEL_3, DepthLimit(rounds=1))
-    network = small_network(leaves)
-    ranges = random_ranges(leaves, seed=2)
-    before = network.bind(leaves).evaluate(*ranges)
-    here = leaves.public_state_of_infoset(0) == 1
-    ranges[0][here] = ranges[0][here][::-1] ** 3
-    after = network.bind(leaves).evaluate(*ranges)
-    for player in (0, 1):
-        state = leaves.public_state_of_infoset(player)
-        np.testing.assert_array_equal(before[player][state != 1], after[player][state != 1])
-        assert (before[player][state == 1] != after[player][state == 1]).all()
 
 
 def test_a_network_of_a_subgame_is_for_no_other(tmp_path):
