@@ -4,7 +4,6 @@ import collections
 
 import pyspiel
 import pytest
-import torch
 
 from spiel_dl.games import views
 from spiel_dl.games.leduc import LeducRules
@@ -99,12 +98,6 @@ def test_battleships():
         "0 * a .      0 X . .",
         "1 B a .      1 . * .",
     ]
-
-
-def test_a_row_of_a_batch_is_shown():
-    game_rules = LeducRules()
-    batch = game_rules.apply(game_rules.initial_state(3), torch.tensor([0, 3, 5]))
-    assert "Your card: rank 1, suit 1" in views.view(game_rules, batch, player=0, row=1)
 
 
 def test_rules_without_a_view_are_shown_by_their_pieces():

@@ -187,23 +187,6 @@ def test_numbers_that_are_no_strategy_are_refused(tmp_path: Path) -> None:
                 measure(policy)
 
 
-def test_what_is_written_into_strategies_of_integers_is_not_rounded() -> None:
-    tree = GameTree.from_game("kuhn_poker")
-    firsts = []
-    for treeplex in tree.treeplexes:
-        pure = np.zeros(treeplex.num_sequences, np.int64)
-        pure[[0, *treeplex.first_sequence]] = 1
-        firsts.append(pure)
-    policy = ArrayPolicy(tree, (firsts[0], firsts[1] == 1))
-    for player in (0, 1):
-        np.testing.assert_array_equal(policy.strategies[player], firsts[player])
-        sequences = tree.treeplexes[player].sequences(0)
-        policy.strategies[player][sequences] = 0.25, 0.75
-        assert policy.strategies[player][sequences].tolist() == [0.25, 0.75]
-        policy.check(player)
-    assert firsts[0].max() == 1
-
-
 def test_states_of_other_games_are_refused() -> None:
     goofspiel = "goofspiel(imp_info=True,num_cards=3,points_order=descending,returns_type={})"
     for own, other, at in (

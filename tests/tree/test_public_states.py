@@ -168,13 +168,6 @@ def test_without_a_public_clock_depths_are_joined(tmp_path: Path) -> None:
     assert_valid(tree, found)
 
 
-def test_public_states_of_dark_hex_are_closed() -> None:
-    """Failed moves are hidden, so players do not even know whose turn it is."""
-    tree = GameTree.from_game("dark_hex(board_size=2)")
-    assert tree.num_public_states > 1
-    assert_valid(tree, tree.public_states)
-
-
 @pytest.mark.parametrize("idle_answer", [None, "no news", pyspiel.SpielError, ValueError])
 def test_a_game_that_tells_idle_players_nothing_still_has_public_states(
     idle_answer: str | type[Exception] | None,

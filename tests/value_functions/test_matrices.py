@@ -69,16 +69,3 @@ def test_sampled_matrices_are_right_on_average(player):
     assert 0.05 < np.sqrt((apart**2).mean()) < 6 / np.sqrt(num_samples)
     again = SampledMatrices(player, given, num_samples, seed=1)(leaves)
     np.testing.assert_array_equal(sampled, again)
-
-
-def test_wrong_matrices_are_refused():
-    _, _, _, trunk = made(0)
-    leaves = trunk.leaves
-    with pytest.raises(ValueError, match=r"give finite numbers of shape \[\d+, K_0, K_1\]"):
-        with_leaf_choices(
-            trunk.sequence_form,
-            leaves.sequences,
-            leaves.infoset_of_history,
-            np.full((len(leaves.histories), 2, 2), np.nan),
-            leaves.chance_reach,
-        )
