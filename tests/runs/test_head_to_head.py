@@ -47,8 +47,8 @@ def checkpoints(tmp_path_factory):
     return found
 
 
-@pytest.mark.parametrize("game", ["kuhn_poker", GOOFSPIEL])
-def test_everybody_can_play(game, checkpoints, tmp_path):
+def test_everybody_can_play(checkpoints, tmp_path):
+    game = "kuhn_poker"
     solver = cfr.CFRPlusSolver(game)
     solver.run(10)
     solver.average_policy().save(tmp_path / AVERAGE_POLICY_FILE)
@@ -167,12 +167,6 @@ def test_particles(tmp_path):
     assert play().mean_return == play(pairs_at_once=1).mean_return
 
 
-def test_an_equilibrium_wins_against_uniform_play():
-    row = head_to_head.measure("leduc_poker", "equilibrium", "uniform", num_games=2000)
-    assert row["mean"] - row["half_width"] > 0.3
-    assert (row["mean_as_0"] + row["mean_as_1"]) / 2 == pytest.approx(row["mean"])
-
-
 def test_processes_find_what_one_process_finds(checkpoints):
     play = functools.partial(
         head_to_head.play,
@@ -232,20 +226,9 @@ def test_networks_of_resolving_live_on_the_device(monkeypatch):
     assert devices == ["meta", "meta"]
 
 
-def test_presets_can_be_played():
-    name = "goofspiel_4_descending"
-    assert head_to_head.play(name, "uniform", "highest", num_games=2).num_games == 2
-
-
-def test_errors(checkpoints, tmp_path):
-    for first, told in (
-        ("nobody", "no policy 'nobody'"),
-        ("cfr+:many", "no policy 'cfr+:many'"),
-        (f"sepot:{tmp_path}", "neither a learner's checkpoint nor a run directory"),
-        (str(checkpoints[GOOFSPIEL]), "use the same game"),
-        (f"sepot:{checkpoints[GOOFSPIEL]}", "use the same game"),
-    ):
-        with pytest.raises(ValueError, match=told.replace("+", r"\+")):
+def test_errors(checkpoints):
+    for first in (str(checkpoints[GOOFSPIEL]), f"sepot:{checkpoints[GOOFSPIEL]}"):
+        with pytest.raises(ValueError, match="use the same game"):
             head_to_head.play("kuhn_poker", first, "uniform")
     with pytest.raises(ValueError, match="num_games=3"):
         head_to_head.play("kuhn_poker", "uniform", "uniform", num_games=3)
