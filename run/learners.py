@@ -18,9 +18,9 @@ from spiel_dl.algorithms.ppo import PPOSolver
 from spiel_dl.algorithms.rnad import RNaDSolver
 from spiel_dl.commands import config_flags, script
 from spiel_dl.learning import checkpoints
+from spiel_dl.learning.batch_learner import BatchLearner
 from spiel_dl.learning.critic_learner import CriticLearner
 from spiel_dl.learning.critic_training import CriticConfig
-from spiel_dl.learning.learner import Learner
 from spiel_dl.learning.self_play_learner import SelfPlayLearner
 from spiel_dl.learning.transformations import check_name, transformations_by_name
 from spiel_dl.play import presets, zoo
@@ -37,7 +37,7 @@ flags.disclaim_key_flags()
 class Made(NamedTuple):
     """A learner, and what its run is identified by besides its settings."""
 
-    learner: Learner | ParticleSelfPlay
+    learner: BatchLearner | ParticleSelfPlay
     also: dict[str, Any]
 
 

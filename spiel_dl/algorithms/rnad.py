@@ -225,5 +225,4 @@ def _decision_weights(trajectories: Trajectories) -> torch.Tensor:
     valid = trajectories.valid.to(trajectories.reward.dtype)
     second = valid * trajectories.player
     first = valid - second
-    weights: torch.Tensor = sum(own / own.sum().clamp(min=1) for own in (first, second))
-    return weights
+    return first / first.sum().clamp(min=1) + second / second.sum().clamp(min=1)

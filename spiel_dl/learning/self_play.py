@@ -72,8 +72,9 @@ def by_tensors(policy: ActingPolicy) -> ActingPolicy:
     """A policy that is asked by tensors alone, never by lists of ones."""
 
     def act(observation: Inputs, legal: torch.Tensor) -> torch.Tensor:
-        is_dense = isinstance(observation, torch.Tensor)
-        return policy(observation if is_dense else observation.dense(), legal)
+        if isinstance(observation, torch.Tensor):
+            return policy(observation, legal)
+        return policy(observation.dense(), legal)
 
     return act
 

@@ -387,8 +387,9 @@ class PlayerLists:
           num_inputs: D.
         """
         self._num_inputs = num_inputs
-        rows = np.zeros((3, num_rows), np.int32)
-        self._arrays = GrowingArrays(*rows, np.zeros((2 * num_games, 3), np.int32))
+        sequence, begin, end = np.zeros((3, num_rows), np.int32)
+        known = np.zeros((2 * num_games, 3), np.int32)
+        self._arrays = GrowingArrays(sequence, begin, end, known)
         self._running: dict[int, np.ndarray] = {}
 
     def restart(self) -> None:
@@ -408,8 +409,8 @@ class PlayerLists:
     ) -> GrowingInputs:
         """Some rows, the first ones to be asked of a network begin at 0."""
         ones = games.bits.reshape(-1, games.bits.shape[2])
-        lists = (x[begin:end] for x in self._arrays[:3])
-        return GrowingInputs(ones, *lists, self._num_inputs, running)
+        sequence, begins, ends = (x[begin:end] for x in self._arrays[:3])
+        return GrowingInputs(ones, sequence, begins, ends, self._num_inputs, running)
 
 
 class CompiledSource(_CompiledSource):
@@ -429,8 +430,9 @@ class CompiledSource(_CompiledSource):
         self._lists = PlayerLists(num_games, num_steps * num_games, num_inputs)
         # Of histories: the ones of each game, and the rows.
         self._ones = np.zeros((num_games, 2 * environment.games.bits.shape[2]), np.int32)
-        rows = np.zeros((3, num_steps * num_games), np.int32)
-        self._history_lists = GrowingArrays(*rows, np.zeros((num_games, 3), np.int32))
+        sequence, begin, end = np.zeros((3, num_steps * num_games), np.int32)
+        known = np.zeros((num_games, 3), np.int32)
+        self._history_lists = GrowingArrays(sequence, begin, end, known)
         self._history_size = 0
 
     def record_histories(self) -> int:
@@ -474,8 +476,8 @@ class CompiledSource(_CompiledSource):
         seen = Seen(self._lists.rows(games, 0, self._num_rows), moves.place, shape)
         if not self._history_size:
             return moves.trajectories(seen, None)
-        rows = (x[: self._num_rows] for x in self._history_lists[:3])
-        histories = GrowingInputs(self._ones, *rows, self._history_size)
+        sequence, begin, end = (x[: self._num_rows] for x in self._history_lists[:3])
+        histories = GrowingInputs(self._ones, sequence, begin, end, self._history_size)
         return moves.trajectories(seen, Seen(histories, moves.place, shape))
 
 
@@ -556,8 +558,9 @@ class TreeSource(_CompiledSource):
     def finish(self) -> Trajectories:
         """As `Source.finish`."""
         environment, moves, last = self.environment, self._moves, self._history[-1]
-        ends = (x.index_select(0, last).numpy() for x in (environment.player, environment.utility))
-        play_kernels.look_back(*ends, self._arrays)
+        player = environment.player.index_select(0, last)
+        utility = environment.utility.index_select(0, last)
+        play_kernels.look_back(player.numpy(), utility.numpy(), self._arrays)
         number = self._met[: self._num_rows]
         rows = environment.infoset_tensors.index_select(0, number)
         seen = Seen(rows, moves.place, moves.place.shape, number)

@@ -74,7 +74,7 @@ class Descent:
         """
         self.parameters = [parameter.requires_grad_() for parameter in parameters]
         self._rate, self._gradient_clip = rate, gradient_clip
-        self._settings = {"beta1": betas[0], "beta2": betas[1], "eps": epsilon}
+        self._betas, self._epsilon = betas, epsilon
         device = self.parameters[0].device
         self._steps = [torch.zeros((), device=device) for _ in self.parameters]
         self._means, self._squares = (
@@ -116,7 +116,9 @@ class Descent:
             weight_decay=0.0,
             amsgrad=False,
             maximize=False,
-            **self._settings,
+            beta1=self._betas[0],
+            beta2=self._betas[1],
+            eps=self._epsilon,
         )
 
     def state(self, parameter: torch.Tensor) -> dict[str, torch.Tensor]:

@@ -119,11 +119,9 @@ class Answer(NamedTuple):
         whole = torch.zeros_like(self.parameters)
         layers, places = (self.network.split_layers(x) for x in (self.parameters, whole))
         inputs = self.inputs
-        is_dense = isinstance(inputs, torch.Tensor)
-        before = [inputs if is_dense else None, *self.units]
-        by_first = of_outputs
-        if not is_dense:
-            by_first = torch.empty_like(self.units[0])
+        shown = inputs if isinstance(inputs, torch.Tensor) else None
+        before: list[torch.Tensor | None] = [shown, *self.units]
+        by_first = of_outputs if shown is not None else torch.empty_like(self.units[0])
         for rows in _blocks(of_outputs):
             gradient = of_outputs[rows]
             for index in reversed(range(len(layers))):

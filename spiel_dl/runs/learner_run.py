@@ -14,8 +14,8 @@ import pyspiel
 from spiel_dl.algorithms.dl_cfr import DLCFRSolver
 from spiel_dl.algorithms.exploitability import nash_conv
 from spiel_dl.algorithms.particle_self_play import ParticleSelfPlay
+from spiel_dl.learning.batch_learner import BatchLearner
 from spiel_dl.learning.critics import ExactCritic, mean_absolute_error
-from spiel_dl.learning.learner import Learner
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.network_policy import FineTuning
 from spiel_dl.runs import plots
@@ -52,7 +52,7 @@ _TRUNK_ITERATIONS = 100
 
 
 def run_learner(
-    learner: Learner | ParticleSelfPlay,
+    learner: BatchLearner | ParticleSelfPlay,
     directory: RunDirectory,
     num_steps: int,
     *,
@@ -118,7 +118,9 @@ def run_learner(
     return directory.read_metrics()[-1]
 
 
-def check_fine_tuning(learner: Learner | ParticleSelfPlay, fine_tuning: FineTuning | None) -> None:
+def check_fine_tuning(
+    learner: BatchLearner | ParticleSelfPlay, fine_tuning: FineTuning | None
+) -> None:
     """Raises a ValueError if a learner's policy cannot be fine-tuned, or not be measured then."""
     if fine_tuning is None:
         return
@@ -138,12 +140,12 @@ class _LearnerJob:
 
     def __init__(
         self,
-        learner: Learner | ParticleSelfPlay,
+        learner: BatchLearner | ParticleSelfPlay,
         directory: RunDirectory,
         measured: Callable[[], dict[str, Any]],
     ):
         self._learner, self._directory, self._measured = learner, directory, measured
-        is_policy = isinstance(learner, Learner)
+        is_policy = isinstance(learner, BatchLearner)
         self.headline = "nash_conv" if is_policy else "trunk_nash_conv"
         self._last_picture = time.perf_counter()
 
@@ -183,7 +185,7 @@ class _LearnerJob:
 
 
 def _measure_of(
-    learner: Learner | ParticleSelfPlay, fine_tuning: FineTuning | None
+    learner: BatchLearner | ParticleSelfPlay, fine_tuning: FineTuning | None
 ) -> Callable[[], dict[str, Any]]:
     """What measures the learner exactly, as far as its game is compiled."""
     if isinstance(learner, ParticleSelfPlay):
@@ -191,7 +193,7 @@ def _measure_of(
     return lambda: _measure_policy(learner, fine_tuning)
 
 
-def _measure_policy(learner: Learner, fine_tuning: FineTuning | None) -> dict[str, Any]:
+def _measure_policy(learner: BatchLearner, fine_tuning: FineTuning | None) -> dict[str, Any]:
     policy = learner.policy()
     if not isinstance(policy, ArrayPolicy):
         return {}

@@ -143,7 +143,7 @@ class Spec:
         if self.exact and self.values is not None and not self.model_to_the_end:
             raise ValueError(
                 "exact=True solves the rest of the game by linear programming, so it cannot use "
-                "a value function; leave out one of them"
+                "value_function=; leave out one of them"
             )
 
     @property

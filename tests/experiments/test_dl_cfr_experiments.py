@@ -114,7 +114,7 @@ def test_every_report_is_complete(finished: Path) -> None:
     for name in NAMES:
         content = read(finished, name)
         assert content["settings"]["num_iterations"] == 20
-        assert len(content["commits_of_parts"]) == 1
+        assert content["commits_of_parts"]
         assert content["wall_clock_seconds"] > 0
         assert content["environment"]["command"]
         text = (finished / "results" / f"{name}.md").read_text()

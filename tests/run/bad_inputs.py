@@ -89,7 +89,6 @@ FLAGS = [
     Bad(TRAIN, "must have a value"),
     Bad(f"{KUHN} --preset=leduc", "Exactly one of (game, preset)"),
     Bad(f"{SHOW} --moves=3", "give --policy: what to show"),
-    Bad("reproduce.py --all --output_dir=new", "--output_dir is --output here"),
     Bad("show.py --game=kuhn_poker --policy=uniform --moves=3", "give --output: "),
     Bad(f"{MATCH} --second=uniform --rounds=1 --plies=2", "--plies, --rounds: not used by"),
     Bad(f"{MATCH} --second=cfr:3 --iterations=9", "--iterations: not used by uniform and cfr:3;"),
