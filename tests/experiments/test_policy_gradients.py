@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 
 import pytest
@@ -44,14 +43,6 @@ def test_exploitability_along_the_way(tmp_path: Path) -> None:
     assert points[-1]["exploitability"] == pytest.approx(expected, abs=1e-6)
     assert points[-1]["environment_steps"] == 900
     assert report.verdict.startswith("open. The paper: "), "there is one seed"
-
-
-def test_a_run_that_went_further_is_read_as_far_as_the_budget(tmp_path: Path) -> None:
-    study = Study(SETTINGS, Workspace(tmp_path))
-    run = study.runs[0]
-    whole = _learn(SETTINGS, study.workspace, run)
-    shorter = dataclasses.replace(SETTINGS, environment_steps=300)
-    assert _learn(shorter, study.workspace, run) == whole[:1]
 
 
 class KilledError(Exception):

@@ -79,15 +79,6 @@ def test_the_seed_decides_chance_and_opponent():
     assert texts[0] == texts[1] != texts[2]
 
 
-def test_scores_are_those_of_the_policies():
-    """Always calling, against itself: the deals alone decide, and nobody is favoured."""
-    match = make_match(LEDUC, ["call\n"] * 2000, opponent=1, seed=5)
-    match.play(1000)
-    # At most one chip changes hands in a game, so four standard deviations are 126 at most.
-    assert abs(match.scores[0]) < 126
-    assert match.scores[0] == -match.scores[1]
-
-
 @pytest.mark.parametrize("opponent_action", [0, 1, 2])
 def test_swapping_the_hidden_card_leaves_the_screen_identical(opponent_action):
     """The opponent plays on without looking, and the person calls; only the end may differ."""
@@ -211,16 +202,11 @@ def test_names_may_be_cut_short():
 @pytest.mark.parametrize(
     "game_string",
     [
-        "python_goofspiel_ii(num_cards=3)",
         "python_oshi_zumo_ii(coins=3)",
         "python_battleships(board_width=2,board_height=2,ship_sizes=[2])",
-        "python_leduc",
         "kuhn_poker",
-        "leduc_poker",
         "tic_tac_toe",
         "liars_dice(numdice=1,dice_sides=3)",
-        "goofspiel(imp_info=True,num_cards=3)",
-        "oshi_zumo(coins=3,min_bid=1)",
         "battleship(board_width=2,board_height=2,ship_sizes=[2],ship_values=[1],num_shots=2)",
         "matrix_rps",
         "python_kuhn_poker",
@@ -280,10 +266,7 @@ def test_opponents_are_random_people_or_policy_files(tmp_path):
 @pytest.mark.parametrize(
     ("game", "answer"),
     [
-        ("kuhn_poker", {0: 0.2, 1: 0.2}),
-        ("kuhn_poker", {0: 2.0, 1: -1.0}),
         ("kuhn_poker", {0: 0.5, 7: 0.5}),
-        ("kuhn_poker", {}),
         ("breakthrough(rows=3,columns=2)", {}),  # has no information state strings
     ],
 )

@@ -16,8 +16,6 @@ class Bad(NamedTuple):
     told: str
 
 
-GOOFSPIEL = "--game=python_goofspiel_ii"
-NEW = "--run_dir=new"
 REPRODUCE = "reproduce.py --only=dl_cfr/leduc/checkpoints --output=new"
 LEARNERS = "reproduce.py --only=learners/leduc/strength --output=new"
 SOLVE = "solve.py --game=kuhn_poker --iterations=10"

@@ -44,13 +44,6 @@ def figure_of(monkeypatch: pytest.MonkeyPatch, path: Path, *arguments: Any, **mo
     return figure
 
 
-def legend_of(figure: Figure) -> list[str]:
-    """All labels, in the only legend, which is below the axes."""
-    assert all(axes.get_legend() is None for axes in figure.axes)
-    [legend] = figure.legends
-    return [text.get_text() for text in legend.get_texts()]
-
-
 def curve(*ys: float, **more: float) -> list[dict[str, Any]]:
     return [{"x": number + 1, "y": y, **more} for number, y in enumerate(ys)]
 

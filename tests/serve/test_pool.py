@@ -140,11 +140,6 @@ def test_who_knows_the_key_is_asked() -> None:
     run(use, num_workers=2)
 
 
-def test_errors_that_say_nothing_get_a_sentence() -> None:
-    assert "more memory than there is" in str(pools._plain(MemoryError()))
-    assert str(pools._plain(UnicodeError())) == "this was refused, by a UnicodeError"
-
-
 def test_who_waits_gets_the_worker_before_who_comes_later(tmp_path: Path) -> None:
     """One who asks twice in a row asks again before who waits can notice that a worker is free."""
     begun = tmp_path / "begun"
