@@ -164,23 +164,3 @@ def half_kept_by_hand(whole):
         network = load_network(folder / "network.safetensors")
         values.append(game.nash_conv(game.search(np.sort(kept), network, 20)) / 2)
     return np.mean(values)
-
-
-def test_errors(tmp_path):
-    of_fractions = SETTINGS[FRACTIONS]
-    for of, wrong, message in (
-        (Sizes(), {"width": 0}, "width=0 must be positive"),
-        (of_fractions, {"fractions": (1.5,)}, r"fractions=\(1.5,\) must be"),
-        (of_fractions, {"seeds": ()}, r"seeds=\(\)"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            dataclasses.replace(of, **wrong)
-    none_kept = dataclasses.replace(NETWORKS[3], networks_per_decade=0)
-    for experiment, changes, message in (
-        (ARCHITECTURES, {"depth_limit": DepthLimit(rounds=9)}, "0 public states at 9 rounds"),
-        (ARCHITECTURES, {"training": none_kept}, "networks_per_decade=0"),
-        (FRACTIONS, {"played": 2}, "played=2 leaves no look-ahead"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            experiment.compute(study(experiment, tmp_path / "work", **changes))
-    assert not (tmp_path / "work" / "networks").exists()

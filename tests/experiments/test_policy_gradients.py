@@ -72,16 +72,3 @@ def test_a_run_that_was_killed_goes_on_to_the_same_numbers(tmp_path: Path) -> No
     assert seconds == sorted(seconds)
     for name in ("evaluation", "moves", "learner_steps", "exploitability"):
         assert [line[name] for line in again] == [line[name] for line in whole]
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"algorithms": ("dqn",)}, "algorithms="),
-        ({"seeds": (1, 1)}, "seeds="),
-        ({"environment_steps": 0}, "environment_steps=0 must be at least 1"),
-    ],
-)
-def test_wrong_settings_are_refused(change: dict[str, object], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        Settings(**change)

@@ -24,7 +24,6 @@ from spiel_dl.play.registry import load_policy
 from spiel_dl.play.requests import Request
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.solvers.effort import Effort
-from spiel_dl.system.run_directory import AVERAGE_POLICY_FILE
 from spiel_dl.tree import DepthLimit, GameTree, cut
 from spiel_dl.value_functions.particle import ParticleNetwork
 from spiel_dl.value_functions.particle_module import ParticleSizes
@@ -94,14 +93,6 @@ def test_players_and_iterations_are_checked() -> None:
         ValueError, match=r"effort=20\.0 must be an Effort, a whole number, or None"
     ):
         load_policy("resolving:exact", TREE, effort=20.0)  # type: ignore[arg-type]
-
-
-def test_files_that_hold_no_policy_for_the_game(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=f"holds no {AVERAGE_POLICY_FILE}"):
-        load_policy(str(tmp_path), TREE)
-    ArrayPolicy.uniform(GameTree.from_game("matrix_rps")).save(tmp_path / AVERAGE_POLICY_FILE)
-    with pytest.raises(ValueError, match="not of kuhn_poker"):
-        load_policy(str(tmp_path), TREE)
 
 
 def test_the_table_of_names() -> None:

@@ -181,12 +181,6 @@ def test_the_depth_limit_ends_the_tree() -> None:
     assert view.depth_limit == "1 rounds"
 
 
-def test_simultaneous_moves_and_games_in_python() -> None:
-    for game, limit in (("matrix_rps", WHOLE), ("python_kuhn_poker", WHOLE)):
-        policy, view = look(game, limit)
-        assert view.value == pytest.approx(exploitability.expected_value(policy.tree, policy))
-
-
 def test_too_large_trees_are_refused_with_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
     tree = GameTree.from_game("leduc_poker")
     uniform = ArrayPolicy.uniform(tree)

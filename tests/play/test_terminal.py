@@ -2,7 +2,6 @@
 
 import io
 
-import pyspiel
 import pytest
 from open_spiel.python import policy as openspiel_policy
 
@@ -263,48 +262,6 @@ def test_opponents_are_random_people_or_policy_files(tmp_path):
         play.load_opponent("nobody", game)
 
 
-@pytest.mark.parametrize(
-    ("game", "answer"),
-    [
-        ("kuhn_poker", {0: 0.5, 7: 0.5}),
-        ("breakthrough(rows=3,columns=2)", {}),  # has no information state strings
-    ],
-)
-def test_opponents_whose_answers_are_no_distributions_are_refused(game, answer):
-    class Wrong(openspiel_policy.Policy):
-        def action_probabilities(self, state, player_id=None):
-            return answer
-
-    loaded = load_turn_based(game)
-    match = TypedMatch(loaded, Wrong(loaded, [0, 1]), io.StringIO("0\n" * 9), seat=1)
-    with pytest.raises(ValueError, match=r"Wrong: \{.*\} is not a distribution over the legal"):
-        match.play()
-
-
 def test_wrong_settings_are_refused():
     with pytest.raises(ValueError, match="seat=2"):
         make_match(LEDUC, [], seat=2)
-    with pytest.raises(ValueError, match="neither observation_string nor information_state_string"):
-        play.Match(_Blind(), None, io.StringIO(), io.StringIO())
-
-
-class _Blind:
-    """A game with imperfect information that does not tell what players see."""
-
-    def new_initial_state(self):
-        return pyspiel.load_game("kuhn_poker").new_initial_state()
-
-    def num_players(self):
-        return 2
-
-    def get_type(self):
-        blind = pyspiel.load_game("kuhn_poker").get_type()
-
-        class Type:
-            information = blind.information
-            chance_mode = blind.chance_mode
-            dynamics = blind.dynamics
-            provides_observation_string = False
-            provides_information_state_string = False
-
-        return Type()

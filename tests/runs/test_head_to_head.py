@@ -12,7 +12,6 @@ from spiel_dl.algorithms.particle_search import ParticlePolicy
 from spiel_dl.learning.critic_training import CriticConfig
 from spiel_dl.learning.transformations import transformations_by_name
 from spiel_dl.play import matches, registry
-from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.runs import head_to_head
 from spiel_dl.runs.workspace import Workspace
 from spiel_dl.solvers.effort import Effort
@@ -126,24 +125,6 @@ def test_parts_are_of_all_that_was_used(name, first, second, tmp_path):
     play(options=registry.taken(search | first, name))
     with pytest.raises(ValueError, match=r"000001\.json has other settings: its search"):
         play(options=registry.taken(search | second, name))
-
-
-def test_names_are_what_they_say(checkpoints):
-    game = load_turn_based(GOOFSPIEL)
-    network = registry.load_policy(str(checkpoints[GOOFSPIEL]), game)
-    assert isinstance(network, NetworkPolicy)
-    state = game.new_initial_state()
-    greedy = registry.load_policy("highest", game).action_probabilities(state)
-    assert greedy == {0: 0.0, 1: 0.0, 2: 0.0, 3: 1.0}
-    name = f"sepot:{checkpoints[GOOFSPIEL]}"
-    searching = registry.load_policy(name, game, **registry.taken(QUICK, name))
-    alone, found = (policy.action_probabilities(state) for policy in (network, searching))
-    assert alone != pytest.approx(found, abs=1e-3)
-    few = QUICK | {"max_histories": 1}
-    blueprint = registry.load_policy(name, game, **registry.taken(few, name))
-    state.apply_action(3)  # the public state has four histories now
-    answers = [policy.action_probabilities(state) for policy in (network, blueprint)]
-    assert answers[0] == pytest.approx(answers[1], abs=1e-6)
 
 
 def test_particles(tmp_path):
