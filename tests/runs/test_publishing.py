@@ -173,7 +173,7 @@ def test_errors(trained: Path, models: Path, tmp_path: Path, monkeypatch: Any) -
     for name in (FINISHED_FILE, "metrics.jsonl"):
         path = trained / "ppo" / name
         told = path.read_text()
-        path.write_text("")
+        path.unlink()
         with pytest.raises(ValueError, match="is not finished"):
             publish(trained / "ppo", models, "one")
         path.write_text(told)
