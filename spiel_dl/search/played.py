@@ -39,7 +39,7 @@ from spiel_dl.tree.histories import TooManyHistoriesError
 from spiel_dl.tree.load import AnyGame, turn_based_game
 from spiel_dl.tree.particles import rules_of
 from spiel_dl.tree.pieces import SCHEMES
-from spiel_dl.tree.sparse_tree import SparseTree, depth_of_steps, root_ranges, sparse_trunk
+from spiel_dl.tree.sparse_tree import SparseTree, depth_of_steps, sparse_trunk
 from spiel_dl.tree.trunk import Trunk
 
 KeptT = TypeVar("KeptT")
@@ -290,8 +290,8 @@ class BlueprintSource(PlayedSource[Found]):
         mass = float(reach[player] @ chance)
         if mass == 0:
             return None
-        ranges = root_ranges(trunk, particles)
-        own, prior = ranges[player] / mass, ranges[opponent]
+        own, prior = (_by_infoset(trunk, each, reach[each]) for each in (player, opponent))
+        own = own / mass
         is_first = position == way.decisions[0]
         both = float((reach[player] / mass * chance) @ reach[opponent])
         others = prior / both if both > 0 and not is_first else np.ones(len(prior))
@@ -396,3 +396,13 @@ class BlueprintSource(PlayedSource[Found]):
         public_tensor = self.rules.public_tensor(way.here(position), True)[0]
         size = self._beliefs.size(int(way.public_keys[position]), public_tensor)
         return size is not None and self.sampler.holds(size)
+
+
+def _by_infoset(trunk: Trunk[SparseTree], player: int, reach: np.ndarray) -> np.ndarray:
+    """A player's reach of its root infosets, float64 [R], from that of the histories there.
+
+    Networks in single precision need not say quite the same in all of them.
+    """
+    found = np.zeros(len(trunk.root_infosets[player]))
+    found[trunk.extent.roots_at(player, trunk.extent.starts)] = reach
+    return found
