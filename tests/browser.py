@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import base64
 import contextlib
 import json
 import os
@@ -123,16 +122,6 @@ class Tab:
             f"document.querySelector({json.dumps(selector)})"
             ".dispatchEvent(new Event('change', {bubbles: true}))"
         )
-
-    def look(self, path: Path, *, dark: bool = False, size: tuple[int, int] = (1200, 900)) -> None:
-        """Writes a picture of the page, as PNG."""
-        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
-        self.send("Emulation.setEmulatedMedia", features=[scheme])
-        width, height = size
-        metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
-        self.send("Emulation.setDeviceMetricsOverride", **metrics)
-        picture = self.send("Page.captureScreenshot", format="png")
-        path.write_bytes(base64.b64decode(picture["data"]))
 
 
 @contextlib.contextmanager

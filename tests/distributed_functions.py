@@ -24,7 +24,7 @@ def fail_at_two(item: int, mark: Path) -> int:
         raise KeyError("no")
     while item > 2 and not mark.exists():
         time.sleep(0.05)
-    time.sleep(0.5 if item > 2 else 0.0)  # The news of the error takes a moment.
+    time.sleep(2.0 if item > 2 else 0.0)  # The news of the error takes a moment.
     return 10 * item
 
 

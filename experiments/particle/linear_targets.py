@@ -186,7 +186,7 @@ def train_on_linear_targets(
     shown = set(log_spaced_steps(num_steps, _POINTS_PER_DECADE))
     points = []
     for step in range(1, num_steps + 1):
-        descent.step(torch.nn.functional.mse_loss(module(model_inputs), targets), at=step - 1)
+        descent.step(torch.nn.functional.mse_loss(module(model_inputs), targets))
         if step in shown:
             with torch.inference_mode():
                 loss = torch.nn.functional.mse_loss(module(model_inputs), targets)

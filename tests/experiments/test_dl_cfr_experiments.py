@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import shutil
 from pathlib import Path
 
 import numpy as np
@@ -125,21 +124,6 @@ def test_every_report_is_complete(finished: Path) -> None:
         assert len(content["rows"]) == text.count("\n| ") - len(content["summary"]) - 4
 
 
-def test_reports_say_what_their_numbers_depend_on(finished: Path) -> None:
-    settings = {name: read(finished, name)["settings"] for name in NAMES}
-    assert settings["left_out"]["every_state"] == 2
-    assert settings["amount"]["amounts"] == [10, 20]
-    assert settings["size"]["sizes"][:2] == [["depth varied", 1, 16], ["depth varied", 2, 16]]
-    told = settings["on_policy"]["on_policy"]
-    assert (told["num_rounds"], told["max_ranges"]) == (1, 10)
-    # The study's, not those of `OnPolicyConfig`.
-    assert told["num_iterations"] == 20
-    assert "training" not in settings["on_policy"], "rounds have trainings of their own"
-    for name in ("checkpoints", "left_out", "ranges", "losses", "amount", "size"):
-        assert settings[name]["training"]["num_epochs"] == 3
-        assert settings[name]["seeds"] == [0, 1]
-
-
 def test_checkpoints_are_those_of_training_and_judged_by_dl_cfr(finished: Path) -> None:
     rows = read(finished, "checkpoints")["rows"]
     assert [row["step"] for row in rows if row["network"] == "seed 0"] == [1, 2, 3, 6, 10, 18, 21]
@@ -219,27 +203,6 @@ def test_what_is_finished_is_not_done_again(
     rounds = [f"on_policy-seed-{seed}-round-{number:02d}" for seed in (0, 1) for number in (0, 1)]
     reused = json.loads((tmp_path / "on_policy.json").read_text())["reused"]
     assert set(rounds) <= set(reused)
-
-
-def test_other_settings_are_refused(finished: Path, tmp_path: Path) -> None:
-    shutil.copytree(finished / "work", tmp_path / "work")
-    for changes, message in (
-        ({"num_iterations": 30}, "its num_iterations is 20, not 30"),
-        ({"num_shards": 3}, "its num_strategies is 80, not 120"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            run(CHECKPOINTS, of(tmp_path / "work", **changes), tmp_path / "results")
-    assert not (tmp_path / "results").exists()
-
-
-def test_wrong_settings() -> None:
-    for experiment, name, value in (
-        (CHECKPOINTS, "seeds", ()),
-        (LEFT_OUT, "every_state", 0),
-        (SIZE, "layers", (0,)),
-    ):
-        with pytest.raises(ValueError, match=f"{name}="):
-            dataclasses.replace(SETTINGS[experiment], **{name: value})
 
 
 def test_what_cannot_be_done_is_told_before_it_is_begun(finished: Path) -> None:

@@ -8,13 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from experiments import verdicts
 from experiments.experiment import Experiment, Row, Study, run
 from experiments.manifest import MANIFEST
 from experiments.verdicts import MET, NOT_MET, OPEN, PARTLY, sign_of_difference, verdict
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.runs.workspace import Workspace
-from spiel_dl.system.distributed import LocalProcesses
 
 
 @dataclasses.dataclass(frozen=True)
@@ -107,14 +105,6 @@ def test_differences_are_told_from_0_by_their_interval(
     first: list[float], second: list[float], sign: int
 ) -> None:
     assert sign_of_difference(first, second) == sign
-
-
-def test_workers_find_the_experiments() -> None:
-    """They are not installed, and workers do not start in this folder."""
-    workspace = Workspace("nowhere", LocalProcesses(1))
-    found: dict[int, str] = {}
-    workspace.for_each(verdicts.verdict, [{"a": True}, {"a": False}], found.__setitem__)
-    assert found == {0: MET, 1: NOT_MET}
 
 
 def test_inputs_are_all_that_is_declared() -> None:

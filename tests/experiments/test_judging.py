@@ -6,15 +6,11 @@ from typing import Any
 
 import pytest
 
-from experiments.dl_cfr.amount import AMOUNT
 from experiments.dl_cfr.checkpoints import CHECKPOINTS
 from experiments.dl_cfr.left_out import LEFT_OUT
-from experiments.dl_cfr.losses import LOSSES
-from experiments.dl_cfr.size import SIZE
 from experiments.dl_cfr.study import ALL_NUMBERS, BOUNDS, SUMMARY
 from experiments.particle.architectures import ARCHITECTURES
 from experiments.particle.fractions import FRACTIONS
-from experiments.particle_search.curves import CURVES as PARTICLE_SEARCH
 from experiments.policy_gradients.large_games import LARGE_GAMES
 from experiments.responses.biased_rps import BIASED_RPS
 from experiments.responses.frontier import FRONTIER
@@ -23,30 +19,6 @@ from experiments.sepot.safety import SAFETY
 from experiments.verdicts import CONTRADICTED, MET, NOT_MET, OPEN, PARTLY, Judgement
 from spiel_dl.runs.dl_cfr_run import METRIC
 from spiel_dl.value_functions.validation import ALL_ERROR_TITLES, UNNORMALISED
-
-
-def test_losses_are_held_to_the_best_of_them() -> None:
-    rows = [{"what": "Huber", "mean": 0.07}, {"what": "L2", "mean": 0.06}]
-    assert LOSSES.judge is not None
-    assert LOSSES.judge({SUMMARY: rows}) == (MET, "Huber 0.07; L2 0.06")
-    worse = [*rows, {"what": "L1", "mean": 0.13}]
-    assert LOSSES.judge({SUMMARY: worse}).verdict == f"{PARTLY}: 2 of 3 parts hold; not: L1"
-
-
-def test_fewest_samples_must_also_play_well() -> None:
-    huber = UNNORMALISED + "huber"
-    rows = [
-        {"network": "seed 0", "samples": 90_000, huber: 0.0002, METRIC: 0.01},
-        {"network": "seed 0", "samples": 45_000, huber: 0.0009, METRIC: 0.05},
-        {"network": "seed 0", "samples": 20_000, huber: 0.002, METRIC: 0.2},
-    ]
-    assert AMOUNT.judge is not None
-    found = AMOUNT.judge({ALL_NUMBERS: rows})
-    assert found == (
-        f"{PARTLY}: 1 of 2 parts hold; not: seed 0: the loss suffices",
-        "45,000 samples, exploitability 0.05",
-    )
-    assert AMOUNT.judge({ALL_NUMBERS: rows[2:]}) == (NOT_MET, "more than were tried")
 
 
 def test_left_out_states_are_held_to_both_readings() -> None:
@@ -163,17 +135,6 @@ def test_one_seed_leaves_policy_gradients_open() -> None:
     assert found.headline.startswith("1 of 2 comparisons with rnad hold; ppo in phantom_ttt: 0.1")
 
 
-def test_curves_of_samples_have_a_headline_at_any_share() -> None:
-    row = {"method": "particle SePoT", "share": 0.3, "before": 0.2, "after": 0.1, "worse": "0 of 5"}
-    judge = PARTICLE_SEARCH.judge
-    assert judge is not None
-    found = judge({"By game, method and budget": [row]})
-    assert found == (
-        "",
-        "particle SePoT 0.1, worse in 0 of 5 (blueprints 0.2; 30% of the histories)",
-    )
-
-
 def networks(by_seed: dict[str, list[float]], **more: Any) -> list[dict[str, Any]]:
     return [
         {
@@ -201,22 +162,6 @@ def test_all_that_figure_3_shows_is_judged() -> None:
         f"{PARTLY}: 1 of 4 parts hold; not: within a tenth, error 100 times as large, "
         "positional ahead at first"
     )
-
-
-def test_depth_and_width_are_judged_each_by_itself() -> None:
-    huber = UNNORMALISED + "huber"
-    sizes = [("depth", 3, 400, 2.0), ("depth", 5, 400, 1.0), ("width", 5, 500, 1.0)]
-    rows = [
-        {"network": f"seed 0, {varied} varied", "layers": layers, "units": units, huber: loss}
-        for varied, layers, units, loss in [*sizes, ("width", 5, 800, 0.5)]
-    ]
-    assert SIZE.judge is not None
-    found = SIZE.judge({ALL_NUMBERS: rows})
-    assert found.verdict == f"{PARTLY}: 1 of 2 parts hold; not: 200 to 500 units"
-    assert found.headline == (
-        "layers of least Huber loss: 5 (seed 0); units of least Huber loss: 800 (seed 0)"
-    )
-    assert SIZE.judge({ALL_NUMBERS: rows[:-1]}).verdict == MET
 
 
 def test_abr_is_told_and_not_judged() -> None:

@@ -68,17 +68,3 @@ def test_goals_are_met_by_the_mean() -> None:
     judged = judge({"Means": means, "After the last step": rows})
     assert judged.verdict == "partly met: 1 of 2 parts hold; not: rnad in leduc"
     assert judged.headline.startswith("rnad in leduc 0.31 (one seed); mmd in leduc 0.34")
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"seeds": (1, 1)}, r"seeds=\(1, 1\) must be different"),
-        ({"presets": ("go",)}, r"presets=\('go',\) must be some of leduc"),
-        ({"algorithms": ()}, r"algorithms=\(\) must be some of rnad, mmd, ppo"),
-        ({"num_steps": 0}, "num_steps=0 must be at least 1"),
-    ],
-)
-def test_settings_are_checked(changes: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        Settings(**{**SETTINGS, **changes})

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from experiments.experiment import run
-from experiments.particle import architectures, linear_targets, public_states
+from experiments.particle import architectures
 from experiments.particle import fractions as particle_fractions
 from experiments.particle.architectures import ARCHITECTURES
 from experiments.particle.fractions import FRACTIONS
@@ -150,15 +150,6 @@ def test_the_paper_s_numbers_stand_beside_its_own_game():
     assert "| uniform divided by that |  | about 3.5 |" in perfect.to_markdown()
 
 
-@pytest.mark.parametrize(
-    ("cards", "played", "expected"), [(5, 2, True), (5, 1, False), (4, 2, False)]
-)
-def test_which_game_is_the_papers(cards, played, expected):
-    tree = GameTree.from_game(f"python_goofspiel_ii(num_cards={cards},points_order=descending)")
-    limit = DepthLimit(rounds=played)
-    assert particle_fractions.is_the_papers(tree, limit) == expected
-
-
 def half_kept_by_hand(whole):
     """Mean exploitability over the networks, of search below the 2 most reached histories."""
     tree = GameTree.from_game(GOOFSPIEL_4)
@@ -173,43 +164,3 @@ def half_kept_by_hand(whole):
         network = load_network(folder / "network.safetensors")
         values.append(game.nash_conv(game.search(np.sort(kept), network, 20)) / 2)
     return np.mean(values)
-
-
-def test_seeds_and_rates_of_linear_targets_are_those_asked_for(tmp_path, monkeypatch):
-    found = []
-
-    def train(_, **config):
-        found.append((config["seed"], config["learning_rate"]))
-        return [{"step": 1, "loss": 0.5}]
-
-    monkeypatch.setattr(linear_targets, "train_on_linear_targets", train)
-    settings = linear_targets.Settings(seeds=(3, 4), linear_learning_rate=0.5)
-    own = linear_targets.Study(settings, Workspace(tmp_path))
-    run(linear_targets.LINEAR_TARGETS, own, tmp_path / "out")
-    assert set(found) == {(3, 0.5), (4, 0.5)}
-
-
-def test_errors(tmp_path):
-    of_fractions = SETTINGS[FRACTIONS]
-    for of, wrong, message in (
-        (Sizes(), {"width": 0}, "width=0 must be positive"),
-        (of_fractions, {"fractions": (1.5,)}, r"fractions=\(1.5,\) must be"),
-        (of_fractions, {"played": 0}, "played=0"),
-        (public_states.Settings(), {"num_cards": 0}, "num_cards=0"),
-        (of_fractions, {"seeds": ()}, r"seeds=\(\)"),
-        (of_fractions, {"num_samples": 0}, "num_samples=0"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            dataclasses.replace(of, **wrong)
-    for name, value in (("learning_rate", 0.0), ("num_steps", 0), ("dimension", 0)):
-        with pytest.raises(ValueError, match=f"{name}={value}"):
-            linear_targets.train_on_linear_targets("linear", **{name: value})
-    none_kept = dataclasses.replace(NETWORKS[3], networks_per_decade=0)
-    for experiment, changes, message in (
-        (ARCHITECTURES, {"depth_limit": DepthLimit(rounds=9)}, "0 public states at 9 rounds"),
-        (ARCHITECTURES, {"training": none_kept}, "networks_per_decade=0"),
-        (FRACTIONS, {"played": 2}, "played=2 leaves no look-ahead"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            experiment.compute(study(experiment, tmp_path / "work", **changes))
-    assert not (tmp_path / "work" / "networks").exists()

@@ -14,7 +14,6 @@ from spiel_dl.play.registry import load_array_policy
 from spiel_dl.runs.workspace import Workspace
 
 GAME = "goofspiel_4_descending"
-HEX = "abrupt_dark_hex_2x2"
 GAME_TREE = compiled(GAME)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 
 import pytest
@@ -46,14 +45,6 @@ def test_exploitability_along_the_way(tmp_path: Path) -> None:
     assert report.verdict.startswith("open. The paper: "), "there is one seed"
 
 
-def test_a_run_that_went_further_is_read_as_far_as_the_budget(tmp_path: Path) -> None:
-    study = Study(SETTINGS, Workspace(tmp_path))
-    run = study.runs[0]
-    whole = _learn(SETTINGS, study.workspace, run)
-    shorter = dataclasses.replace(SETTINGS, environment_steps=300)
-    assert _learn(shorter, study.workspace, run) == whole[:1]
-
-
 class KilledError(Exception):
     """At the second evaluation."""
 
@@ -81,16 +72,3 @@ def test_a_run_that_was_killed_goes_on_to_the_same_numbers(tmp_path: Path) -> No
     assert seconds == sorted(seconds)
     for name in ("evaluation", "moves", "learner_steps", "exploitability"):
         assert [line[name] for line in again] == [line[name] for line in whole]
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"algorithms": ("dqn",)}, "algorithms="),
-        ({"seeds": (1, 1)}, "seeds="),
-        ({"environment_steps": 0}, "environment_steps=0 must be at least 1"),
-    ],
-)
-def test_wrong_settings_are_refused(change: dict[str, object], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        Settings(**change)

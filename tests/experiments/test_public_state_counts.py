@@ -58,8 +58,3 @@ def test_table_1():
         assert row["infosets, exactly"] >= row["infosets, at least"]
     # After one round, a draw leaves both players all 13 bids.
     assert (rows[1]["histories, exactly"], rows[1]["infosets, exactly"]) == (78, 26)
-
-
-def test_errors():
-    with pytest.raises(ValueError, match="num_cards=0"):
-        list(public_states.largest_public_states(0))

@@ -20,13 +20,11 @@ from experiments.responses import sweeps as response_sweeps
 from experiments.responses import table_1 as response_table
 from experiments.responses.biased_rps import BIASED_RPS
 from experiments.responses.frontier import FRONTIER, check_claims
-from experiments.responses.responders import compile_named, game_value, games
-from experiments.responses.sweeps import Sweep
+from experiments.responses.responders import compile_named, game_value
 from experiments.responses.table_1 import TABLE_1
 from spiel_dl.algorithms.best_response import best_response_policy
-from spiel_dl.algorithms.sequence_form_lp import solve_zero_sum_game
 from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.tree import DepthLimit, GameTree
+from spiel_dl.tree import GameTree
 from tests.tiny_responses import SETTINGS, SWEEP, responder, study
 
 
@@ -56,19 +54,6 @@ def test_a_model_that_nothing_is_gained_against_is_refused(player: int, tmp_path
         with pytest.raises(ValueError, match=f"{message}.*give another --model"):
             run(experiment, study(experiment, tmp_path, **changes), tmp_path)
     assert list(tmp_path.iterdir()) == []
-
-
-def test_goofspiel_is_symmetric() -> None:
-    for name in ("goofspiel_3", "goofspiel_4"):
-        tree = compile_named(name)
-        assert solve_zero_sum_game(tree)[0] == pytest.approx(0.0, abs=1e-9)
-        assert game_value(name, tree, 1) == 0.0
-
-
-def test_all_games_compile() -> None:
-    for name in games():
-        if name not in ("goofspiel_5", "goofspiel_6"):
-            assert compile_named(name).num_histories > 10
 
 
 def test_biased_rps_is_two_games_in_a_row() -> None:
@@ -171,35 +156,6 @@ def test_every_report_is_complete_and_made_once(
         before, after = (json.loads(path.with_suffix(".json").read_text()) for path in (old, new))
         assert after["tables"] == before["tables"]
         assert after["reused"]
-
-
-def test_a_game_may_be_that_of_two_experiments(tmp_path: Path) -> None:
-    """Each with a depth limit of its own, and with parts of its own."""
-    limits = {}
-    for experiment, limit in ((FRONTIER, DepthLimit(plies=1)), (BIASED_RPS, DepthLimit(moves=2))):
-        own = study(
-            experiment,
-            tmp_path,
-            games=("biased_rps",),
-            models=("random:0",),
-            sweep=Sweep(limit, gadgets=("joint",), parameters=(0.5,)),
-        )
-        path = run(experiment, own, tmp_path / "results")
-        content = json.loads(path.with_suffix(".json").read_text())
-        [point] = [r for r in content["tables"]["All points"] if r["method"] == "CDRNR, joint"]
-        assert content["reused"] == []
-        part = tmp_path / "parts" / f"{experiment.name}-biased_rps-random-0-0-CDRNR-joint.json"
-        found = json.loads(part.read_text())
-        limits[experiment.name] = found["settings"]["depth_limit"]
-        assert found["result"][0]["gain"] == point["gain"]
-    assert limits == {"frontier": "1 plies", "biased_rps": "2 moves"}
-
-
-def test_other_settings_are_refused(tmp_path: Path) -> None:
-    run(FRONTIER, study(FRONTIER, tmp_path), tmp_path)
-    sweep = dataclasses.replace(SWEEP, parameters=(0.25,))
-    with pytest.raises(ValueError, match="use the same settings"):
-        run(FRONTIER, study(FRONTIER, tmp_path, sweep=sweep), tmp_path)
 
 
 def test_wrong_settings(tmp_path: Path) -> None:

@@ -30,6 +30,7 @@ def test_lost_actions_have_the_gains_and_exploitabilities_they_are_made_for(name
         assert (judged["gain"], judged["exploitability"]) == pytest.approx(expected)
 
 
+@pytest.mark.slow
 def test_gadgets_lose_what_they_are_said_to(tmp_path: Path) -> None:
     """The full set without gadget and with `joint`; its two ends with a wrong gadget."""
     sweep = dataclasses.replace(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,27 +12,22 @@ import pyspiel
 import pytest
 from open_spiel.python.algorithms import exploitability as peer
 
-from experiments.experiment import run
 from experiments.sepot import curves as sepot_curves
 from experiments.sepot import distilled as sepot_distilled
 from experiments.sepot import evaluation as sepot_evaluation
 from experiments.sepot import safety as sepot_safety
-from experiments.sepot import table_1 as sepot_table_1
 from experiments.sepot.curves import CFVS, CURVES
 from experiments.sepot.distilled import DISTILLED_VALUES
 from experiments.sepot.evaluation import CRITIC, SEARCHES, TRANSFORMATIONS, Search
-from experiments.sepot.paper_results import TABLE_1, paper_result
-from experiments.sepot.position import POSITION
 from experiments.sepot.safety import SAFETY
-from experiments.sepot.study import Trained, default_limits
+from experiments.sepot.study import default_limits
 from experiments.sepot.table_1 import TABLE_1 as TABLE_1_PLAYED
 from spiel_dl.algorithms.rnad import RNaDConfig
 from spiel_dl.learning import checkpoints
 from spiel_dl.learning.critics import ExactCritic
 from spiel_dl.learning.transformations import pure_transformations
-from spiel_dl.play.presets import PRESETS, game_string
+from spiel_dl.play.presets import game_string
 from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.system import tensor_files
 from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.tree.trunk import cut
 from spiel_dl.value_functions.dataset import DatasetConfig
@@ -163,14 +157,6 @@ def test_distilled(trained: Path) -> None:
         report(DISTILLED_VALUES, trained, limits=(DepthLimit(moves=1),))
 
 
-def test_reports(trained: Path, tmp_path: Path) -> None:
-    path = run(CURVES, study(CURVES, trained), tmp_path)
-    assert "kuhn_poker()" in path.read_text()
-    content = json.loads(path.with_suffix(".json").read_text())
-    assert content["settings"]["num_steps"] == 4
-    assert (tmp_path / "curves-kuhn_poker.png").stat().st_size > 10_000
-
-
 def test_table_1_plays_every_network_against_the_others(trained: Path, tmp_path: Path) -> None:
     """Seed 2 is not there."""
     for seed in (0, 1):
@@ -205,54 +191,17 @@ def test_table_1_plays_every_network_against_the_others(trained: Path, tmp_path:
     again = study(TABLE_1_PLAYED, tmp_path / "work", **changes)
     assert TABLE_1_PLAYED.report(again).tables["All matches"].rows == matches
     assert len(again.workspace.reused) == 4
-    with pytest.raises(ValueError, match=r"must have \{seed\} in it"):
-        report(TABLE_1_PLAYED, tmp_path / "work", **{**changes, "network": "{game}-0.safetensors"})
     with pytest.raises(ValueError, match="no network is there: none/0"):
         report(TABLE_1_PLAYED, tmp_path / "work", **{**changes, "network": "none/{seed}"})
-    path = tmp_path / "kuhn_poker-1.safetensors"
-    arrays, header = tensor_files.load(path)
-    header.pop("critic")
-    tensor_files.save(
-        path, {n: a for n, a in arrays.items() if not n.startswith("critic.")}, header
-    )
-    with pytest.raises(ValueError, match="has no critic; train one"):
-        report(TABLE_1_PLAYED, tmp_path / "other", **changes)
-
-
-def test_matches_have_seeds_of_their_own() -> None:
-    pairs = [(seed, other) for seed in range(12) for other in range(12)]
-    assert len({sepot_table_1.match_seed(*pair) for pair in pairs}) == len(pairs)
-
-
-def test_the_paper_s_table_1_has_as_many_digits_as_the_paper() -> None:
-    """Table 1 says 1.42 and 0.01, times 100."""
-    row = {
-        "game": "goofspiel_8_descending",
-        "max_histories": 25_000,
-        "network": "seed 0",
-        "games": 2,
-        "without_luck": 0.5,
-        "half_width_without_luck": None,
-        "share_searched": 0.25,
-        "seconds_per_move": 0.5,
-    }
-    found = sepot_table_1.pooled([row])
-    assert (found["paper"], found["searched"]) == ("0.0142 ± 0.0001", "25.0%, 0.5 s")
-    assert paper_result("battleships_5x5", 100_000) == "0.3654 ± 0.0020"
-    assert paper_result("battleships_5x5", 400) is None
-    assert paper_result("leduc", 25_000) is None
-    assert all(table.keys() < PRESETS.keys() for table in TABLE_1.values())
 
 
 @pytest.mark.parametrize(
     ("game", "limits"),
     [
-        ("goofspiel_5_random", ["1 rounds", "2 rounds", "3 rounds"]),
         ("leduc", ["1 rounds", "2 rounds"]),
         ("leduc_poker", ["1 moves", "2 moves"]),
         # Converted from simultaneous moves: a joint move is a round.
         ("goofspiel(imp_info=True,num_cards=3)", ["1 rounds", "2 rounds", "3 rounds"]),
-        ("matrix_rps", ["1 rounds", "2 rounds"]),
     ],
 )
 def test_default_limits(game: str, limits: list[str]) -> None:
@@ -260,16 +209,8 @@ def test_default_limits(game: str, limits: list[str]) -> None:
 
 
 def test_errors(trained: Path) -> None:
-    with pytest.raises(ValueError, match="seeds="):
-        Trained(("leduc",), seeds=(0, 0))
-    with pytest.raises(ValueError, match="num_steps=0"):
-        Trained(("leduc",), num_steps=0)
-    with pytest.raises(ValueError, match="num_strategies=1"):
-        sepot_distilled.Values(num_strategies=1)
     with pytest.raises(ValueError, match="cfvs='none'"):
         Search(DepthLimit(moves=1), "none", 10).config()
-    with pytest.raises(ValueError, match="use games=battleships_5x5"):
-        report(POSITION, trained, games=("kuhn_poker",))
     with pytest.raises(ValueError, match=r"its learner\.batch_size is 4, not 5"):
         report(CURVES, trained, learner=RNaDConfig(batch_size=5, hidden_sizes=(4,)))
     found = trained_game(trained)
@@ -326,11 +267,3 @@ def test_claims_of_given_cfvs_are_of_pairs(searches: list[float], expected: bool
         for kind, each in values.items()
     ]
     assert sepot_curves.cfvs_claim(rows) is expected
-
-
-def test_table_1_tells_how_long_networks_of_the_zoo_learned() -> None:
-    # There is no network of seed 1.
-    names = ["rnad:goofspiel_13_random_0", "rnad:goofspiel_13_random_1"]
-    expected = ["rnad:goofspiel_13_random_0 learned for 20,000 steps, its critic for 20,000."]
-    assert sepot_table_1._learned(names) == expected
-    assert sepot_table_1._learned(["runs/checkpoint.safetensors"]) == []

@@ -1,7 +1,6 @@
 """The Battleships position of section 2, by enumeration and by search."""
 
 import itertools
-import math
 
 import numpy as np
 import pytest
@@ -21,8 +20,6 @@ from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.from_openspiel import load_turn_based
 from spiel_dl.tree.public_states import consistent_histories
 from tests.tiny_sepot import report
-
-ALL_TILES = range(25)
 
 
 def untrained(seed, scale=1.0):
@@ -114,23 +111,6 @@ def wins(state, shots, answers):
         if state.is_terminal():
             return state.returns()[0] > 0
     return False
-
-
-def test_the_rest_of_the_game_is_too_large_to_search():
-    """More than 10^9 terminal histories, as in the paper, counted by who wins when."""
-    num_open = len(position().legal_actions())
-
-    def orders(length, ship, is_sunk_last):
-        """Sequences of shots, the last of which sinks the ship; or that do not sink it."""
-        if is_sunk_last:
-            others = math.perm(num_open - ship, length - ship) if length >= ship else 0
-            return ship * math.perm(length - 1, ship - 1) * others
-        sunk = math.perm(length, ship) * math.perm(num_open - ship, max(length - ship, 0))
-        return math.perm(num_open, length) - (sunk if length >= ship else 0)
-
-    first = sum(orders(n, 3, True) * orders(n - 1, 2, False) for n in range(1, num_open + 1))
-    second = sum(orders(n, 3, False) * orders(n, 2, True) for n in range(1, num_open + 1))
-    assert 4 * (first + second) > 10**9
 
 
 def test_an_untrained_network_alone_shoots_anywhere():

@@ -1,7 +1,5 @@
 """Matches whose outcome is known, and the luck that their games share."""
 
-import itertools
-
 import numpy as np
 import pyspiel
 import pytest
@@ -33,19 +31,6 @@ def test_the_highest_card_against_itself_always_draws():
         assert 0 < effort.seconds_per_move <= effort.slowest
 
 
-def test_the_interval_holds_the_expected_return():
-    """Kuhn poker: always betting against uniform play, half of the games in each seat."""
-    game = pyspiel.load_game("kuhn_poker")
-    bets, uniform = HighestActionPolicy(game, [0, 1]), openspiel_policy.UniformRandomPolicy(game)
-    values = (expected_value(game, (bets, uniform)), -expected_value(game, (uniform, bets)))
-    result = play_match(game, bets, uniform, 4000, seed=3)
-    assert result.mean_return == pytest.approx(sum(values) / 2, abs=1.5 * result.half_width)
-    assert 0.02 < result.half_width < 0.1
-    for tally, value in zip(result.seats, values, strict=True):
-        assert tally.mean == pytest.approx(value, abs=1.5 * tally.half_width)
-        assert tally.size == 2000
-
-
 def test_intervals_cover_the_expected_return_about_19_times_in_20():
     game = pyspiel.load_game("kuhn_poker")
     policies = tuple(opponent_models.random_policy("kuhn_poker", seed) for seed in (1, 2))
@@ -66,30 +51,6 @@ def test_whoever_plays_itself_draws_in_every_pair(game_string):
     returns = play_pairs(game, (uniform, uniform), range(50), seed=4).returns
     assert (returns.sum(axis=1) == 0).all()
     assert (returns != 0).any()
-
-
-class Recorder(openspiel_policy.UniformRandomPolicy):
-    """Uniform, with a record of what it was asked."""
-
-    def __init__(self, game):
-        super().__init__(game)
-        self.seen = []
-
-    def action_probabilities(self, state, player_id=None):
-        self.seen.append(state.history())
-        return super().action_probabilities(state, player_id)
-
-
-def test_who_may_search_plays_one_game_after_the_other():
-    game = pyspiel.load_game("leduc_poker")
-    recorder = Recorder(game)
-    play_pairs(game, (recorder, HighestActionPolicy(game, [0, 1])), range(5), seed=5)
-    seen = recorder.seen
-    starts = [
-        now for before, now in itertools.pairwise([[], *seen]) if now[: len(before)] != before
-    ]
-    assert len(starts) + 1 == 10
-    assert len(seen) > 10
 
 
 def test_results_do_not_depend_on_how_pairs_are_shared_out():

@@ -126,11 +126,10 @@ def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.mark.parametrize("kind", ["sepot"])
-def test_sepot_reconstructed_and_compiled(checkpoint: Path, kind: str) -> None:
+def test_sepot_reconstructed_and_compiled(checkpoint: Path) -> None:
     for actions in ((0,), (0, 1), (1, 2, 0)):
         limit = DepthLimit(rounds=1)
-        insight = insight_of(f"{kind}:{checkpoint}", GOOFSPIEL, *actions, depth_limit=limit)
+        insight = insight_of(f"sepot:{checkpoint}", GOOFSPIEL, *actions, depth_limit=limit)
         assert insight.how == position_view.SEARCHED
         # In the middle of a round, who waits is not valued.
         assert check_zero_sum(insight) == (len(actions) == 2)

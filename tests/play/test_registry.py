@@ -64,14 +64,19 @@ def test_sepot_searches_on_top_of_a_checkpoint(tmp_path: Path) -> None:
     learner.save(path)
     limit = DepthLimit(moves=1)
     effort = Effort(iterations=100)
-    for name, config in (("sepot", sepot.SearchConfig(effort=effort)),):
-        expected = sepot.load(path, limit, config=config, game=TREE).to_array_policy()
-        assert not same(expected, load_array_policy(str(path), TREE))
-        for source in (path, tmp_path):
-            assert same(
-                load_array_policy(f"{name}:{source}", TREE, depth_limit=limit, effort=effort),
-                expected,
-            )
+    config = sepot.SearchConfig(effort=effort)
+    expected = sepot.load(path, limit, config=config, game=TREE).to_array_policy()
+    assert not same(expected, load_array_policy(str(path), TREE))
+    for source in (path, tmp_path):
+        name = f"sepot:{source}"
+        assert same(load_array_policy(name, TREE, depth_limit=limit, effort=effort), expected)
+    # In play it means the same as on a page.
+    played = load_policy(name, TREE.game, depth_limit=limit, effort=effort)
+    for player in (0, 1):
+        for history in TREE.first_history[player].tolist():
+            state = TREE.state(history)
+            answer = expected.action_probabilities(state)
+            assert played.action_probabilities(state) == pytest.approx(answer, abs=1e-6)
 
 
 def test_search_below_particles_by_name(tmp_path: Path) -> None:
@@ -100,27 +105,6 @@ def test_search_below_particles_by_name(tmp_path: Path) -> None:
     assert searched.action_probabilities(state) == pytest.approx(network, abs=1e-6)
     table = load_array_policy(f"mmds:{path}", tree, stepsize=1e-9, num_rollouts=10)
     assert table.action_probabilities(state) == pytest.approx(network, abs=1e-6)
-
-
-def test_sepot_means_the_same_in_play_and_on_a_page(tmp_path: Path) -> None:
-    learner = RNaDSolver(
-        "kuhn_poker",
-        RNaDConfig(hidden_sizes=(8, 8), batch_size=16),
-        transformations=transformations_by_name("pure", TREE.game),
-        critic=CriticConfig(hidden_sizes=(8, 8)),
-    )
-    learner.save(tmp_path / "checkpoint.safetensors")
-    search = {"depth_limit": DepthLimit(moves=2), "effort": 50}
-    pages = []
-    for kind in ("sepot",):
-        name = f"{kind}:{tmp_path}"
-        pages.append(load_array_policy(name, TREE, **registry.taken(search, name)))
-        played = load_policy(name, TREE.game, **registry.taken(search, name))
-        for player in (0, 1):
-            for history in TREE.first_history[player].tolist():
-                state = TREE.state(history)
-                answer = pages[-1].action_probabilities(state)
-                assert played.action_probabilities(state) == pytest.approx(answer, abs=1e-6)
 
 
 def test_responses_in_both_seats() -> None:

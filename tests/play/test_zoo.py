@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from spiel_dl.algorithms.exploitability import nash_conv
+from spiel_dl.algorithms.particle_self_play import ParticleSelfPlayConfig
+from spiel_dl.algorithms.rnad import PAPER, RNaDConfig, RNaDSolver
 from spiel_dl.play import registry, zoo
 from spiel_dl.play.presets import PRESETS
 from spiel_dl.system import tensor_files
@@ -56,14 +58,15 @@ def test_a_solution_that_there_is_not() -> None:
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_presets_are_games_with_settings_that_learners_take(name: str) -> None:
-    from spiel_dl.algorithms.particle_self_play import ParticleSelfPlayConfig
-    from spiel_dl.algorithms.rnad import RNaDSolver
-
     configs = {"rnad": RNaDSolver.default_config, "particle": ParticleSelfPlayConfig}
     turn_based_game(PRESETS[name].game)
     for algorithm, settings in PRESETS[name].settings.items():
         given = {key: value for key, value in settings.items() if key != "num_steps"}
         assert configs[algorithm](**given)
+
+
+def test_the_papers_preset_is_the_papers_configuration() -> None:
+    assert RNaDConfig(**PRESETS["goofspiel_5_descending_paper"].of("rnad")) == PAPER
 
 
 def test_a_folder_without_an_index(tmp_path: Path) -> None:

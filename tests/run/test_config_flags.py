@@ -132,11 +132,6 @@ def test_bounds_hold() -> None:
             parse(function, "--path=p", f"--count={count}")
 
 
-def test_what_has_no_default_must_be_given() -> None:
-    with pytest.raises(flags.IllegalFlagValueError, match="must have a value"):
-        parse(function)
-
-
 def test_errors_of_the_configuration_name_the_flag() -> None:
     group, _ = parse(Config, "--first_seed=-1", prefix="first_")
     with pytest.raises(ValueError, match=r"^--first_seed=-1 must not be negative; give 0 or more$"):
@@ -159,13 +154,6 @@ def test_names_defaults_and_choices_may_be_changed() -> None:
     assert group.build() == Config(sizes=(1,), rate=2.0)
     assert {"size", "my_rate", "my_loss"} == set(values)
     assert values["my_loss"].help == "words."
-
-
-def test_two_groups_share_a_flag_of_one_name() -> None:
-    values = flags.FlagValues()
-    groups = [config_flags.define(each, flag_values=values) for each in (Base, Config)]
-    values(["script", "--seed=5"])
-    assert [group.build().seed for group in groups] == [5, 5]
 
 
 def test_flags_of_no_use_are_refused() -> None:

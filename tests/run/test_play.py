@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from spiel_dl.algorithms import cfr
 from tests.run.scripts import run_cold, run_script
 
 
@@ -23,22 +22,6 @@ def test_a_match_with_the_same_seed_is_the_same() -> None:
     assert run_cold("play.py", *arguments, typed="1\n" * 12)[:2] == (0, output)
 
 
-def test_a_solved_policy_is_an_opponent(tmp_path: Path) -> None:
-    solver = cfr.CFRPlusSolver("kuhn_poker")
-    solver.run(100)
-    path = tmp_path / "policy.safetensors"
-    solver.average_policy().save(path)
-    code, output, errors = play(
-        "0\n" * 4, "--game=kuhn_poker", f"--opponent={path}", "--num_games=2"
-    )
-    assert code == 0, errors
-    assert "Final score after 2 games" in output
-    code, output, errors = play("", "--game=leduc_poker", f"--opponent={path}")
-    assert code == 1
-    assert errors.strip().startswith("error: no opponent")
-    assert "not of leduc_poker()" in errors
-
-
 def test_a_new_user_plays_against_search_after_two_commands(tmp_path: Path) -> None:
     run = tmp_path / "run"
     code, _, errors = run_script(
@@ -50,6 +33,3 @@ def test_a_new_user_plays_against_search_after_two_commands(tmp_path: Path) -> N
     code, output, errors = play("1\n" * 8, *arguments, "--num_games=2", "--iterations=20")
     assert code == 0, errors
     assert "Final score after 2 games: you " in output
-    code, output, errors = play("", *arguments, "--rounds=1", "--moves=1")
-    assert code == 1
-    assert "give exactly one of moves, plies and rounds" in errors

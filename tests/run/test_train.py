@@ -32,11 +32,9 @@ PARTICLE = (
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A directory with runs, some of them in two goes."""
+    """A directory with runs, one of them in two goes."""
     directory = tmp_path_factory.mktemp("finished")
-    for arguments, steps in (
-        (KUHN, 20), (KUHN, 50), (SEPOT, 20), (SEPOT, 50), (FROZEN, 50), (PARTICLE, 3)
-    ):  # fmt: skip
+    for arguments, steps in ((KUHN, 20), (KUHN, 50), (SEPOT, 50), (FROZEN, 50), (PARTICLE, 3)):
         code, output, errors = run_script(
             *arguments, f"--num_steps={steps}", "--resume", directory=directory
         )
@@ -116,28 +114,17 @@ def test_flags_are_those_of_the_algorithm(tmp_path: Path) -> None:
     code, _, errors = run_script(*KUHN, "--algorithm=mmd", "--eta=1", directory=tmp_path)
     assert code == 1
     assert "Unknown command line flag 'eta'" in errors
-    code, _, errors = run_script(*KUHN, "--algorithm=alphazero", directory=tmp_path)
-    assert code == 1
-    assert "value should be one of <rnad|mmd|ppo|critic|particle>" in errors
-    code, _, errors = run_script(
-        *TRAIN, "--algorithm=ppo", "--game=kuhn_poker", "--num_steps=1", "--run_dir=new",
-        directory=tmp_path,
-    )  # fmt: skip
-    assert code == 0, errors
-    assert json.loads((tmp_path / "new" / "config.json").read_text())["algorithm"] == "ppo"
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         ((*KUHN, "--resume", "--eta=0.1"), "kuhn: its learner.eta is 0.2, not 0.1; use"),
-        ((*KUHN, "--resume", "--num_steps=30"), "has done 50 steps already"),
         ((*SEPOT, "--resume", "--critic_learning_rate=0.5"), "its critic.learning_rate is"),
         ((*FROZEN, "--fine_tuning"), "fine-tune the blueprint before its critic learns"),
-        ((*PARTICLE, "--num_steps=5", "--resume"), "its learner.decay_steps is 3, not 5; use"),
         ((*PARTICLE, "--fine_tuning", "--resume"), "a particle network has values"),
     ],
-    ids=["other eta", "fewer steps", "other critic", "frozen", "more steps", "particles tuned"],
+    ids=["other eta", "other critic", "frozen", "particles tuned"],
 )
 def test_wrong_input_is_told_and_spoils_nothing(
     arguments: tuple[str, ...], message: str, finished: Path

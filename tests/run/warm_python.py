@@ -27,9 +27,10 @@ import spiel_dl
 
 
 def main() -> None:
-    for module in pkgutil.walk_packages(spiel_dl.__path__, "spiel_dl."):
+    names = [module.name for module in pkgutil.walk_packages(spiel_dl.__path__, "spiel_dl.")]
+    for name in [*names, "experiments.scoreboard"]:
         with contextlib.suppress(ImportError):  # Adapters need what may not be installed.
-            importlib.import_module(module.name)
+            importlib.import_module(name)
     # What is here lives as long as the forks do; they need not look whether it is garbage.
     gc.freeze()
     context = multiprocessing.get_context("fork")

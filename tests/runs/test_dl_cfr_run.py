@@ -32,7 +32,6 @@ def run(
     *,
     resume: bool = False,
     reference: bool = True,
-    warm_start: bool = False,
 ) -> dict[str, list[dict[str, float]]]:
     solver = DLCFRSolver(tree, ExactValue(1e-3, warm_start=True), LIMIT)
     return dl_cfr_run.run_dl_cfr(
@@ -71,10 +70,10 @@ def test_a_run_and_its_comparison(goofspiel: GameTree, tmp_path: Path) -> None:
 
 
 def test_a_resumed_run_ends_with_the_same_policy(goofspiel: GameTree, tmp_path: Path) -> None:
-    run(goofspiel, tmp_path / "whole", 60, reference=False, warm_start=True)
-    run(goofspiel, tmp_path / "twice", 25, reference=False, warm_start=True)
-    curves = run(goofspiel, tmp_path / "twice", 60, resume=True, warm_start=True)
-    assert curves["ours"][-1]["iteration"] == 60
+    run(goofspiel, tmp_path / "whole", 20, reference=False)
+    run(goofspiel, tmp_path / "twice", 8, reference=False)
+    curves = run(goofspiel, tmp_path / "twice", 20, resume=True)
+    assert curves["ours"][-1]["iteration"] == 20
     whole, twice = (
         ArrayPolicy.load(tmp_path / name / AVERAGE_POLICY_FILE, goofspiel)
         for name in ("whole", "twice")

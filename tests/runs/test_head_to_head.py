@@ -12,7 +12,6 @@ from spiel_dl.algorithms.particle_search import ParticlePolicy
 from spiel_dl.learning.critic_training import CriticConfig
 from spiel_dl.learning.transformations import transformations_by_name
 from spiel_dl.play import matches, registry
-from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.runs import head_to_head
 from spiel_dl.runs.workspace import Workspace
 from spiel_dl.solvers.effort import Effort
@@ -47,8 +46,8 @@ def checkpoints(tmp_path_factory):
     return found
 
 
-@pytest.mark.parametrize("game", ["kuhn_poker", GOOFSPIEL])
-def test_everybody_can_play(game, checkpoints, tmp_path):
+def test_everybody_can_play(checkpoints, tmp_path):
+    game = "kuhn_poker"
     solver = cfr.CFRPlusSolver(game)
     solver.run(10)
     solver.average_policy().save(tmp_path / AVERAGE_POLICY_FILE)
@@ -128,24 +127,6 @@ def test_parts_are_of_all_that_was_used(name, first, second, tmp_path):
         play(options=registry.taken(search | second, name))
 
 
-def test_names_are_what_they_say(checkpoints):
-    game = load_turn_based(GOOFSPIEL)
-    network = registry.load_policy(str(checkpoints[GOOFSPIEL]), game)
-    assert isinstance(network, NetworkPolicy)
-    state = game.new_initial_state()
-    greedy = registry.load_policy("highest", game).action_probabilities(state)
-    assert greedy == {0: 0.0, 1: 0.0, 2: 0.0, 3: 1.0}
-    name = f"sepot:{checkpoints[GOOFSPIEL]}"
-    searching = registry.load_policy(name, game, **registry.taken(QUICK, name))
-    alone, found = (policy.action_probabilities(state) for policy in (network, searching))
-    assert alone != pytest.approx(found, abs=1e-3)
-    few = QUICK | {"max_histories": 1}
-    blueprint = registry.load_policy(name, game, **registry.taken(few, name))
-    state.apply_action(3)  # the public state has four histories now
-    answers = [policy.action_probabilities(state) for policy in (network, blueprint)]
-    assert answers[0] == pytest.approx(answers[1], abs=1e-6)
-
-
 def test_particles(tmp_path):
     game = load_turn_based(GOOFSPIEL)
     limit = DepthLimit(rounds=1)
@@ -165,12 +146,6 @@ def test_particles(tmp_path):
         head_to_head.play, GOOFSPIEL, name, "uniform", num_games=6, options=search
     )
     assert play().mean_return == play(pairs_at_once=1).mean_return
-
-
-def test_an_equilibrium_wins_against_uniform_play():
-    row = head_to_head.measure("leduc_poker", "equilibrium", "uniform", num_games=2000)
-    assert row["mean"] - row["half_width"] > 0.3
-    assert (row["mean_as_0"] + row["mean_as_1"]) / 2 == pytest.approx(row["mean"])
 
 
 def test_processes_find_what_one_process_finds(checkpoints):
@@ -232,20 +207,9 @@ def test_networks_of_resolving_live_on_the_device(monkeypatch):
     assert devices == ["meta", "meta"]
 
 
-def test_presets_can_be_played():
-    name = "goofspiel_4_descending"
-    assert head_to_head.play(name, "uniform", "highest", num_games=2).num_games == 2
-
-
-def test_errors(checkpoints, tmp_path):
-    for first, told in (
-        ("nobody", "no policy 'nobody'"),
-        ("cfr+:many", "no policy 'cfr+:many'"),
-        (f"sepot:{tmp_path}", "neither a learner's checkpoint nor a run directory"),
-        (str(checkpoints[GOOFSPIEL]), "use the same game"),
-        (f"sepot:{checkpoints[GOOFSPIEL]}", "use the same game"),
-    ):
-        with pytest.raises(ValueError, match=told.replace("+", r"\+")):
+def test_errors(checkpoints):
+    for first in (str(checkpoints[GOOFSPIEL]), f"sepot:{checkpoints[GOOFSPIEL]}"):
+        with pytest.raises(ValueError, match="use the same game"):
             head_to_head.play("kuhn_poker", first, "uniform")
     with pytest.raises(ValueError, match="num_games=3"):
         head_to_head.play("kuhn_poker", "uniform", "uniform", num_games=3)

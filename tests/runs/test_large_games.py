@@ -14,11 +14,8 @@ from spiel_dl.runs.workspace import Workspace
 
 @pytest.mark.parametrize(
     "name",
-    [
-        "{0}", "cdbr:{0}", "weakened:3:{0}", "torch:{0},{1}", "rnad:mine", "cdbr:rnad:mine",
-        "late:rnad:mine", "weakened:3:rnad:mine", "abd:0.9:weakened:3:mine",
-    ],
-)  # fmt: skip
+    ["{0}", "torch:{0},{1}", "cdbr:rnad:mine", "abd:0.9:weakened:3:mine"],
+)
 def test_rows_are_of_the_files_behind_all_names(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -36,6 +36,19 @@ def random_data(path: Path, config: DatasetConfig, num_shards: int) -> Path:
     return path
 
 
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Random data of Kuhn poker."""
+    return random_data(tmp_path_factory.mktemp("data") / "data", KUHN, 2)
+
+
+@pytest.fixture(scope="module")
+def finished(data: Path, tmp_path_factory: pytest.TempPathFactory):
+    """A short run's directory, lines of metrics and parameters."""
+    path = tmp_path_factory.mktemp("finished")
+    return path, *run(data, path, SHORT)
+
+
 def run(data: Path, path: Path, config: OnPolicyConfig, *, num_units: int = 8):
     """The lines of metrics, and the parameters."""
     network = PositionalNetwork(2, num_units)
@@ -49,6 +62,7 @@ def without_times(lines):
     return [{name: value for name, value in line.items() if name != "seconds"} for line in lines]
 
 
+@pytest.mark.slow
 def test_ranges_asked_for_teach_more_than_random_ones(tmp_path: Path) -> None:
     data = random_data(tmp_path / "data", GOOFSPIEL, 3)
     config = OnPolicyConfig(num_rounds=4, num_iterations=300, max_ranges=300).with_epochs([3, 2, 8])
@@ -61,11 +75,11 @@ def test_ranges_asked_for_teach_more_than_random_ones(tmp_path: Path) -> None:
     assert lines[-1]["on_policy_l1"] < lines[0]["random_l1"] / 2
 
 
-def test_a_killed_run_ends_with_the_same_parameters(tmp_path: Path, monkeypatch) -> None:
-    data = random_data(tmp_path / "data", KUHN, 2)
-    lines, parameters = run(data, tmp_path / "whole", SHORT)
+def test_a_killed_run_ends_with_the_same_parameters(data, finished, tmp_path, monkeypatch) -> None:
+    path, lines, parameters = finished
+    assert run(data, path, SHORT)[0] == lines, "nothing is left to do"
     measure = on_policy.measure_trunk
-    for kill_at in (1, 2, 3):
+    for kill_at in (1, 3):
         calls = 0
 
         def fail(*arguments, number=kill_at):
@@ -84,18 +98,14 @@ def test_a_killed_run_ends_with_the_same_parameters(tmp_path: Path, monkeypatch)
         assert without_times(resumed) == without_times(lines)
         for name, array in parameters.items():
             np.testing.assert_array_equal(found[name], array)
-    again, found = run(data, tmp_path / "whole", SHORT)
-    assert again == lines
-    np.testing.assert_array_equal(found["0.weight"], parameters["0.weight"])
 
 
-def test_what_is_asked_is_solved(tmp_path: Path) -> None:
+def test_what_is_asked_is_solved(finished) -> None:
     """The added shards hold ranges that DL-CFR asks for, and their optimal values."""
-    data = random_data(tmp_path / "data", KUHN, 2)
-    run(data, tmp_path / "run", SHORT)
-    added = Dataset.load(tmp_path / "run" / "data")
+    path = finished[0]
+    added = Dataset.load(path / "data")
     assert added.num_strategies == 3 * 5
-    network = PositionalNetwork.load(tmp_path / "run" / "rounds" / "00" / "network.safetensors")
+    network = PositionalNetwork.load(path / "rounds" / "00" / "network.safetensors")
     solver = DLCFRSolver("kuhn_poker", network, KUHN.depth_limit)
     asked = evaluated_ranges(solver, [1, 10, 20])
     exact = ExactValue(1e-6).bind(solver.trunk.leaves)
@@ -110,12 +120,11 @@ def test_what_is_asked_is_solved(tmp_path: Path) -> None:
             )
 
 
-def test_errors_on_policy_are_of_ranges_that_no_training_has_seen(tmp_path: Path) -> None:
-    data = random_data(tmp_path / "data", KUHN, 2)
-    lines, _ = run(data, tmp_path / "run", SHORT)
+def test_errors_on_policy_are_of_ranges_that_no_training_has_seen(finished) -> None:
+    path, lines, _ = finished
     last = SHORT.num_rounds
-    asked = Dataset.load(tmp_path / "run" / "data", [f"round-{last + 1:02d}"])
-    network = PositionalNetwork.load(tmp_path / "run" / NETWORK_FILE)
+    asked = Dataset.load(path / "data", [f"round-{last + 1:02d}"])
+    network = PositionalNetwork.load(path / NETWORK_FILE)
     samples = network.samples(asked)
     numbers = samples.numbers(np.arange(5), np.arange(samples.num_states))
     errors = validation_errors(network, samples, numbers)
@@ -124,18 +133,17 @@ def test_errors_on_policy_are_of_ranges_that_no_training_has_seen(tmp_path: Path
     assert lines[last]["num_strategies"] == 2 * KUHN.shard_size + 2 * 5
 
 
-def test_the_network_in_the_end_is_the_mean_of_those_of_the_last_rounds(tmp_path: Path) -> None:
-    data = random_data(tmp_path / "data", KUHN, 2)
-    lines, parameters = run(data, tmp_path / "run", SHORT)
+def test_the_network_in_the_end_is_the_mean_of_those_of_the_last_rounds(finished) -> None:
+    path, lines, parameters = finished
     trained = [
-        PositionalNetwork.load(tmp_path / "run" / "rounds" / name / NETWORK_FILE).parameter_arrays()
+        PositionalNetwork.load(path / "rounds" / name / NETWORK_FILE).parameter_arrays()
         for name in ("01", "02")
     ]
     for name, array in parameters.items():
         np.testing.assert_allclose(array, (trained[0][name] + trained[1][name]) / 2, rtol=1e-6)
     assert any((array != trained[1][name]).any() for name, array in parameters.items())
     solver = DLCFRSolver(
-        "kuhn_poker", PositionalNetwork.load(tmp_path / "run" / NETWORK_FILE), KUHN.depth_limit
+        "kuhn_poker", PositionalNetwork.load(path / NETWORK_FILE), KUHN.depth_limit
     )
     solver.run(SHORT.num_iterations)
     measured = on_policy.measure_trunk(solver.trunk, solver.average_policy())

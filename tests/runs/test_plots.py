@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -15,10 +14,9 @@ from matplotlib.figure import Figure
 from spiel_dl.runs import plots
 
 
-@pytest.mark.parametrize("num_panels", [1, 3, 5])
-def test_panels_are_drawn(num_panels: int, tmp_path: Path) -> None:
+def test_panels_are_drawn(tmp_path: Path) -> None:
     """Also zeros, which have no place on a logarithmic axis."""
-    names = [f"y{number}" for number in range(num_panels)]
+    names = [f"y{number}" for number in range(5)]
     panels = [plots.Panel("x", name, "x", name) for name in names]
     groups = {
         "first": [{"x": 1, **dict.fromkeys(names, 0.5)}, {"x": 10, **dict.fromkeys(names, 0.0)}],
@@ -44,13 +42,6 @@ def figure_of(monkeypatch: pytest.MonkeyPatch, path: Path, *arguments: Any, **mo
         plots.plot_panels(path / "a.png", *arguments, **more)
     [figure] = figures
     return figure
-
-
-def legend_of(figure: Figure) -> list[str]:
-    """All labels, in the only legend, which is below the axes."""
-    assert all(axes.get_legend() is None for axes in figure.axes)
-    [legend] = figure.legends
-    return [text.get_text() for text in legend.get_texts()]
 
 
 def curve(*ys: float, **more: float) -> list[dict[str, Any]]:
@@ -119,16 +110,6 @@ def test_seeds_of_one_label_are_one_curve(tmp_path: Path, monkeypatch: pytest.Mo
     assert mean[1:] == ([1.0, 2.0], [2.0, 5.0])
     assert bands[0] == (mean[0], [1.0, 2.0], [1.0, 2.0], [3.0, 8.0])
     assert mean[0] != drawn["quadratic"][0]
-
-
-def test_importing_the_rooms_imports_no_extra() -> None:
-    """Neither does it choose a backend of matplotlib's for the whole process."""
-    names = ["runs.plots", "runs.reports", "runs.workspace", "play.public_tree_page"]
-    modules = ", ".join(f"spiel_dl.{name}" for name in names)
-    extras = "{'matplotlib', 'jinja2'}"
-    code = f"import sys, {modules}; print({extras} & {{*sys.modules}})"
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert found.stdout.strip() == "set()"
 
 
 def test_a_missing_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

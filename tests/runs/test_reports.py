@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -26,12 +25,6 @@ def test_a_table_in_markdown() -> None:
         "|  | b | 1 |\n"
         "|  | c |  |\n"
     )
-
-
-def test_a_report_is_two_files(tmp_path: Path) -> None:
-    reports.write_report(tmp_path / "new" / "a", {"x": 1}, "# A\n")
-    assert json.loads((tmp_path / "new" / "a.json").read_text()) == {"x": 1}
-    assert (tmp_path / "new" / "a.md").read_text() == "# A\n"
 
 
 def test_a_table_has_at_most_eight_columns() -> None:

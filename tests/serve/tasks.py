@@ -29,6 +29,14 @@ def sleep(seconds: float, path: str = "") -> int:
     return os.getpid()
 
 
+def hold(path: str) -> None:
+    """Ends once the file that it writes is removed."""
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("begun")
+    while os.path.exists(path):
+        time.sleep(0.005)
+
+
 def refuse() -> None:
     raise ValueError("no such thing")
 

@@ -71,7 +71,6 @@ def test_what_is_seen_tells_nothing_hidden(game: str, seat: int) -> None:
         ("kuhn_poker", "resolving:exact"),
         ("kuhn_poker", "cdbr:uniform"),
         (GOOFSPIEL, "resolving:exact"),
-        (GOOFSPIEL, "uniform"),
         (LEDUC, "cdrnr:0.5:uniform"),
     ],
 )

@@ -264,9 +264,7 @@ def test_engines_by_name(arguments, engine):
     ("arguments", "message"),
     [
         (("in_process", 2), "num_workers=2 need engine=processes or engine=ray"),
-        (("in_process", 0), "num_workers=0 must be positive"),
         (("processes", -1), "num_workers=-1 must be positive"),
-        (("ray", 0), "num_workers=0 must be positive"),
         (("processes", 2, "here:1"), "ray_address=here:1 is of no use to engine=processes"),
         (("threads", 2), "engine='threads' must be one of"),
     ],

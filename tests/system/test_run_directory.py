@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -65,9 +64,7 @@ def test_a_directory_in_use_is_refused_and_left_alone(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"alpha": 2.0}, r"its alpha is 1\.5, not 2\.0"),
         ({"game": "leduc_poker()"}, r"its game is 'kuhn_poker\(\)', not 'leduc_poker\(\)'"),
-        ({"layers": (64,)}, r"its layers is \[64, 64\], not \[64\]"),
         ({"beta": 1}, r"its beta is None, not 1"),
         ({"layers": 2, "alpha": 1}, r"its alpha is 1\.5, not 1, its layers is \[64, 64\], not 2"),
     ],
@@ -152,16 +149,6 @@ def test_later_steps_are_dropped(tmp_path: Path) -> None:
     assert directory.read_metrics() == [{"step": step, "loss": 1 / 3} for step in (1, 2, 5)]
     directory.truncate_metrics("step", 0)
     assert directory.read_metrics() == []
-
-
-def test_nothing_heavy_is_imported_before_it_is_needed() -> None:
-    program = (
-        "import sys, spiel_dl.system.run_directory\nprint({'torch', 'matplotlib'} & {*sys.modules})"
-    )
-    result = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
-    assert result.stdout == "set()\n"
 
 
 def test_a_broken_checkpoint_is_named(tmp_path: Path) -> None:
