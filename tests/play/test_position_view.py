@@ -135,22 +135,6 @@ def test_sepot_reconstructed_and_compiled(checkpoint: Path) -> None:
         assert check_zero_sum(insight) == (len(actions) == 2)
 
 
-def test_what_was_forgotten_is_searched_again(checkpoint: Path) -> None:
-    watched = Watched(
-        lambda: load_policy(
-            f"sepot:{checkpoint}",
-            GOOFSPIEL,
-            depth_limit=DepthLimit(rounds=1),
-            effort=Effort(20),
-        )
-    )
-    state = state_of(GOOFSPIEL, 0, 1)
-    first = look(watched, state)
-    watched._found.clear()
-    again = look(watched, state)
-    assert again == first
-
-
 def test_where_nothing_was_searched_the_blueprint_is_told(
     checkpoint: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
