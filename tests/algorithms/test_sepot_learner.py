@@ -105,7 +105,9 @@ def test_the_critic_is_one_of_the_policy_that_is_handed_out() -> None:
     for player in (0, 1):
         tree, table = learner.policy().tree, learner.policy().strategies[player]
         own = played.valid & (played.player == player)
-        infosets = played.infoset[own] - (tree.num_infosets(0) if player else 0)
+        assert played.seen.number is not None
+        numbers = played.seen.at_moves(played.seen.number)[own]
+        infosets = numbers - (tree.num_infosets(0) if player else 0)
         for infoset, row in zip(infosets.tolist(), policy[own].tolist(), strict=True):
             assert row == pytest.approx(table[tree.treeplexes[player].sequences(infoset)], abs=1e-6)
     valid = played.valid
@@ -152,12 +154,6 @@ def test_checkpoints_with_and_without_critic(tmp_path: Path) -> None:
         alone.critic()
     with pytest.raises(ValueError, match="pass transformations= too"):
         rnad.RNaDSolver("kuhn_poker", SMALL, critic=CRITIC)
-
-
-def test_workers_do_not_tell_what_is_to_be_expected() -> None:
-    expected = dataclasses.replace(CRITIC, expected=True)
-    with pytest.raises(ValueError, match="or no workers"):
-        rnad.RNaDSolver("kuhn_poker", SMALL, transformations=PURE, critic=expected, num_workers=1)
 
 
 def test_a_target_network_that_moves_at_one_rate_stays_finite() -> None:

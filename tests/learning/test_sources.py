@@ -47,7 +47,7 @@ GAMES = [
     "goofspiel(num_cards=3,imp_info=True,points_order=descending)",
 ]
 COMPILED = {n: LARGE[n] for n in ("goofspiel 8", "battleships 5x5")} | {
-    n: SMALL[n] for n in ("leduc", "goofspiel 3, random")
+    n: SMALL[n] for n in ("leduc", "goofspiel 3, random, last round")
 }
 SETTINGS: dict[str, Any] = {
     "batch_size": 24,
