@@ -17,6 +17,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future
 from concurrent.futures import wait as wait_for_futures
 from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import resource_tracker
 from types import ModuleType
 from typing import Any
 
@@ -74,6 +75,8 @@ class KillablePool:
             initargs=arguments,
             context=SpawnContext(),
         )
+        with worker_environment():
+            resource_tracker.ensure_running()
         self._pool = self._start()
 
     def schedule(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
@@ -160,7 +163,15 @@ def _of_workers() -> dict[str, str]:
     """
     paths = [os.path.abspath(path) for path in sys.path if not path or os.path.isdir(path)]
     own = {name: text for name, text in os.environ.items() if name.startswith("SPIEL_DL_")}
-    return {**_ONE_THREAD, **own, "PYTHONPATH": os.pathsep.join(paths)}
+    # A worker that is killed while it ends leaves semaphores, which Python's tracker takes away.
+    quiet = "ignore::UserWarning:multiprocessing.resource_tracker"
+    warned = os.environ.get("PYTHONWARNINGS")
+    return {
+        **_ONE_THREAD,
+        **own,
+        "PYTHONPATH": os.pathsep.join(paths),
+        "PYTHONWARNINGS": f"{warned},{quiet}" if warned else quiet,
+    }
 
 
 def end_with_parent() -> None:
