@@ -355,6 +355,7 @@ LATE_MISTAKES = Experiment(
     compute=_compute,
     render=_report,
     judge=_judge,
+    version=2,  # The defaults by which opponents and responses are solved have changed.
 )
 ROWS = (
     Row(
