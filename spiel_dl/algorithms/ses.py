@@ -124,7 +124,6 @@ def _refine(
 def _range(subgame: Trunk[Any], player: int, plan: np.ndarray) -> np.ndarray:
     """A plan's reach of the root infosets of a player, scaled to sum 1 or all 0: float64 [R]."""
     starts = subgame.extent.starts
-    reach = np.zeros(len(subgame.root_infosets[player]))
-    reach[subgame.extent.roots_at(player, starts)] = plan[subgame.tree.sequence[player, starts]]
+    reach = subgame.by_root_infoset(player, starts, plan[subgame.tree.sequence[player, starts]])
     mass = reach.sum()
     return reach / mass if mass > 0 else reach

@@ -15,7 +15,7 @@ _TERMINAL, _CHANCE = -4, -1  # OpenSpiel's player ids
 
 
 class MoveArrays(NamedTuple):
-    """What is recorded of T moves in each of B games; `self_play.Moves` has them as tensors."""
+    """What is recorded of T moves in each of B games; `sources.Moves` has them as tensors."""
 
     player: np.ndarray
     legal: np.ndarray

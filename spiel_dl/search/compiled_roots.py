@@ -106,7 +106,8 @@ class CompiledRoots:
             trunk = self._cut(kept, horizon, spec)
         all_histories, all_reach = np.concatenate(histories), np.concatenate(reach, axis=1)
         own, others = (
-            _by_infoset(trunk, each, all_histories, all_reach[each]) for each in (player, opponent)
+            trunk.by_root_infoset(each, all_histories, all_reach[each])
+            for each in (player, opponent)
         )
         prior, model, modelled, decided = others, None, None, None
         if spec.p is None:
@@ -124,7 +125,7 @@ class CompiledRoots:
             (own, others) if player == 0 else (others, own),
             is_first=kept == [ROOT],
             prior=prior,
-            public_states=_by_infoset(trunk, opponent, all_histories, numbers).astype(np.int64),
+            public_states=trunk.by_root_infoset(opponent, all_histories, numbers).astype(np.int64),
             model_plan=model,
             modelled=modelled,
             kept=decided,
@@ -285,12 +286,3 @@ def goes_on(spec: Spec) -> bool:
 def comes_by_policies(spec: Spec) -> bool:
     """Whether both players come to a search by their policies."""
     return not goes_on(spec) and spec.gadget not in WHOLE_GAME
-
-
-def _by_infoset(
-    trunk: Trunk[GameTree], player: int, histories: np.ndarray, values: np.ndarray
-) -> np.ndarray:
-    """What histories of one root infoset of a player have in common: float64 [R_p]."""
-    found = np.zeros(len(trunk.root_infosets[player]))
-    found[trunk.extent.roots_at(player, histories)] = values
-    return found

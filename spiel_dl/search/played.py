@@ -290,7 +290,11 @@ class BlueprintSource(PlayedSource[Found]):
         mass = float(reach[player] @ chance)
         if mass == 0:
             return None
-        own, prior = (_by_infoset(trunk, each, reach[each]) for each in (player, opponent))
+        starts = trunk.extent.starts
+        # Networks in single precision need not say quite the same in all histories of an infoset.
+        own, prior = (
+            trunk.by_root_infoset(each, starts, reach[each]) for each in (player, opponent)
+        )
         own = own / mass
         is_first = position == way.decisions[0]
         both = float((reach[player] / mass * chance) @ reach[opponent])
@@ -396,13 +400,3 @@ class BlueprintSource(PlayedSource[Found]):
         public_tensor = self.rules.public_tensor(way.here(position), True)[0]
         size = self._beliefs.size(int(way.public_keys[position]), public_tensor)
         return size is not None and self.sampler.holds(size)
-
-
-def _by_infoset(trunk: Trunk[SparseTree], player: int, reach: np.ndarray) -> np.ndarray:
-    """A player's reach of its root infosets, float64 [R], from that of the histories there.
-
-    Networks in single precision need not say quite the same in all of them.
-    """
-    found = np.zeros(len(trunk.root_infosets[player]))
-    found[trunk.extent.roots_at(player, trunk.extent.starts)] = reach
-    return found

@@ -120,9 +120,9 @@ def root_ranges(trunk: Trunk[SparseTree], particles: Particles) -> tuple[np.ndar
     """
     ranges = []
     for player in (0, 1):
-        root = trunk.extent.roots_at(player, np.arange(1, particles.num_particles + 1))
-        reach = np.zeros(len(trunk.root_infosets[player]))
-        reach[root] = particles.reach[player]
+        starts = trunk.extent.starts
+        reach = trunk.by_root_infoset(player, starts, particles.reach[player])
+        root = trunk.extent.roots_at(player, starts)
         if not np.allclose(reach[root], particles.reach[player], rtol=1e-9, atol=0.0):
             raise ValueError(
                 f"particles that player {player} cannot tell apart differ in its reach; give each "

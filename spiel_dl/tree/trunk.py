@@ -63,6 +63,18 @@ class Trunk(Generic[Tree]):
         """
         return _leaves(self)
 
+    def by_root_infoset(self, player: int, histories: np.ndarray, values: np.ndarray) -> np.ndarray:
+        """What histories of one root infoset of a player have in common: float64 [R_p].
+
+        Args:
+          player: whose root infosets.
+          histories: int [n], at which the trunk starts.
+          values: [n], of each history. Where they differ within an infoset, the last one counts.
+        """
+        found = np.zeros(len(self.root_infosets[player]))
+        found[self.extent.roots_at(player, histories)] = values
+        return found
+
     def sequences_at(self, player: int, histories: np.ndarray) -> np.ndarray:
         """The trunk's sequences of a player at some of its histories or leaves: int32 [n]."""
         num_roots = len(self.root_infosets[player])
