@@ -16,6 +16,7 @@ import contextlib
 import dataclasses
 import errno
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -87,7 +88,7 @@ def _parse(argv: list[str]) -> list[str]:
     """Parses the command line, and ends the program if it asks for help or is wrong."""
     before_dashes = argv[1 : argv.index("--")] if "--" in argv else argv[1:]
     if any(word.lstrip("-") in _HELP and word.startswith("-") for word in before_dashes):
-        print(f"{sys.modules['__main__'].__doc__}\n{flags.FLAGS.main_module_help()}")
+        print(f"{_description()}\n{flags.FLAGS.main_module_help()}")
         sys.exit(0)
     try:
         rest = flags.FLAGS(argv)
@@ -96,6 +97,17 @@ def _parse(argv: list[str]) -> list[str]:
     if len(rest) > 1:
         _fail(f"unexpected arguments: {rest[1:]}; every setting is a flag, such as --game=...")
     return rest
+
+
+def _description() -> str:
+    """What the script does; its examples are as it was started, by its file or as a command."""
+    main = sys.modules["__main__"]
+    text = main.__doc__ or ""
+    if main.__spec__ is None:
+        return text
+    return re.sub(
+        r"python run/(\w+)\.py", lambda match: f"spiel-dl {match[1].replace('_', '-')}", text
+    )
 
 
 def _import(*, modules: tuple[str, ...] | None = None) -> None:

@@ -39,6 +39,13 @@ def test_help_is_quick_and_a_wrong_word_is_told() -> None:
     assert wrong.stderr == told
 
 
+def test_examples_of_a_command_are_commands() -> None:
+    helped = start("solve", "--help")
+    assert helped.returncode == 0
+    assert "  spiel-dl solve --game=" in helped.stdout
+    assert "python run/" not in helped.stdout
+
+
 def test_a_command_is_its_script(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
