@@ -91,14 +91,18 @@ class GameTree(CompiledTree):
             seen = [self.state(each).information_state_tensor(player) for each in histories]
             size = self.game.information_state_tensor_size()
             tensors = np.array(seen, np.float32).reshape(len(seen), size)
+        return Observations(tensors, self.legal_actions(player, begin, end))
+
+    def legal_actions(self, player: int, begin: int = 0, end: int | None = None) -> np.ndarray:
+        """Legal actions in a player's infosets from `begin` to before `end`: bool [N, A]."""
         treeplex = self.treeplexes[player]
         is_seen = np.zeros(treeplex.num_infosets, np.bool_)
         is_seen[begin:end] = True
         sequences = treeplex.sequences_of(is_seen)
-        legal = np.zeros((len(histories), self.game.num_distinct_actions()), np.bool_)
+        legal = np.zeros((int(is_seen.sum()), self.game.num_distinct_actions()), np.bool_)
         rows = treeplex.infoset_of_sequence[sequences] - begin
         legal[rows, self.sequence_action[player][sequences]] = True
-        return Observations(tensors, legal)
+        return legal
 
     def infoset_string(self, player: int, infoset: int) -> str:
         """`information_state_string` of a decision infoset; ValueError if there is none such."""
