@@ -5,8 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pyspiel
 import pytest
+import torch
 
+from spiel_dl.games.battleships import BattleshipsRules
 from spiel_dl.games.features import features, num_features
+from spiel_dl.games.rules import Rules, StateBatch
 from tests.games.openspiel_conformance import possible_actions
 
 
@@ -77,3 +80,63 @@ def test_what_has_no_tensors_is_refused() -> None:
         features(game.new_initial_state(), 0)
     with pytest.raises(ValueError, match="player=2 cannot look; use 0 to 1"):
         features(pyspiel.load_game("kuhn_poker").new_initial_state(), 2)
+
+
+def _pieces(rules: Rules, state: StateBatch, player: int) -> dict[str, np.ndarray]:
+    """A single state's features by name, in the shapes that the pieces say."""
+    row = rules.features(state, player)[0].numpy()
+    seen, start = {}, 0
+    for name, shape in rules.feature_pieces().items():
+        size = int(np.prod(shape))
+        seen[name] = row[start : start + size].reshape(shape)
+        start += size
+    return seen
+
+
+def _after(rules: Rules, actions: list[int]) -> StateBatch:
+    state = rules.initial_state()
+    for action in actions:
+        state = rules.apply(state, torch.tensor([action]))
+    return state
+
+
+def test_battleships_are_seen_as_boards() -> None:
+    rules = BattleshipsRules(3, 1, "[2;1]", True, num_shots=3)
+    begun = _pieces(rules, _after(rules, [3]), 1)
+    assert not begun["own_ships"].any()
+    assert begun["next_ship"].tolist() == [1, 0]
+    # Player 0 has ships on tiles 0, 1 and 2, player 1 on 1, 2 and 0. Each shoots twice.
+    state = _after(rules, [3, 4, 5, 3, 0, 0, 1, 0])
+    first, second = _pieces(rules, state, 0), _pieces(rules, state, 1)
+    assert first["own_ships"].tolist() == [[1, 1, 0], [0, 0, 1]]
+    assert second["own_ships"].tolist() == [[0, 1, 1], [1, 0, 0]]
+    hit_twice = [[0, 0, 0], [1, 0, 0], [0, 0, 0]]
+    assert first["own_board"].tolist() == second["opponent_board"].tolist() == hit_twice
+    sunk_and_hit = [[0, 0, 0], [0, 1, 0], [1, 0, 0]]
+    assert first["opponent_board"].tolist() == second["own_board"].tolist() == sunk_and_hit
+    np.testing.assert_allclose([first["shots_left"], second["shots_left"]], 1 / 3, rtol=1e-6)
+    assert first["ships_sunk"].tolist() == [[0, 0], [1, 0]]
+    assert second["ships_sunk"].tolist() == [[1, 0], [0, 0]]
+    assert [first["player"].tolist(), second["player"].tolist()] == [[1, 0], [0, 1]]
+    # A shot at a sunk ship sinks nothing more; the last one of all ends the game.
+    again = _pieces(rules, _after(rules, [3, 4, 5, 3, 0, 0, 0]), 1)
+    assert again["ships_sunk"].tolist() == [[1, 0], [0, 0]]
+    ended = _pieces(rules, _after(rules, [3, 4, 5, 3, 0, 0, 1, 1, 2]), 0)
+    assert ended["ships_sunk"].tolist() == [[1, 0], [1, 1]]
+    np.testing.assert_allclose(ended["shots_left"], [0, 1 / 3], rtol=1e-6)
+
+
+def test_battleships_features_show_no_hidden_ship() -> None:
+    rules = BattleshipsRules(5, 5, "[3;2;2]")
+    generator = np.random.default_rng(0)
+    state = rules.initial_state()
+    for move in range(30):
+        legal = rules.legal_actions(state)[0].numpy().nonzero()[0]
+        state = rules.apply(state, torch.tensor([generator.choice(legal)]))
+        if move % 4 == 3:
+            player = move // 4 % 2
+            public, private = rules.public_tensor(state)[0], rules.private_tensor(state, player)[0]
+            found, _ = rules.draw_histories(public, 50, generator, player, private)
+            assert found.states.batch_size > 10
+            seen = rules.features(found.states, player)
+            assert torch.equal(seen, rules.features(state, player).expand_as(seen))
