@@ -11,6 +11,8 @@ from spiel_dl.games import rules as rules_module
 from spiel_dl.games.battleships import BattleshipsRules
 from spiel_dl.games.features import features, num_features
 from spiel_dl.games.goofspiel_ii import GoofspielIIRules
+from spiel_dl.games.leduc import LeducRules
+from spiel_dl.games.liars_dice import LiarsDiceRules
 from spiel_dl.games.rules import Rules, StateBatch
 from tests.games.openspiel_conformance import possible_actions
 
@@ -207,3 +209,36 @@ def test_goofspiel_is_seen_by_hand_points_and_rounds() -> None:
     assert not ended["hand"].any()
     assert not ended["point_card"].any()
     assert ended["outcomes"].argmax(axis=1).tolist() == [0, 2, 2, 0]
+
+
+def test_leduc_is_seen_by_ranks_chips_and_betting() -> None:
+    rules = LeducRules()
+    # King and queen; check, raise, call; the other queen; raise.
+    state = _after(rules, [4, 2, 1, 2, 1, 3, 2])
+    first, second = _pieces(rules, state, 0), _pieces(rules, state, 1)
+    assert first["private_rank"].tolist() == [0, 0, 1]
+    assert second["private_rank"].tolist() == first["public_rank"].tolist() == [0, 1, 0]
+    assert [first["is_pair"].item(), second["is_pair"].item()] == [0, 1]
+    np.testing.assert_allclose(first["contributions"], [7 / 13, 3 / 13], rtol=1e-6)
+    np.testing.assert_allclose(second["contributions"], [3 / 13, 7 / 13], rtol=1e-6)
+    assert first["betting"][0].argmax(axis=1).tolist() == [1, 2, 1, 0]
+    assert first["betting"][1].argmax(axis=1).tolist() == [2, 0, 0, 0]
+    assert first["betting"].sum() == 4
+    assert first["player"].tolist() == [1, 0]
+
+
+def test_liars_dice_are_seen_by_counts_and_bids() -> None:
+    rules = LiarsDiceRules(2, 3)
+    # 1 and 1, 3 and 2; bids 1-2, 2-2, 3-1; called.
+    state = _after(rules, [0, 0, 2, 1, 1, 4, 6, 12])
+    first, second = _pieces(rules, state, 0), _pieces(rules, state, 1)
+    assert first["dice"].tolist() == [1, 0, 0]
+    assert second["dice"].tolist() == [0, 0.5, 0.5]
+    assert first["quantity"].tolist() == [0, 0, 1, 0]
+    assert first["face"].tolist() == [1, 0, 0]
+    assert first["own_bids"].nonzero()[0].tolist() == [1, 6]
+    assert first["opponent_bids"].nonzero()[0].tolist() == [4]
+    assert second["own_bids"].nonzero()[0].tolist() == [4]
+    assert first["called"].item() == 1
+    begun = _pieces(rules, _after(rules, [0, 0, 2, 1]), 0)
+    assert not any(begun[name].any() for name in ("quantity", "face", "own_bids", "called"))
