@@ -109,4 +109,9 @@ class CompiledRollouts:
 def can_play(rules: Rules, acting: ActingNetwork) -> bool:
     """Whether a network can act in compiled loops in a game."""
     is_cpu = acting.parameters.device.type == "cpu"
-    return is_cpu and acting.network.sight == "features" and rules.compiled() is not None
+    return is_cpu and acting.network.sight == "features" and _has_features(rules)
+
+
+def _has_features(rules: Rules) -> bool:
+    compiled = rules.compiled()
+    return compiled is not None and compiled.feature_kernel is not None

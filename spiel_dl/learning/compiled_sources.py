@@ -73,9 +73,7 @@ class CompiledSource(_CompiledSource):
             self._chance = self.environment.random_numbers(self.num_steps)
         games, begin = self.environment.games, self._num_rows
         self._num_rows_before = begin
-        self._num_rows = play_kernels.meet_movers(
-            t, games.player, games.legal, begin, self._arrays
-        )
+        self._num_rows = play_kernels.meet_movers(t, games.player, games.legal, begin, self._arrays)
         shown = self._seen[begin : self._num_rows]
         self.environment.write_features(games.player, shown.numpy())
         for player, seen in enumerate(self._seen_by):

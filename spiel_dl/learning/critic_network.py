@@ -125,9 +125,7 @@ class NetworkCritic(Critic):
         )
         own = slice(player * num_values, (player + 1) * num_values)
         later = [*middle, (last_bias[:, own], last_weight[:, own])]
-        sums = history_features.weighted_sums(
-            tree, histories, weight, bias, self.network.sight
-        )
+        sums = history_features.weighted_sums(tree, histories, weight, bias, self.network.sight)
         for start in range(0, len(histories), _BATCH):
             units = sums(slice(start, start + _BATCH))
             for each_bias, each_weight in later:

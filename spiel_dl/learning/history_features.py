@@ -31,9 +31,7 @@ def size(game: pyspiel.Game, seen: Sight = "features") -> int:
     return rules.public_size(True) + 2 * rules.private_size(True)
 
 
-def of_tree(
-    tree: CompiledTree, histories: np.ndarray, seen: Sight = "features"
-) -> torch.Tensor:
+def of_tree(tree: CompiledTree, histories: np.ndarray, seen: Sight = "features") -> torch.Tensor:
     """What a critic sees of histories (int [N]) in which a player acts: float32 [N, E].
 
     Raises:

@@ -48,6 +48,7 @@ class Seen(NamedTuple):
         whole = gradient.new_zeros((len(self.rows), gradient.shape[1]))
         return whole.index_add_(0, self.place.view(-1), gradient)
 
+
 class Branches(NamedTuple):
     """What comes of each action in some histories, one sampled chance event after the other.
 

@@ -74,7 +74,7 @@ class TreeEnvironment:
             return torch.from_numpy(array).to(device)
 
         self.infoset_features = self._seen("features").to(device)
-        legal = [tree.legal_actions(player) for player in (0, 1)]
+        legal = [tree.legal_rows(player) for player in (0, 1)]
         self.infoset_legal = to_device(_with_a_row_of_zeros(legal))
         self._num_actions = self.infoset_legal.shape[1]
         self.player = to_device(tree.player)

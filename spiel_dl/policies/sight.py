@@ -14,6 +14,7 @@ import torch
 
 from spiel_dl.games import features
 from spiel_dl.games.rules import Rules, StateBatch
+from spiel_dl.tree.factored_game import FactoredGame
 from spiel_dl.tree.game_tree import GameTree
 
 Sight = Literal["features", "sequences"]
@@ -40,13 +41,11 @@ def of_states(rules: Rules, states: StateBatch, player: int, sight: Sight) -> to
     return rules.features(states, player)
 
 
-def of_infosets(tree: GameTree, player: int, sight: Sight) -> np.ndarray:
-    """What a network sees in all decision infosets of a player: float32 [I, D]."""
+def of_infosets(
+    game: GameTree | FactoredGame, player: int, sight: Sight, begin: int = 0, end: int | None = None
+) -> np.ndarray:
+    """What a network sees in a player's infosets from `begin` to before `end`: float32 [N, D]."""
+    end = game.num_infosets(player) if end is None else end
     if sight == "sequences":
-        return tree.observations(player).tensors
-    histories = tree.first_history[player]
-    if hasattr(tree.game, "rules"):
-        found: np.ndarray = tree.game.rules.features(tree.states_of(histories), player).numpy()
-        return found
-    seen = [features.features(tree.state(each), player) for each in histories]
-    return np.array(seen, np.float32).reshape(len(seen), features.num_features(tree.game))
+        return game.observations(player, begin, end).tensors
+    return game.features(player, begin, end)
