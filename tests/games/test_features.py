@@ -13,6 +13,7 @@ from spiel_dl.games.features import features, num_features
 from spiel_dl.games.goofspiel_ii import GoofspielIIRules
 from spiel_dl.games.leduc import LeducRules
 from spiel_dl.games.liars_dice import LiarsDiceRules
+from spiel_dl.games.phantom import phantom_ttt
 from spiel_dl.games.rules import Rules, StateBatch
 from tests.games.openspiel_conformance import possible_actions
 
@@ -242,3 +243,20 @@ def test_liars_dice_are_seen_by_counts_and_bids() -> None:
     assert first["called"].item() == 1
     begun = _pieces(rules, _after(rules, [0, 0, 2, 1]), 0)
     assert not any(begun[name].any() for name in ("quantity", "face", "own_bids", "called"))
+
+
+def test_phantom_games_are_seen_by_own_and_found_stones() -> None:
+    rules = phantom_ttt()
+    # Player 0 lays 4. Player 1 fails there and lays 0.
+    state = _after(rules, [4, 4, 0])
+    first, second = _pieces(rules, state, 0), _pieces(rules, state, 1)
+    assert first["own_stones"].nonzero()[0].tolist() == [4]
+    assert not first["found_stones"].any()
+    assert second["own_stones"].nonzero()[0].tolist() == [0]
+    assert second["found_stones"].nonzero()[0].tolist() == [4]
+    assert second["untried"].nonzero()[0].tolist() == [1, 2, 3, 5, 6, 7, 8]
+    np.testing.assert_allclose(second["counts"], 1 / 9, rtol=1e-6)
+    assert second["own_tries"][:3].argmax(axis=1).tolist() == [4, 0, 0]
+    assert second["own_tries"].sum() == 2
+    assert first["steps"].sum() == 3
+    assert [first["player"].tolist(), second["player"].tolist()] == [[1, 0], [0, 1]]
