@@ -63,15 +63,32 @@ class CompiledRules:
         stays as it is.
       constants: of the game.
       max_bits: K, the most ones in a player's information state tensor.
+      feature_kernel: the compiled loop that writes features. It takes the constants, the arrays of
+        the states, `observer` and `rows` as `write_features` has them.
     """
 
     kernel: Callable[..., None]
     constants: NamedTuple
     max_bits: int
+    feature_kernel: Callable[..., None] | None = None
 
     def advance(self, state: tuple[np.ndarray, ...], games: Games) -> None:
         """Goes on in all games, in place."""
         self.kernel(self.constants, *state, games)
+
+    def write_features(
+        self, state: tuple[np.ndarray, ...], observer: np.ndarray, rows: np.ndarray
+    ) -> None:
+        """Writes what networks see, as `Rules.features` has it.
+
+        Args:
+          state: the arrays of B states.
+          observer: int8 [B], the player as whom to look; negative: nobody, and no row is written.
+          rows: float32 [N, F], of the games in which somebody looks, in order; is written, whatever
+            it held.
+        """
+        assert self.feature_kernel is not None
+        self.feature_kernel(self.constants, *state, observer, rows)
 
 
 @inlined

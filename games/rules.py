@@ -352,6 +352,29 @@ class Rules(abc.ABC, Generic[State]):
         tensors = self.information_state_tensor(state, player).numpy()
         return [strings_of_pieces(pieces, row) for row in tensors]
 
+    def feature_pieces(self) -> Mapping[str, tuple[int, ...]]:
+        """Names and shapes of the pieces of `features`, in order."""
+        return {"player": (2,), **self.public_pieces(True), **self.private_pieces(True)}
+
+    @property
+    def num_features(self) -> int:
+        """F, the length of a row of `features`."""
+        return total_size(self.feature_pieces())
+
+    def features(self, state: State, player: int) -> torch.Tensor:
+        """What a network sees of the position as a player has it: float32 [B, F].
+
+        They are laid out so that a network generalises: own things first, the opponent's second,
+        boards as planes, hands and points as counts, and the sequence of observations only where
+        its order matters. They depend on the player's infoset alone, but need not tell all infosets
+        apart. Games override this; else networks see the information state tensor.
+        """
+        return self.information_state_tensor(state, player)
+
+    def history_features(self, state: State) -> torch.Tensor:
+        """What a critic sees, the features of player 0 and of player 1: float32 [B, 2 F]."""
+        return torch.cat([self.features(state, player) for player in (0, 1)], dim=1)
+
     def history_tensor(self, state: State) -> torch.Tensor:
         """Public and both private tensors, for critics: float32 [B, Dpub + 2 Dpriv]."""
         public = self.public_tensor(state, perfect_recall=True)
@@ -367,13 +390,3 @@ def one_hot(index: torch.Tensor, size: int) -> torch.Tensor:
 def look_up(bits: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
     """The rows of `bits` (float32 [K, D]) at `index` (int [B, n]), joined: float32 [B, n D]."""
     return torch.nn.functional.embedding(index.to(torch.int32), bits).flatten(1)
-
-
-def round_outcomes(first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
-    """Who won rounds of hidden bids: 1 player 0, 2 nobody, 3 player 1; 0 where it is not over yet.
-
-    Args:
-      first: player 0's bids, positive; 0 where there is none yet.
-      second: player 1's, of the same type and shape. It bids last.
-    """
-    return (2 - (first - second).sign()) * (second > 0)
