@@ -41,14 +41,13 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-import math
 from typing import NamedTuple
 
 import numpy as np
 import torch
 
-from spiel_dl.games import openspiel, rules
-from spiel_dl.games.holdem_betting import Betting, betting_tree, parse_bets
+from spiel_dl.games import rules
+from spiel_dl.games.holdem_betting import betting_tree, parse_betting
 from spiel_dl.games.holdem_cards import (
     RANKS,
     SUITS,
@@ -152,9 +151,24 @@ class HoldemRules(rules.Rules[HoldemState]):
         self.num_ranks, self.num_suits, self.num_hole = num_ranks, num_suits, num_hole_cards
         self.num_cards = num_ranks * num_suits
         self.board = parse_cards(board, num_ranks, num_suits)
-        self.betting = self._parse_betting(
-            board_cards, stacks, blinds, bets, max_wagers, min_wager, first_players
+        self.betting = parse_betting(
+            2 * self.num_hole,
+            board_cards=board_cards,
+            stacks=stacks,
+            blinds=blinds,
+            bets=bets,
+            max_wagers=max_wagers,
+            min_wager=min_wager,
+            first_players=first_players,
         )
+        num_dealt = sum(self.betting.board_cards)
+        num_shown = self.num_hole + len(self.board) + num_dealt
+        if num_shown > _MOST_CARDS or num_shown + self.num_hole > self.num_cards:
+            raise ValueError(
+                f"board={board!r} and board_cards={board_cards} make hands of {num_shown} cards, "
+                f"{num_shown + self.num_hole} in play; at most {_MOST_CARDS} and {self.num_cards} "
+                "are possible"
+            )
         self.ranges = (
             self._range("range_0", range_0),
             self._range("range_1", range_1),
@@ -163,7 +177,7 @@ class HoldemRules(rules.Rules[HoldemState]):
         self.tree = betting_tree(self.betting)
         self._amounts = np.unique(self.tree.spent)
         self.num_rounds = len(self.betting.board_cards)
-        self.num_dealt = self.betting.num_private + sum(self.betting.board_cards)
+        self.num_dealt = self.betting.num_private + num_dealt
         self.num_actions = self.betting.num_actions
         self.num_chance_outcomes = self.num_cards
         self.max_game_length = self.tree.longest
@@ -172,58 +186,6 @@ class HoldemRules(rules.Rules[HoldemState]):
         self.max_utility = float(at_end.max())
         self.min_utility = -self.max_utility
         self._tables_by_device: dict[torch.device, _Tables] = {}
-
-    def _parse_betting(
-        self,
-        board_cards: str,
-        stacks: str,
-        blinds: str,
-        bets: str,
-        max_wagers: str,
-        min_wager: float,
-        first_players: str,
-    ) -> Betting:
-        dealt = openspiel.parse_list(board_cards, "board_cards", int)
-        if not dealt or min(dealt) < 0:
-            raise ValueError(f"board_cards={board_cards} needs a number, 0 or more, for each round")
-        num_shown = self.num_hole + len(self.board) + sum(dealt)
-        num_needed = num_shown + self.num_hole
-        if num_shown > _MOST_CARDS or num_needed > self.num_cards:
-            raise ValueError(
-                f"board={card_list(self.board, self.num_suits)!r} and board_cards={board_cards} "
-                f"make hands of {num_shown} cards, {num_needed} in play; at most {_MOST_CARDS} and "
-                f"{self.num_cards} are possible"
-            )
-        chips = openspiel.parse_list(stacks, "stacks", float)
-        paid = openspiel.parse_list(blinds, "blinds", float)
-        if len(chips) != 2 or len(paid) != 2 or not min(paid) >= 0 or not max(paid) > 0:
-            raise ValueError(
-                f"stacks={stacks} and blinds={blinds} need a number for each player; blinds are 0 "
-                "or more, and not both 0"
-            )
-        if not max(paid) <= min(chips) < math.inf or (paid[0] != paid[1] and max(paid) in chips):
-            raise ValueError(f"stacks={stacks} must be larger than blinds={blinds}, and finite")
-        first = openspiel.parse_list(first_players, "first_players", int) or (0,)
-        if not set(first) <= {0, 1} or len(first) > len(dealt):
-            raise ValueError(
-                f"first_players={first_players} must be 0 or 1 for each of {len(dealt)} rounds"
-            )
-        wagers = openspiel.parse_list(max_wagers, "max_wagers", int)
-        if wagers and (len(wagers) != len(dealt) or min(wagers) < 0):
-            raise ValueError(
-                f"max_wagers={max_wagers} must have a number, 0 or more, for each of the "
-                f"{len(dealt)} rounds, or none"
-            )
-        return Betting(
-            (chips[0], chips[1]),
-            (paid[0], paid[1]),
-            2 * self.num_hole,
-            dealt,
-            (*first, *first[-1:] * (len(dealt) - len(first))),
-            wagers or (1 << 30,) * len(dealt),
-            max(paid) if min_wager < 0 else min_wager,
-            parse_bets(bets, len(dealt)),
-        )
 
     def _range(self, name: str, text: str) -> np.ndarray:
         """The weights of a player's hands that have no card of the board."""

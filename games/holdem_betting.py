@@ -23,6 +23,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from spiel_dl.games.openspiel import parse_list
+
 FOLD, CALL, FIRST_WAGER = 0, 1, 2
 NOBODY = -1
 CHANCE, TERMINAL = -1, -4
@@ -81,6 +83,56 @@ def wager(size: str, most_in: float) -> float:
     if size.endswith("c"):
         return most_in + float(size[:-1])
     return most_in * (1.0 + 2.0 * (1.0 if size == "pot" else float(size[:-1]) / 100))
+
+
+def parse_betting(
+    num_private: int,
+    *,
+    board_cards: str,
+    stacks: str,
+    blinds: str,
+    bets: str,
+    max_wagers: str,
+    min_wager: float,
+    first_players: str,
+) -> Betting:
+    """The betting of a game string's parameters, see `holdem.HoldemRules`.
+
+    Raises:
+      ValueError: if one of them is out of its range.
+    """
+    dealt = parse_list(board_cards, "board_cards", int)
+    if not dealt or min(dealt) < 0:
+        raise ValueError(f"board_cards={board_cards} needs a number, 0 or more, for each round")
+    chips, paid = parse_list(stacks, "stacks", float), parse_list(blinds, "blinds", float)
+    if len(chips) != 2 or len(paid) != 2 or not min(paid) >= 0 or not max(paid) > 0:
+        raise ValueError(
+            f"stacks={stacks} and blinds={blinds} need a number for each player; blinds are 0 or "
+            "more, and not both 0"
+        )
+    if not max(paid) < min(chips) <= max(chips) < math.inf:
+        raise ValueError(f"stacks={stacks} must be larger than blinds={blinds}, and finite")
+    first = parse_list(first_players, "first_players", int) or (0,)
+    if not set(first) <= {0, 1} or len(first) > len(dealt):
+        raise ValueError(
+            f"first_players={first_players} must be 0 or 1 for each of {len(dealt)} rounds"
+        )
+    wagers = parse_list(max_wagers, "max_wagers", int)
+    if wagers and (len(wagers) != len(dealt) or min(wagers) < 0):
+        raise ValueError(
+            f"max_wagers={max_wagers} must have a number, 0 or more, for each of the {len(dealt)} "
+            "rounds, or none"
+        )
+    return Betting(
+        (chips[0], chips[1]),
+        (paid[0], paid[1]),
+        num_private,
+        dealt,
+        (*first, *first[-1:] * (len(dealt) - len(first))),
+        wagers or (1 << 30,) * len(dealt),
+        max(paid) if min_wager < 0 else min_wager,
+        parse_bets(bets, len(dealt)),
+    )
 
 
 def parse_bets(text: str, num_rounds: int) -> tuple[Sizes, ...]:

@@ -30,7 +30,7 @@ from spiel_dl.tree.information_states import Observations
 from spiel_dl.tree.sequence_form import Treeplex
 
 _NUM_PARTS = 16
-_SECONDS_PER_HAND = 9e-9
+_SECONDS_PER_HAND = 8e-9
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
