@@ -38,6 +38,10 @@ _DIGITS = {"asking": 1, "seconds": 1}
 _OTHER_DIGITS = 6
 # Of a policy: both players' strategies, plans, and one player's counterfactual values and response.
 _ARRAYS = 4
+# Of a solver: what it learns, and copies while its policies are judged.
+_SOLVER_ARRAYS = 10
+_SECONDS_PER_SEQUENCE = 5e-9
+"""What regrets and averages take, of one processor."""
 
 
 def estimate(game: FactoredGame) -> str:
@@ -51,6 +55,16 @@ def estimate(game: FactoredGame) -> str:
         f"{game.game}: {counts} infosets; about {gigabytes:.1f} GB, and "
         f"{2 * cost.seconds / form.num_threads:.1f} s once the policy is known"
     )
+
+
+def estimate_solving(game: FactoredGame) -> str:
+    """How many infosets there are, and about how much memory and time an iteration of CFR takes."""
+    sequences = sum(treeplex.num_sequences for treeplex in game.treeplexes)
+    cost, threads = game.sequence_form.cost, game.sequence_form.num_threads
+    gigabytes = (8 * _SOLVER_ARRAYS * sequences + cost.num_bytes) / 1e9
+    seconds = 2 * cost.seconds / threads + _SECONDS_PER_SEQUENCE * sequences
+    counts = " + ".join(f"{game.num_infosets(player):,}" for player in (0, 1))
+    return f"{counts} infosets; about {gigabytes:.2g} GB, and {seconds:.2g} s an iteration"
 
 
 def judge_all(
