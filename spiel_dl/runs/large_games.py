@@ -6,10 +6,12 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import pyspiel
 from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.factored.families import factored_game
 from spiel_dl.play import registry
+from spiel_dl.play.presets import game_string
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.runs.reports import Table
 from spiel_dl.runs.workspace import Workspace, file_name
@@ -142,12 +144,27 @@ def judge(game: FactoredGame, policy: openspiel_policy.Policy) -> dict[str, floa
     }
 
 
+def _load(policy: str, name: str, device: str) -> tuple[pyspiel.Game, openspiel_policy.Policy]:
+    """The game of a name, and the policy. A preset's name may be that of its game's twin as well:
+    then it is the one for which the policy is.
+    """
+    twins = [load_turn_based(each) for each in dict.fromkeys([name, game_string(name)])]
+    problem: ValueError | None = None
+    for game in twins:
+        try:
+            return game, registry.load_policy(policy, game, device=device)
+        except ValueError as error:
+            problem = problem or error
+    assert problem is not None
+    raise problem
+
+
 def _judge(
     policy: str, name: str, device: str, on_message: Callable[[str], object]
 ) -> dict[str, Any]:
     # What is wrong with the policy is told before the game's tables are made.
-    turn_based, start = load_turn_based(name), time.perf_counter()
-    loaded = registry.load_policy(policy, turn_based, device=device)
+    start = time.perf_counter()
+    turn_based, loaded = _load(policy, name, device)
     loading = time.perf_counter() - start
     game = factored_game(turn_based)
     on_message(estimate(game))

@@ -9,14 +9,8 @@ from open_spiel.python import policy as openspiel_policy
 import spiel_dl.games  # noqa: F401  (registers the games)
 from spiel_dl.games.features import num_features
 from spiel_dl.play.bots import policy_bot
-from spiel_dl.play.matches import (
-    MatchResult,
-    ask,
-    parts_of,
-    play_match,
-    play_pairs,
-)
-from spiel_dl.policies import opponent_models
+from spiel_dl.play.matches import MatchResult, parts_of, play_match, play_pairs
+from spiel_dl.policies import asking, opponent_models
 from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.policies.policy_network import PolicyNetwork
 from spiel_dl.policies.small_policies import HighestActionPolicy
@@ -75,7 +69,7 @@ def test_a_network_answers_many_states_as_it_answers_one(game_string):
             if not state.is_chance_node():
                 states.append(state.clone())
             state.apply_action(int(generator.choice(state.legal_actions())))
-    for state, answer in zip(states, ask(policy, states), strict=True):
+    for state, answer in zip(states, asking.ask(policy, states), strict=True):
         alone = policy.action_probabilities(state)
         assert answer.probabilities == pytest.approx(alone, abs=1e-6)
         assert list(answer.probabilities) == list(alone)
