@@ -13,7 +13,6 @@ from spiel_dl.policies.sight import Sight
 
 # Adds up to nothing in a softmax, and stays finite where no action is legal.
 _ILLEGAL_LOGIT = -1e30
-_VECTOR = 16  # numbers that a processor handles at a time
 
 
 class Outputs(NamedTuple):
@@ -85,12 +84,7 @@ def log_policy(logits: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
 
 def policy_of(logits: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
     """The softmax over legal actions: [..., A]; 0 for illegal ones, unless no action is legal."""
-    allowed = torch.where(legal, logits, _ILLEGAL_LOGIT)
-    if not allowed.is_cpu or not (missing := -allowed.shape[-1] % _VECTOR):
-        return allowed.softmax(dim=-1)
-    # Of a few actions less than a vector holds, the softmax takes several times as long.
-    padded = torch.nn.functional.pad(allowed, (0, missing), value=-math.inf)
-    return padded.softmax(dim=-1)[..., : allowed.shape[-1]]
+    return torch.where(legal, logits, _ILLEGAL_LOGIT).softmax(dim=-1)
 
 
 class MaskedPolicy(NamedTuple):
