@@ -104,12 +104,14 @@ class MaskedPolicy(NamedTuple):
 
         On a CPU several times as fast as `log_policy`, which asks for exponentials of -1e30.
         """
-        barred = torch.lerp(logits.new_full((), _ILLEGAL_LOGIT), logits, mask)
-        shifted = (logits - barred.amax(dim=-1, keepdim=True)).mul_(mask)
-        # Powers of 2 take a third of the time.
-        weights = (shifted * math.log2(math.e)).exp2_().mul_(mask)
-        total = weights.sum(dim=-1, keepdim=True).clamp_(min=torch.finfo(logits.dtype).tiny)
-        return MaskedPolicy(weights.div_(total), shifted.sub_(total.log()).mul_(mask))
+        shifted = torch.lerp(logits.new_full((), _ILLEGAL_LOGIT), logits, mask)
+        largest = shifted.amax(dim=-1, keepdim=True)
+        shifted -= largest
+        # Powers of 2 take a third of the time, and no longer where they are 0.
+        weights = (shifted * math.log2(math.e)).exp2_()
+        total = weights.sum(dim=-1, keepdim=True)
+        share = (largest > _ILLEGAL_LOGIT) / total
+        return MaskedPolicy(weights.mul_(share), shifted.sub_(total.log()).mul_(mask))
 
 
 def as_mask(legal: torch.Tensor) -> torch.Tensor:
