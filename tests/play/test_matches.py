@@ -7,14 +7,16 @@ import torch
 from open_spiel.python import policy as openspiel_policy
 
 import spiel_dl.games  # noqa: F401  (registers the games)
+from spiel_dl.games.features import num_features
 from spiel_dl.play.bots import policy_bot
+from spiel_dl.play.match_results import MatchResult
 from spiel_dl.play.matches import (
-    MatchResult,
     ask,
     parts_of,
     play_match,
     play_pairs,
 )
+from spiel_dl.play.registry import load_policy
 from spiel_dl.policies import opponent_models
 from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.policies.policy_network import PolicyNetwork
@@ -65,9 +67,7 @@ def test_results_do_not_depend_on_how_pairs_are_shared_out():
 @pytest.mark.parametrize("game_string", ["leduc_poker", "python_goofspiel_ii(num_cards=4)"])
 def test_a_network_answers_many_states_as_it_answers_one(game_string):
     game = pyspiel.load_game(game_string)
-    network = PolicyNetwork(
-        game.information_state_tensor_size(), game.num_distinct_actions(), (16,)
-    )
+    network = PolicyNetwork(num_features(game), game.num_distinct_actions(), (16,))
     policy = NetworkPolicy(game, network, 3 * network.initial_parameters(seed=0))
     generator, states = np.random.default_rng(0), []
     for _ in range(5):
@@ -133,3 +133,32 @@ def test_errors():
         policy_bot(uniform, 0, seed=-1)
     with pytest.raises(ValueError, match="pairs_at_once=0"):
         parts_of(2, 0)
+
+
+@pytest.mark.parametrize(
+    ("game_string", "names"),
+    [
+        ("python_goofspiel_ii(num_cards=4)", ("highest", "uniform")),
+        ("python_leduc", ("uniform", "highest")),
+        (
+            "python_battleships(board_width=3,board_height=3,ship_sizes=[2;2])",
+            ("hunter", "uniform"),
+        ),
+    ],
+)
+def test_batches_of_states_play_the_same_games(game_string, names):
+    class Asked(openspiel_policy.Policy):
+        """Another policy, of which nobody knows that it answers many states at once."""
+
+        def __init__(self, policy):
+            super().__init__(policy.game, [0, 1])
+            self.action_probabilities = policy.action_probabilities
+
+    game = pyspiel.load_game(game_string)
+    policies = tuple(load_policy(name, game) for name in names)
+    batched = play_pairs(game, policies, range(3, 20), seed=5)
+    alone = play_pairs(game, tuple(map(Asked, policies)), range(3, 20), seed=5)
+    np.testing.assert_array_equal(batched.returns, alone.returns)
+    assert len(np.unique(batched.returns)) > 1
+    for ours, theirs in zip(batched.times, alone.times, strict=True):
+        assert ours.num_moves == theirs.num_moves
