@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from spiel_dl.tree.depth_limit import DepthLimit
     from spiel_dl.tree.game_tree import GameTree
     from spiel_dl.tree.load import AnyGame, compile_game
-    from spiel_dl.value_functions.base import ZeroValue
+    from spiel_dl.value_functions.base import ValueFunction, ZeroValue
     from spiel_dl.value_functions.exact import ExactValue
 
 __all__ = [
@@ -86,6 +86,7 @@ __all__ = [
     "PredictiveCFRPlus",
     "RNaD",
     "SePoT",
+    "ValueFunction",
     "ZeroValue",
     "best_response_policy",
     "best_response_value",
@@ -130,6 +131,7 @@ _SOURCES = {
     "RNR": ("algorithms.rnr", "RNRPolicy"),
     "RNaD": ("algorithms.rnad", "RNaDSolver"),
     "SePoT": ("algorithms.sepot", "load"),
+    "ValueFunction": ("value_functions.base", "ValueFunction"),
     "ZeroValue": ("value_functions.base", "ZeroValue"),
     "best_response_policy": ("algorithms.best_response", "best_response_policy"),
     "best_response_value": ("algorithms.best_response", "best_response_value"),
@@ -158,7 +160,10 @@ if not TYPE_CHECKING:  # A type checker takes the names from the imports above.
         if name == "__version__":
             return importlib.metadata.version("spiel_dl")
         if name not in _SOURCES:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+            from spiel_dl.system.messages import did_you_mean
+
+            meant = did_you_mean(name, __all__)
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}{meant}")
         module, attribute = _SOURCES[name]
         globals()[name] = getattr(importlib.import_module(f"{__name__}.{module}"), attribute)
         return globals()[name]

@@ -5,9 +5,8 @@ Sequential Games", section 4. As in CDBR, each step looks down to a horizon. But
 follows the model only with probability p, and else does what is worst for the player, who does not
 see which. So its realization plan above the horizon is p * model + (1 - p) * free, also in the
 ranges that the value function gets (`solvers.restricted_game`). p = 0 is continual resolving, and
-one step over the whole game is the restricted Nash response (`algorithms.rnr`). p = 1 is CDBR with
-the same scheme and depth limit, up to which of a step's solutions is found; by default, CDBR slides
-and CDRNR goes in blocks.
+one step over the whole game is the restricted Nash response (`algorithms.rnr`). p = 1 is CDBR, up
+to which of a step's solutions is found.
 
 The opponent may have come to a step by another way than the step before expected. What makes up for
 it is the gadget. *Gain* is the expected utility against the model less the game's value v; *safety*
@@ -73,7 +72,7 @@ class CDRNRPolicy(ResponsePolicy):
         depth_limit: DepthLimit,
         *,
         p: float,
-        scheme: str = "block",
+        scheme: str = "sliding",
         gadget: str = "joint",
         refinement: str | None = None,
         value_function: AnyValueFunction | None = None,
@@ -88,7 +87,8 @@ class CDRNRPolicy(ResponsePolicy):
           model: the opponent's policy as far as it is known; its part for `player` is not read.
           depth_limit: how many levels a step looks ahead.
           p: the probability that the opponent follows the model, 0 to 1.
-          scheme: "block": a step every so many levels. "sliding": a step at every level.
+          scheme: "sliding": a step at every level. "block": a step every so many levels, as the
+            papers define it.
           gadget: "joint", "full", "full_trunk", "resolving", "max_margin" or "reach_max_margin";
             see above. The last three know what the opponent had before where a step ends only, if
             a value function tells it: they cannot slide with one. The full ones have no one
