@@ -6,6 +6,7 @@ The luck is that of `play.matches`, number by number, so the games are the same.
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import numpy as np
 import torch
@@ -25,7 +26,7 @@ def sources(seed: int, pair: int) -> list[np.random.Generator]:
 
 
 def play(
-    rules: Rules, policies: tuple[PolicyRows, PolicyRows], pairs: range, seed: int
+    rules: Rules[Any], policies: tuple[PolicyRows, PolicyRows], pairs: range, seed: int
 ) -> PairResults:
     """Plays some pairs of games.
 
@@ -76,7 +77,7 @@ def play(
     return PairResults(by_seat + 0.0, (times[0], times[1]))
 
 
-def _numbers(rules: Rules, pairs: range, seed: int) -> np.ndarray:
+def _numbers(rules: Rules[Any], pairs: range, seed: int) -> np.ndarray:
     """Random numbers in [0, 1) for all events of each source: float64 [3, P, E]."""
     most = max(rules.max_game_length, rules.max_chance_nodes)
     drawn = [[source.random(most) for source in sources(seed, pair)] for pair in pairs]

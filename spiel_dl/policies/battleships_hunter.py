@@ -26,6 +26,7 @@ from spiel_dl.games.battleships import BattleshipsRules
 from spiel_dl.games.battleships_fleets import HIT, NOTHING, SUNK
 from spiel_dl.games.battleships_public_states import BattleshipsState
 from spiel_dl.games.compiled import kernel
+from spiel_dl.games.rules import StateBatch
 from spiel_dl.policies import asking
 from spiel_dl.tree.from_openspiel import check_game_of
 
@@ -95,8 +96,9 @@ class HunterPolicy(openspiel_policy.Policy):
             for state, row in zip(states, rows, strict=True)
         ]
 
-    def rows(self, states: BattleshipsState, player: int) -> np.ndarray:
-        """The same in a batch of states in which one player acts: float64 [B, A]."""
+    def rows(self, states: StateBatch, player: int) -> np.ndarray:
+        """The same in a batch of its game's states in which one player acts: float64 [B, A]."""
+        assert isinstance(states, BattleshipsState)
         game_rules = self._rules
         legal = game_rules.legal_actions(states).numpy()
         rows: np.ndarray = legal / legal.sum(axis=1, keepdims=True).clip(min=1)

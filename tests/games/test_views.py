@@ -133,7 +133,7 @@ def test_endings_fit_what_the_player_has_won(game_string):
         ]
         assert all(text and text[0].isupper() and text[-1] == "." for text in told)
         for player, text in enumerate(told):
-            if "You folded" in text or "You called" in text and "It was true" in text:
+            if "You folded" in text or ("You called" in text and "It was true" in text):
                 assert state.player_return(player) < 0
             if "Most points win" in text:
                 own, other = (int(word) for word in re.findall(r"\d+", text))
