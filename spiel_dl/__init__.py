@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from spiel_dl.algorithms.sequence_form_lp import solve_zero_sum_game as solve_lp
     from spiel_dl.algorithms.solve import solve
     from spiel_dl.algorithms.trunk_exploitability import trunk_exploitability, trunk_nash_conv
+    from spiel_dl.games import poker
     from spiel_dl.play.bots import policy_bot
     from spiel_dl.play.matches import play_match
     from spiel_dl.play.registry import load_policy
@@ -100,6 +101,7 @@ __all__ = [
     "nash_conv",
     "play_match",
     "player_exploitability",
+    "poker",
     "policy_bot",
     "random_policy",
     "solve",
@@ -145,6 +147,7 @@ _SOURCES = {
     "nash_conv": ("algorithms.exploitability", "nash_conv"),
     "play_match": ("play.matches", "play_match"),
     "player_exploitability": ("algorithms.exploitability", "player_exploitability"),
+    "poker": ("games.poker", ""),
     "policy_bot": ("play.bots", "policy_bot"),
     "random_policy": ("policies.opponent_models", "random_policy"),
     "solve": ("algorithms.solve", "solve"),
@@ -152,7 +155,7 @@ _SOURCES = {
     "trunk_exploitability": ("algorithms.trunk_exploitability", "trunk_exploitability"),
     "trunk_nash_conv": ("algorithms.trunk_exploitability", "trunk_nash_conv"),
 }
-"""Where each name is defined: its module and what it is called there."""
+"""Where each name is defined: its module and what it is called there; nothing: the module."""
 
 if not TYPE_CHECKING:  # A type checker takes the names from the imports above.
 
@@ -165,7 +168,8 @@ if not TYPE_CHECKING:  # A type checker takes the names from the imports above.
             meant = did_you_mean(name, __all__)
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}{meant}")
         module, attribute = _SOURCES[name]
-        globals()[name] = getattr(importlib.import_module(f"{__name__}.{module}"), attribute)
+        found = importlib.import_module(f"{__name__}.{module}")
+        globals()[name] = getattr(found, attribute) if attribute else found
         return globals()[name]
 
     def __dir__() -> list[str]:

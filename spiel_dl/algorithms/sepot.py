@@ -49,7 +49,7 @@ can do behind the leaves.
 from __future__ import annotations
 
 import os
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import torch
@@ -199,6 +199,7 @@ class SePoTPlayPolicy(SearchPolicy):
         super().__init__(source, spec, config.effort, max_kept=max_kept)
 
 
+@runtime_checkable
 class LearnerWithCritic(Protocol):
     """A learner of a policy and of a critic of it."""
 

@@ -10,14 +10,9 @@ import spiel_dl.games  # noqa: F401  (registers the games)
 from spiel_dl.games.features import num_features
 from spiel_dl.play.bots import policy_bot
 from spiel_dl.play.match_results import MatchResult
-from spiel_dl.play.matches import (
-    ask,
-    parts_of,
-    play_match,
-    play_pairs,
-)
+from spiel_dl.play.matches import parts_of, play_match, play_pairs
 from spiel_dl.play.registry import load_policy
-from spiel_dl.policies import opponent_models
+from spiel_dl.policies import asking, opponent_models
 from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.policies.policy_network import PolicyNetwork
 from spiel_dl.policies.small_policies import HighestActionPolicy
@@ -76,7 +71,7 @@ def test_a_network_answers_many_states_as_it_answers_one(game_string):
             if not state.is_chance_node():
                 states.append(state.clone())
             state.apply_action(int(generator.choice(state.legal_actions())))
-    for state, answer in zip(states, ask(policy, states), strict=True):
+    for state, answer in zip(states, asking.ask(policy, states), strict=True):
         alone = policy.action_probabilities(state)
         assert answer.probabilities == pytest.approx(alone, abs=1e-6)
         assert list(answer.probabilities) == list(alone)
@@ -120,7 +115,7 @@ def test_errors():
     game = pyspiel.load_game("kuhn_poker")
     uniform = openspiel_policy.UniformRandomPolicy(game)
     for num_games in (0, 1, 7):
-        with pytest.raises(ValueError, match=f"num_games={num_games} must be at least 2 and even"):
+        with pytest.raises(ValueError, match=f"num_games={num_games} must be a whole number, at"):
             play_match(game, uniform, uniform, num_games)
     with pytest.raises(ValueError, match="seed=-1"):
         play_match(game, uniform, uniform, 2, seed=-1)
