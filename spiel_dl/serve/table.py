@@ -199,6 +199,6 @@ def _picture(state: pyspiel.State, seat: int, actions: list[int]) -> list[dict[s
     rules = getattr(state.get_game(), "rules", None)
     if rules is None:
         return []
-    from spiel_dl.games import pictures  # With torch, which other games do without.
+    from spiel_dl.games import views  # With torch, which other games do without.
 
-    return pictures.picture(rules, state.batch, seat, actions)
+    return views.picture(rules, state.batch, seat, actions)
