@@ -40,7 +40,13 @@ import math
 import numpy as np
 import torch
 
-from spiel_dl.games import battleships_fleets, battleships_public_states, openspiel, rules
+from spiel_dl.games import (
+    battleships_features,
+    battleships_fleets,
+    battleships_public_states,
+    openspiel,
+    rules,
+)
 from spiel_dl.games.battleships_compiled import compiled_battleships
 from spiel_dl.games.battleships_fleets import MISS, NOTHING
 from spiel_dl.games.battleships_public_states import BattleshipsBoards, BattleshipsState
@@ -271,6 +277,14 @@ class BattleshipsRules(BattleshipsBoards):
         tensor[:, player] = 1.0
         tensor[:, size:] = private
         return self._write_public(tensor, state, start=2)
+
+    def feature_pieces(self) -> dict[str, tuple[int, ...]]:
+        """As `Rules.feature_pieces`; the table of `battleships_features` explains them."""
+        return battleships_features.feature_pieces(self)
+
+    def features(self, state: BattleshipsState, player: int) -> torch.Tensor:
+        """What a network sees: float32 [B, F]."""
+        return battleships_features.features(self, state, player)
 
     def compiled(self) -> CompiledRules:
         """As `Rules.compiled`."""

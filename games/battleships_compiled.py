@@ -65,7 +65,8 @@ def compiled_battleships(
         is_win_loss,
     )
     # Who is asked, the placements made, the own ones, and two bits of every shot.
-    return CompiledRules(_advance, constants, 1 + 3 * fleets.num_ships + 4 * num_shots)
+    max_bits = 1 + 3 * fleets.num_ships + 4 * num_shots
+    return CompiledRules(_advance, constants, max_bits, _features)
 
 
 @kernel
@@ -187,3 +188,54 @@ def _return(constants: _Constants, tiles_left: np.ndarray) -> float:
     if constants.is_win_loss:
         return np.float64(first_floats) - np.float64(second_floats)
     return gain
+
+
+@kernel
+def _features(
+    constants: _Constants,
+    next_move: np.ndarray,
+    record: np.ndarray,
+    tiles_left: np.ndarray,
+    boards: np.ndarray,
+    observer: np.ndarray,
+    rows: np.ndarray,
+) -> None:
+    """What observers see, as `battleships_features` has it."""
+    num_ships, num_tiles = len(constants.covers), constants.covers.shape[2]
+    own_board = OWN_BIT + num_ships * num_tiles
+    next_ship = own_board + 6 * num_tiles
+    shots_left = next_ship + num_ships
+    sunk = shots_left + 2
+    share = np.float32(1 / constants.num_shots)
+    index = 0
+    for game in range(len(observer)):
+        player = observer[game]
+        if player < 0:
+            continue
+        row = rows[index]
+        index += 1
+        row[:] = 0.0
+        row[player] = 1.0
+        num_placed = 0
+        for ship in range(num_ships):
+            placement = record[game, 2 * ship + player] - num_tiles
+            if placement >= 0:
+                num_placed += 1
+                for tile in range(num_tiles):
+                    row[OWN_BIT + ship * num_tiles + tile] = constants.covers[ship, placement, tile]
+        if num_placed < num_ships:
+            row[next_ship + num_placed] = 1.0
+        for side in range(2):
+            owner = player if side == 0 else 1 - player
+            first = own_board + 3 * side * num_tiles
+            for tile in range(num_tiles):
+                outcome = boards[game, owner * num_tiles + tile]
+                if outcome != NOTHING:
+                    row[first + outcome * num_tiles + tile] = 1.0
+            left, num_sunk = 0, 0
+            for shot in range(constants.num_shots):
+                left += record[game, 2 * (num_ships + shot) + owner] < 0
+            row[shots_left + side] = np.float32(left) * share
+            for ship in range(num_ships):
+                num_sunk += tiles_left[game, 2 * ship + owner] == 0
+            row[sunk + side * num_ships : sunk + side * num_ships + num_sunk] = 1.0

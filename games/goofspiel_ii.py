@@ -23,13 +23,25 @@ observation shows it, too |
 | public | no | player_0_has_bid | 1 | whether player 0 has bid in the current round |
 | private | yes | bids | T x N | the own bid of every round |
 | private | no | hand | N | the own bid cards left |
+
+What a network sees does not tell the seats apart, because bids are simultaneous: at its decision a
+player sees what the other one would see in its place.
+
+| piece | shape | meaning |
+|---|---|---|
+| hand | N | the own bid cards left |
+| point_card | N | the point card of this round, one-hot; zeros between rounds and at the end |
+| point_cards_left | N | the point cards not yet turned up |
+| points | 3 | own points, the opponent's, and their difference, as shares of S |
+| bids | T x N | the own bid of every round, one-hot; zeros before |
+| outcomes | T x 3 | one-hot of a round that was won, tied, lost; zeros before its end |
+| point_cards | T x N | the point card of every round begun; only if their order is random |
 """
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -37,11 +49,12 @@ import torch
 from spiel_dl.games import rules
 from spiel_dl.games.compiled import CompiledRules
 from spiel_dl.games.goofspiel_ii_compiled import compiled_goofspiel
+from spiel_dl.games.goofspiel_ii_tables import DECK, GoofspielTables, goofspiel_tables
+from spiel_dl.games.hidden_bids import outcomes_for, round_outcomes
 
 POINTS_ORDERS = ("random", "descending", "ascending")
 RETURNS_TYPES = ("win_loss", "point_difference")
 _MAX_CARDS = 127  # card values are stored as int8
-_DECK = 2  # the row of the point cards, after the two players' rows
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,34 +70,6 @@ class GoofspielIIState(rules.StateBatch):
     step: torch.Tensor
     played: torch.Tensor
     remaining: torch.Tensor
-
-
-class _Tables(NamedTuple):
-    """What the number of steps made decides, E being the last: tensors on one device.
-
-    Attributes:
-      player: int8 [E+1], who acts.
-      next_step: int32 [E+1], the step after; the last one is its own successor.
-      round_index: int16 [E+1], how many rounds are over.
-      writes: bool [E+1, R T], the entry of `played` that the step fills.
-      acts: bool [E+1, R N], the row of `remaining` from which the step takes a card.
-      public_cards: int8 [E+1, T], the point cards seen so far, if their order is fixed; else 0.
-      card: int8 [N], the card values 1..N.
-      card_bits: float32 [N+1, N], one-hot of a card value; zeros for none, 0.
-      winner_bits: float32 [4, 3], one-hot of 1 player 0 won, 2 draw, 3 player 1 won; zeros for 0.
-      action: int64 [R N], the action that takes each entry of `remaining`.
-    """
-
-    player: torch.Tensor
-    next_step: torch.Tensor
-    round_index: torch.Tensor
-    writes: torch.Tensor
-    acts: torch.Tensor
-    public_cards: torch.Tensor
-    card: torch.Tensor
-    card_bits: torch.Tensor
-    winner_bits: torch.Tensor
-    action: torch.Tensor
 
 
 class GoofspielIIRules(rules.Rules[GoofspielIIState]):
@@ -126,7 +111,7 @@ class GoofspielIIRules(rules.Rules[GoofspielIIState]):
         self._num_rows = 3 if self._random else 2
         rounds_of_steps = self.num_turns - int(self._plays_last_round)
         self._last_step = self._num_rows * rounds_of_steps
-        self._tables_by_device: dict[torch.device, _Tables] = {}
+        self._tables_by_device: dict[torch.device, GoofspielTables] = {}
         self.num_actions = num_cards
         self.num_chance_outcomes = num_cards if self._random else 0
         self.max_game_length = 2 * rounds_of_steps
@@ -177,7 +162,7 @@ class GoofspielIIRules(rules.Rules[GoofspielIIState]):
         """Uniform over the point cards left, where chance acts: float64 [B, C]."""
         if not self._random:
             return super().chance_probabilities(state)
-        cards = self._available(state)[:, _DECK * self.num_cards :].to(torch.float64)
+        cards = self._available(state)[:, DECK * self.num_cards :].to(torch.float64)
         return cards / cards.sum(dim=1, keepdim=True).clamp(min=1.0)
 
     def apply(self, state: GoofspielIIState, action: torch.Tensor) -> GoofspielIIState:
@@ -235,7 +220,7 @@ class GoofspielIIRules(rules.Rules[GoofspielIIState]):
         tables = self._tables(state.step.device)
         first, second = self._bids(state)
         points = self._point_cards(state)
-        outcome = rules.round_outcomes(first, second)
+        outcome = round_outcomes(first, second)
         winners = rules.look_up(tables.winner_bits, outcome)
         shown = rules.look_up(tables.card_bits, points)
         has_bid = (first > 0).to(torch.float32)
@@ -269,12 +254,45 @@ class GoofspielIIRules(rules.Rules[GoofspielIIState]):
     def public_code(self, state: GoofspielIIState) -> torch.Tensor:
         """The point cards, whether player 0 has bid, and who has won each round: int8 [B, 3 T]."""
         first, second = self._bids(state)
-        outcome = rules.round_outcomes(first, second)
+        outcome = round_outcomes(first, second)
         return torch.cat([self._point_cards(state), (first > 0).to(torch.int8), outcome], dim=1)
 
     def private_code(self, state: GoofspielIIState, player: int) -> torch.Tensor:
         """The player's bids: int8 [B, T]."""
         return self._bids(state)[player]
+
+    def feature_pieces(self) -> Mapping[str, tuple[int, ...]]:
+        """Names and shapes of what a network sees; the module's second table explains them."""
+        cards, turns = self.num_cards, self.num_turns
+        return {
+            "hand": (cards,),
+            "point_card": (cards,),
+            "point_cards_left": (cards,),
+            "points": (3,),
+            "bids": (turns, cards),
+            "outcomes": (turns, 3),
+            "point_cards": (turns if self._random else 0, cards),
+        }
+
+    def features(self, state: GoofspielIIState, player: int) -> torch.Tensor:
+        """What a network sees: float32 [B, F]."""
+        tables, turns = self._tables(state.step.device), self.num_turns
+        bids, points = self._bids(state), self._point_cards(state)
+        outcomes = outcomes_for(player, round_outcomes(*bids))
+        won, lost = ((points * (outcomes == each)).sum(dim=1, keepdim=True) for each in (1, 3))
+        shown = rules.look_up(tables.card_bits, points)
+        rounds = torch.arange(turns, device=state.device)
+        is_now = rounds == self.round_index(state)[:, None]
+        share = 2 / (self.num_cards * (self.num_cards + 1))
+        columns = [
+            self.private_tensor(state, player, perfect_recall=False),
+            rules.look_up(tables.card_bits, (points * is_now).sum(dim=1, keepdim=True)),
+            1 - shown.unflatten(1, (turns, self.num_cards)).sum(dim=1),
+            torch.cat([won, lost, won - lost], dim=1).float() * share,
+            rules.look_up(tables.card_bits, bids[player]),
+            rules.look_up(tables.winner_bits, outcomes),
+        ]
+        return torch.cat(columns + [shown] * self._random, dim=1)
 
     def compiled(self) -> CompiledRules:
         """As `Rules.compiled`."""
@@ -319,7 +337,7 @@ class GoofspielIIRules(rules.Rules[GoofspielIIState]):
     def _point_cards(self, state: GoofspielIIState) -> torch.Tensor:
         """The point cards turned up so far, 1..N or 0: int8 [B, T]."""
         if self._random:
-            return state.played[:, _DECK * self.num_turns :]
+            return state.played[:, DECK * self.num_turns :]
         return self._tables(state.step.device).public_cards.index_select(0, state.step)
 
     def _point_totals(self, points_won: torch.Tensor) -> torch.Tensor:
@@ -354,37 +372,9 @@ class GoofspielIIRules(rules.Rules[GoofspielIIState]):
         lost = 1 if self.num_turns == self.num_cards else 0
         return (dealt - 2 * lost) / 2
 
-    def _tables(self, device: torch.device) -> _Tables:
+    def _tables(self, device: torch.device) -> GoofspielTables:
         if device not in self._tables_by_device:
-            arrays = self._make_tables()
-            self._tables_by_device[device] = _Tables(
-                **{name: torch.from_numpy(array).to(device) for name, array in arrays.items()}
+            self._tables_by_device[device] = goofspiel_tables(
+                self.num_cards, self.num_turns, self.points_order, self._last_step, device
             )
         return self._tables_by_device[device]
-
-    def _make_tables(self) -> dict[str, np.ndarray]:
-        rows, cards, turns, last = self._num_rows, self.num_cards, self.num_turns, self._last_step
-        step = np.arange(last)
-        row = np.array([_DECK, 0, 1] if self._random else [0, 1])[step % rows]
-        player = np.where(row == _DECK, rules.CHANCE_PLAYER, row)
-        round_index = np.append(step // rows, turns)
-        writes = np.zeros((last + 1, rows, turns), dtype=bool)
-        writes[step, row, round_index[:-1]] = True
-        acts = np.zeros((last + 1, rows, cards), dtype=bool)
-        acts[step, row] = True
-        points = np.arange(1, cards + 1)
-        if self.points_order == "descending":
-            points = points[::-1]
-        is_seen = (np.arange(turns) <= round_index[:, None]) & (not self._random)
-        return {
-            "player": np.append(player, rules.TERMINAL_PLAYER).astype(np.int8),
-            "next_step": np.minimum(np.arange(last + 1) + 1, last).astype(np.int32),
-            "round_index": round_index.astype(np.int16),
-            "writes": writes.reshape(last + 1, -1),
-            "acts": acts.reshape(last + 1, -1),
-            "public_cards": np.where(is_seen, points[:turns], 0).astype(np.int8),
-            "card": np.arange(1, cards + 1, dtype=np.int8),
-            "card_bits": np.eye(cards + 1, dtype=np.float32)[:, 1:],
-            "winner_bits": np.eye(4, dtype=np.float32)[:, 1:],
-            "action": np.tile(np.arange(cards), rows),
-        }

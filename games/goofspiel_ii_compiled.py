@@ -55,7 +55,7 @@ def compiled_goofspiel(
     constants = _Constants(
         player, acting_row, point_cards, num_cards, plays_last_round, is_win_loss
     )
-    return CompiledRules(_advance, constants, max_bits=1 + 4 * len(point_cards))
+    return CompiledRules(_advance, constants, 1 + 4 * len(point_cards), _features)
 
 
 @kernel
@@ -158,3 +158,57 @@ def _return(constants: _Constants, played: np.ndarray) -> float:
     if constants.is_win_loss:
         return np.sign(difference)
     return difference / 2
+
+
+@kernel
+def _features(
+    constants: _Constants,
+    step: np.ndarray,
+    played: np.ndarray,
+    remaining: np.ndarray,
+    observer: np.ndarray,
+    rows: np.ndarray,
+) -> None:
+    """What observers see, as `GoofspielIIRules.features` has it."""
+    cards, turns = constants.num_cards, len(constants.point_cards)
+    num_rows = remaining.shape[1] // cards
+    points = 3 * cards
+    bids = points + 3
+    outcomes = bids + turns * cards
+    shown = outcomes + turns * 3
+    share = np.float32(2 / (cards * (cards + 1)))
+    index = 0
+    for game in range(len(observer)):
+        player = observer[game]
+        if player < 0:
+            continue
+        row = rows[index]
+        index += 1
+        row[:] = 0.0
+        row[2 * cards : points] = 1.0
+        for card in range(cards):
+            row[card] = remaining[game, player * cards + card]
+        is_over = constants.player[step[game]] == TERMINAL
+        this_round = turns if is_over else step[game] // num_rows
+        won, lost = 0, 0
+        for turn in range(min(this_round + 1, turns)):
+            card = constants.point_cards[turn]
+            if num_rows > _DECK:
+                card = played[game, _DECK * turns + turn]
+                if card == 0:
+                    break
+                row[shown + turn * cards + card - 1] = 1.0
+            row[2 * cards + card - 1] = 0.0
+            own = played[game, player * turns + turn]
+            if own:
+                row[bids + turn * cards + own - 1] = 1.0
+            if turn == this_round:
+                row[cards + card - 1] = 1.0
+                continue
+            other = played[game, (1 - player) * turns + turn]
+            row[outcomes + 3 * turn + (0 if own > other else 2 if own < other else 1)] = 1.0
+            won += card * (own > other)
+            lost += card * (own < other)
+        row[points] = np.float32(won) * share
+        row[points + 1] = np.float32(lost) * share
+        row[points + 2] = np.float32(won - lost) * share

@@ -33,6 +33,7 @@ import numpy as np
 import torch
 
 from spiel_dl.games import rules
+from spiel_dl.games.hidden_bids import round_outcomes
 
 _MAX_COINS = 32766  # bids are stored as int16, plus one
 _MAX_START_LOCATION = 16_000  # so that the number of a location is an int16
@@ -237,7 +238,7 @@ class OshiZumoIIRules(rules.Rules[OshiZumoIIState]):
             has_bid = (self.current_player(state) == 1).to(torch.float32).unsqueeze(1)
             return torch.cat([location, has_bid, over], dim=1)
         first, second = state.bids[:, : self.max_rounds], state.bids[:, self.max_rounds :]
-        outcome = rules.round_outcomes(first, second)
+        outcome = round_outcomes(first, second)
         winners = rules.look_up(self._tables(state.step.device).winner_bits, outcome)
         return torch.cat([(first > 0).to(torch.float32), winners, over], dim=1)
 

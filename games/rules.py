@@ -390,13 +390,3 @@ def one_hot(index: torch.Tensor, size: int) -> torch.Tensor:
 def look_up(bits: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
     """The rows of `bits` (float32 [K, D]) at `index` (int [B, n]), joined: float32 [B, n D]."""
     return torch.nn.functional.embedding(index.to(torch.int32), bits).flatten(1)
-
-
-def round_outcomes(first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
-    """Who won rounds of hidden bids: 1 player 0, 2 nobody, 3 player 1; 0 where it is not over yet.
-
-    Args:
-      first: player 0's bids, positive; 0 where there is none yet.
-      second: player 1's, of the same type and shape. It bids last.
-    """
-    return (2 - (first - second).sign()) * (second > 0)

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import collections
 import dataclasses
-import math
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
-from spiel_dl.games.rules import CHANCE_PLAYER, TERMINAL_PLAYER, Rules, StateBatch
+from spiel_dl.games.rules import CHANCE_PLAYER, TERMINAL_PLAYER, Rules
+from tests.games.features_conformance import check_features
 from tests.games.openspiel_conformance import check_openspiel_game
+from tests.games.reconstruction_conformance import assert_equal_states, check_public_states
 
 __all__ = ["check_openspiel_game", "check_rules"]
 
@@ -72,7 +73,7 @@ def check_rules(rules: Rules, max_histories: int = 100_000) -> None:
     with pytest.raises(ValueError, match=r"has shape \[0\]"):
         rules.consistent_histories(torch.zeros(0))
     for level in levels:
-        _check_public_states(rules, level)
+        check_public_states(rules, level.states, level.public, level.actions, level.chance_reach)
 
 
 def _root_level(rules: Rules) -> _Level:
@@ -183,6 +184,7 @@ def _check_level(rules: Rules, level: _Level) -> None:
     _check_pieces(rules, states)
     _check_infostates(rules, level)
     _check_codes(rules, states)
+    check_features(rules, states, level.infostate)
     _check_terminal_states(rules, level)
     _check_type("round_index", rules.round_index(states), torch.int16, (batch,))
     assert rules.describe(states, batch - 1), "describe must not return an empty text"
@@ -263,7 +265,7 @@ def _check_terminal_states(rules: Rules, level: _Level) -> None:
     terminal = level.states.take(rows)
     for action in (0, rules.num_actions - 1):
         after = rules.apply(terminal, torch.full((len(rows),), action))
-        _assert_equal_states(after, terminal, "a terminal state changed under apply")
+        assert_equal_states(after, terminal, "a terminal state changed under apply")
 
 
 def _check_step(rules: Rules, above: _Level, below: _Level) -> None:
@@ -320,7 +322,7 @@ def _check_batch_independence(rules: Rules, levels: list[_Level], num_rows: int 
     for index, row in enumerate(rows):
         one = torch.tensor([index])
         alone = rules.apply(row, action[one])
-        _assert_equal_states(after.take(one), alone, "a state depends on its batch under apply")
+        assert_equal_states(after.take(one), alone, "a state depends on its batch under apply")
         for states, single in ((mixed, row), (after, alone)):
             for ours, theirs in zip(_answers(rules, states), _answers(rules, single), strict=True):
                 assert torch.equal(ours[one], theirs), "an answer depends on the batch"
@@ -343,6 +345,7 @@ def _questions(rules: Rules) -> list[tuple[Any, ...]]:
     for perfect_recall in (False, True):
         questions.append((rules.public_tensor, perfect_recall))
         questions.extend((rules.private_tensor, player, perfect_recall) for player in (0, 1))
+    questions += [(rules.features, 0), (rules.features, 1), (rules.history_features,)]
     return questions
 
 
@@ -380,55 +383,3 @@ def _check_device_code(rules: Rules) -> None:
         assert answer.dtype == real.dtype, (
             f"{name} is {_word(answer.dtype)} after an action, {_word(real.dtype)} before"
         )
-
-
-def _check_public_states(rules: Rules, level: _Level) -> None:
-    """`consistent_histories` finds what filtering the enumeration finds, with the same reach."""
-    public = rules.public_tensor(level.states)
-    _, first, group = np.unique(level.public, axis=0, return_index=True, return_inverse=True)
-    for index, row in enumerate(first):
-        members = np.flatnonzero(group.reshape(-1) == index)
-        found = rules.consistent_histories(public[row])
-        assert found.complete, "reconstruction gave up"
-        expected = _by_actions(level.actions[members], level.chance_reach[members])
-        actual = _by_actions(found.actions.numpy(), found.chance_reach.numpy())
-        assert actual.keys() == expected.keys(), "other histories than in the enumeration"
-        assert found.num_seen >= len(members), "reconstruction saw fewer than it found"
-        for history, reach in expected.items():
-            assert math.isclose(actual[history], reach, rel_tol=1e-12), (
-                f"consistent_histories: chance_reach {actual[history]} of {history}, not {reach}"
-            )
-        if len(members) == np.bincount(group.reshape(-1)).max() > 1:
-            _check_limit(rules, public[row], len(members))
-        order = {history: row for row, history in enumerate(_tuples(level.actions[members]))}
-        rows = [members[order[history]] for history in _tuples(found.actions.numpy())]
-        _assert_equal_states(
-            found.states, level.states.take(torch.tensor(rows)), "states differ from the actions'"
-        )
-
-
-def _check_limit(rules: Rules, public: torch.Tensor, num_histories: int) -> None:
-    """Of a public state that is too large, nothing is listed."""
-    stopped = rules.consistent_histories(public, limit=num_histories - 1)
-    assert not stopped.complete, "reconstruction went on beyond its limit"
-    assert stopped.num_seen >= num_histories, "reconstruction gave up before its limit"
-    sizes = {len(stopped.actions), len(stopped.chance_reach), stopped.states.batch_size}
-    assert sizes == {0}, "histories are listed where reconstruction gave up"
-
-
-def _tuples(actions: np.ndarray) -> list[tuple[int, ...]]:
-    return list(map(tuple, actions.tolist()))
-
-
-def _by_actions(actions: np.ndarray, reach: np.ndarray) -> dict[tuple[int, ...], float]:
-    found = dict(zip(_tuples(actions), reach.tolist(), strict=True))
-    assert len(found) == len(actions), "a history was found twice"
-    return found
-
-
-def _assert_equal_states(ours: StateBatch, theirs: StateBatch, message: str) -> None:
-    assert type(ours) is type(theirs), f"{message}: {type(ours)} and {type(theirs)}"
-    for field in dataclasses.fields(ours):
-        mine, yours = getattr(ours, field.name), getattr(theirs, field.name)
-        assert mine.dtype == yours.dtype, f"{message}: dtype of {field.name}"
-        assert torch.equal(mine, yours), f"{message}: {field.name}"

@@ -62,6 +62,21 @@ def check_same(rules: Rules, states: StateBatch, arrays: tuple, games: Games) ->
     for player in (0, 1):
         expected = rules.information_state_tensor(states, player).numpy()
         assert np.array_equal(dense(games, player, expected.shape[1]), expected)
+    check_features(rules, states)
+
+
+def check_features(rules: Rules, states: StateBatch) -> None:
+    """Compiled features are those of the tensors, whoever looks, and whatever the rows held."""
+    compiled = rules.compiled()
+    assert compiled is not None
+    batch = states.batch_size
+    observers = [np.full(batch, 0), np.full(batch, 1), np.arange(batch) % 3 - 1]
+    seen = np.stack([rules.features(states, player).numpy() for player in (0, 1)])
+    for observer in observers:
+        looks = np.flatnonzero(observer >= 0)
+        rows = np.full((len(looks), rules.num_features), np.nan, np.float32)
+        compiled.write_features(states.arrays(), observer.astype(np.int8), rows)
+        assert np.array_equal(rows, seen[observer[looks], looks])
 
 
 def dense(games: Games, player: int, size: int) -> np.ndarray:
@@ -148,6 +163,7 @@ def compare(ours: CompiledEnvironment, theirs: BatchedEnvironment, rows: torch.T
     assert torch.equal(ours.current_player()[rows], theirs.current_player()[rows])
     assert torch.equal(ours.legal_actions()[rows], theirs.legal_actions()[rows])
     assert torch.equal(ours.history_tensor()[rows], theirs.history_tensor()[rows])
+    check_features(ours.rules, ours.state)
     for player in (0, 1):
         seen = theirs.information_state_tensor(player)
         assert torch.equal(ours.information_state_tensor(player)[rows], seen[rows])

@@ -67,6 +67,11 @@ def _overlook_a_history(_: Any, found: ConsistentHistories, *__: Any) -> Consist
     )
 
 
+def _peek(_: Any, seen: torch.Tensor, state: GoofspielIIState, *__: Any) -> torch.Tensor:
+    """The first number shows the opponent's hand of player 0."""
+    return torch.cat([state.remaining[:, 3:4].float(), seen[:, 1:]], dim=1)
+
+
 def _on_the_host(_: Any, answer: torch.Tensor, state: Any) -> torch.Tensor:
     """A fresh tensor on the CPU."""
     return torch.zeros(state.batch_size, dtype=torch.int16) if answer.is_meta else answer
@@ -105,6 +110,9 @@ class _AnnouncesLongGames(GoofspielIIRules):
         (_AnnouncesLongGames, "max_game_length is not attained"),
         (_broken("current_player", lambda _, who, __: who.long()), "current_player must be int8"),
         (_broken("returns", lambda _, u, __: u.float()), "returns must be float64"),
+        (_broken("features", _peek), "player 0 sees what is hidden"),
+        (_broken("features", lambda _, seen, *__: seen[:, 1:]), "feature_pieces say"),
+        (_broken("features", lambda _, seen, *__: 2 * seen), "scaled to about"),
     ],
 )
 def test_broken_rules_are_found_out(broken: type[GoofspielIIRules], message: str) -> None:

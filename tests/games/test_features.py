@@ -5,8 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pyspiel
 import pytest
+import torch
 
+from spiel_dl.games import rules as rules_module
+from spiel_dl.games.battleships import BattleshipsRules
 from spiel_dl.games.features import features, num_features
+from spiel_dl.games.goofspiel_ii import GoofspielIIRules
+from spiel_dl.games.rules import Rules, StateBatch
 from tests.games.openspiel_conformance import possible_actions
 
 
@@ -77,3 +82,128 @@ def test_what_has_no_tensors_is_refused() -> None:
         features(game.new_initial_state(), 0)
     with pytest.raises(ValueError, match="player=2 cannot look; use 0 to 1"):
         features(pyspiel.load_game("kuhn_poker").new_initial_state(), 2)
+
+
+def _pieces(rules: Rules, state: StateBatch, player: int) -> dict[str, np.ndarray]:
+    """A single state's features by name, in the shapes that the pieces say."""
+    row = rules.features(state, player)[0].numpy()
+    seen, start = {}, 0
+    for name, shape in rules.feature_pieces().items():
+        size = int(np.prod(shape))
+        seen[name] = row[start : start + size].reshape(shape)
+        start += size
+    return seen
+
+
+def _after(rules: Rules, actions: list[int]) -> StateBatch:
+    state = rules.initial_state()
+    for action in actions:
+        state = rules.apply(state, torch.tensor([action]))
+    return state
+
+
+def test_battleships_are_seen_as_boards() -> None:
+    rules = BattleshipsRules(3, 1, "[2;1]", True, num_shots=3)
+    begun = _pieces(rules, _after(rules, [3]), 1)
+    assert not begun["own_ships"].any()
+    assert begun["next_ship"].tolist() == [1, 0]
+    # Player 0 has ships on tiles 0, 1 and 2, player 1 on 1, 2 and 0. Each shoots twice.
+    state = _after(rules, [3, 4, 5, 3, 0, 0, 1, 0])
+    first, second = _pieces(rules, state, 0), _pieces(rules, state, 1)
+    assert first["own_ships"].tolist() == [[1, 1, 0], [0, 0, 1]]
+    assert second["own_ships"].tolist() == [[0, 1, 1], [1, 0, 0]]
+    hit_twice = [[0, 0, 0], [1, 0, 0], [0, 0, 0]]
+    assert first["own_board"].tolist() == second["opponent_board"].tolist() == hit_twice
+    sunk_and_hit = [[0, 0, 0], [0, 1, 0], [1, 0, 0]]
+    assert first["opponent_board"].tolist() == second["own_board"].tolist() == sunk_and_hit
+    np.testing.assert_allclose([first["shots_left"], second["shots_left"]], 1 / 3, rtol=1e-6)
+    assert first["ships_sunk"].tolist() == [[0, 0], [1, 0]]
+    assert second["ships_sunk"].tolist() == [[1, 0], [0, 0]]
+    assert [first["player"].tolist(), second["player"].tolist()] == [[1, 0], [0, 1]]
+    # A shot at a sunk ship sinks nothing more; the last one of all ends the game.
+    again = _pieces(rules, _after(rules, [3, 4, 5, 3, 0, 0, 0]), 1)
+    assert again["ships_sunk"].tolist() == [[1, 0], [0, 0]]
+    ended = _pieces(rules, _after(rules, [3, 4, 5, 3, 0, 0, 1, 1, 2]), 0)
+    assert ended["ships_sunk"].tolist() == [[1, 0], [1, 1]]
+    np.testing.assert_allclose(ended["shots_left"], [0, 1 / 3], rtol=1e-6)
+
+
+def test_battleships_features_show_no_hidden_ship() -> None:
+    rules = BattleshipsRules(5, 5, "[3;2;2]")
+    generator = np.random.default_rng(0)
+    state = rules.initial_state()
+    for move in range(30):
+        legal = rules.legal_actions(state)[0].numpy().nonzero()[0]
+        state = rules.apply(state, torch.tensor([generator.choice(legal)]))
+        if move % 4 == 3:
+            player = move // 4 % 2
+            public, private = rules.public_tensor(state)[0], rules.private_tensor(state, player)[0]
+            found, _ = rules.draw_histories(public, 50, generator, player, private)
+            assert found.states.batch_size > 10
+            seen = rules.features(found.states, player)
+            assert torch.equal(seen, rules.features(state, player).expand_as(seen))
+
+
+SIMULTANEOUS: dict[str, Rules] = {
+    "goofspiel 5, descending": GoofspielIIRules(5, "descending"),
+    "goofspiel 5, random": GoofspielIIRules(5),
+    "goofspiel 4, last round": GoofspielIIRules(4, "ascending", forced_last_round=True),
+}
+
+
+@pytest.mark.parametrize("name", SIMULTANEOUS)
+def test_seats_of_simultaneous_games_see_the_same(name: str) -> None:
+    """At its decision each player sees what the other sees where all bids are exchanged."""
+    rules = SIMULTANEOUS[name]
+    generator = torch.Generator().manual_seed(0)
+    state = mirrored = rules.initial_state(200)
+    seen: list[torch.Tensor] = []
+
+    def draw(weights: torch.Tensor) -> torch.Tensor:
+        return (torch.rand(weights.shape, generator=generator) * (weights > 0)).argmax(dim=1)
+
+    while True:
+        player = rules.current_player(state)
+        assert torch.equal(player, rules.current_player(mirrored))
+        if bool((player == rules_module.TERMINAL_PLAYER).all()):
+            break
+        if bool((player == rules_module.CHANCE_PLAYER).any()):
+            outcome = draw(rules.chance_probabilities(state))
+            state, mirrored = rules.apply(state, outcome), rules.apply(mirrored, outcome)
+            continue
+        # Games that are over stay as they are, whatever is bid.
+        first = draw(rules.legal_actions(state))
+        after = rules.apply(state, first)
+        second = draw(rules.legal_actions(after))
+        mirrored_after = rules.apply(mirrored, second)
+        goes_on = player == 0
+        for ours, theirs in (((state, 0), (mirrored_after, 1)), ((after, 1), (mirrored, 0))):
+            mine, other = rules.features(*ours), rules.features(*theirs)
+            assert torch.equal(mine[goes_on], other[goes_on])
+            seen.append(mine[goes_on])
+        state, mirrored = rules.apply(after, second), rules.apply(mirrored_after, first)
+        assert torch.equal(rules.features(state, 0), rules.features(mirrored, 1))
+    assert torch.equal(rules.returns(state), -rules.returns(mirrored))
+    assert len(torch.unique(torch.cat(seen), dim=0)) > 200
+
+
+def test_goofspiel_is_seen_by_hand_points_and_rounds() -> None:
+    rules = GoofspielIIRules(4, "descending")
+    # Bids 3 and 1, then 2 and 4; player 0 bids 1.
+    state = _after(rules, [2, 0, 1, 3, 0])
+    first, second = _pieces(rules, state, 0), _pieces(rules, state, 1)
+    assert first["hand"].tolist() == [0, 0, 0, 1]
+    assert second["hand"].tolist() == [0, 1, 1, 0]
+    assert first["point_card"].tolist() == [0, 1, 0, 0]
+    assert first["point_cards_left"].tolist() == [1, 0, 0, 0]
+    np.testing.assert_allclose(first["points"], [0.4, 0.3, 0.1], rtol=1e-6)
+    np.testing.assert_allclose(second["points"], [0.3, 0.4, -0.1], rtol=1e-6)
+    assert first["bids"].argmax(axis=1).tolist() == [2, 1, 0, 0]
+    assert first["bids"].sum(axis=1).tolist() == [1, 1, 1, 0]
+    assert second["bids"].sum(axis=1).tolist() == [1, 1, 0, 0]
+    assert first["outcomes"].tolist() == [[1, 0, 0], [0, 0, 1], [0, 0, 0], [0, 0, 0]]
+    assert second["outcomes"].tolist() == [[0, 0, 1], [1, 0, 0], [0, 0, 0], [0, 0, 0]]
+    ended = _pieces(rules, _after(rules, [2, 0, 1, 3, 0, 1]), 0)
+    assert not ended["hand"].any()
+    assert not ended["point_card"].any()
+    assert ended["outcomes"].argmax(axis=1).tolist() == [0, 2, 2, 0]

@@ -1,0 +1,63 @@
+"""What a network sees of Battleships.
+
+Own things come first, the opponent's second, and boards are planes: a hit at a tile looks the same
+whenever it was made. Pieces, with S ships and N tiles:
+
+| piece | shape | meaning |
+|---|---|---|
+| player | 2 | the seat, one-hot |
+| own_ships | S x N | the tiles of each own ship; zeros before it is placed |
+| own_board | 3 x N | tiles of the own board last announced as missed, hit, sunk |
+| opponent_board | 3 x N | the same of the opponent's board |
+| next_ship | S | the own ship to place next, one-hot; zeros once all are placed |
+| shots_left | 2 | shots that the player and the opponent have left, as shares of all |
+| ships_sunk | 2 x S | thermometers of the own ships and the opponent's that are sunk |
+"""
+
+from __future__ import annotations
+
+import torch
+
+from spiel_dl.games.battleships_fleets import HIT, MISS, SUNK
+from spiel_dl.games.battleships_public_states import BattleshipsBoards, BattleshipsState
+
+
+def feature_pieces(game: BattleshipsBoards) -> dict[str, tuple[int, ...]]:
+    """As `Rules.feature_pieces`; the module's table explains them."""
+    num_ships, num_tiles = len(game.ship_sizes), game.num_tiles
+    return {
+        "player": (2,),
+        "own_ships": (num_ships, num_tiles),
+        "own_board": (3, num_tiles),
+        "opponent_board": (3, num_tiles),
+        "next_ship": (num_ships,),
+        "shots_left": (2,),
+        "ships_sunk": (2, num_ships),
+    }
+
+
+def features(game: BattleshipsBoards, state: BattleshipsState, player: int) -> torch.Tensor:
+    """As `Rules.features`: float32 [B, F]."""
+    num_ships, num_placements = len(game.ship_sizes), game.num_placements
+    sides = [player, 1 - player]
+    boards = state.boards.unflatten(1, (2, -1))
+    planes = [boards[:, owner] == outcome for owner in sides for outcome in (MISS, HIT, SUNK)]
+    happened = state.record >= 0
+    ships = torch.arange(num_ships, device=state.device)
+    num_placed = happened[:, player:num_placements:2].sum(dim=1, keepdim=True)
+    num_shots = (state.record.shape[1] - num_placements) // 4
+    shots = happened[:, num_placements : num_placements + 2 * num_shots].unflatten(1, (-1, 2))
+    shots_left = num_shots - shots.sum(dim=1)
+    # How many ships are sunk is heard: whenever a tile is shot at first and the answer is sunk.
+    num_sunk = (state.tiles_left == 0).unflatten(1, (-1, 2)).sum(dim=1)
+    columns = [
+        torch.zeros((state.batch_size, 2), device=state.device),
+        game.private_tensor(state, player, perfect_recall=False),
+        *planes,
+        num_placed == ships,
+        *(shots_left[:, side : side + 1] * (1 / num_shots) for side in sides),
+        *(num_sunk[:, side : side + 1] > ships for side in sides),
+    ]
+    seen = torch.cat([column.float() for column in columns], dim=1)
+    seen[:, player] = 1.0
+    return seen

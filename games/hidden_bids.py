@@ -1,0 +1,20 @@
+"""Rounds of hidden bids, of which only the winners are told."""
+
+from __future__ import annotations
+
+import torch
+
+
+def round_outcomes(first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
+    """Who won rounds of hidden bids: 1 player 0, 2 nobody, 3 player 1; 0 where it is not over yet.
+
+    Args:
+      first: player 0's bids, positive; 0 where there is none yet.
+      second: player 1's, of the same type and shape. It bids last.
+    """
+    return (2 - (first - second).sign()) * (second > 0)
+
+
+def outcomes_for(player: int, outcomes: torch.Tensor) -> torch.Tensor:
+    """`round_outcomes` as a player has them: 1 won, 2 tied, 3 lost; 0 where it is not over yet."""
+    return outcomes if player == 0 else (4 - outcomes) * (outcomes > 0)
