@@ -136,3 +136,13 @@ class DiscountedCFRSolver(CFRSolver):
     """Discounted CFR (Brown and Sandholm 2019), with their exponents. `Weighting` has others."""
 
     variant = variants.DISCOUNTED_CFR
+
+
+SOLVERS: dict[str, type[CFRSolver]] = {
+    "cfr": CFRSolver,
+    "cfr_plus": CFRPlusSolver,
+    "linear_cfr": LinearCFRSolver,
+    "discounted_cfr": DiscountedCFRSolver,
+    "predictive_cfr_plus": PredictiveCFRPlusSolver,
+}
+"""The variants by the names that scripts know them by."""

@@ -45,9 +45,9 @@ class CompiledRoots:
         trunk = self._cut([piece], horizon, spec)
         model, modelled, unit = None, None, 1.0
         if spec.p is not None:
-            model = self._model_plan(player, trunk, self._model_range(player, piece))
+            model = self._model_plan(player, trunk)
             modelled = self._above(1 - player, trunk, horizon)
-            unit = 1.0 / float(self._reach(player, piece, self._plan(player)).sum())
+            unit = 1.0 / float(trunk.root_range(player, self._plan(player)).sum())
         root = Root(
             trunk,
             player,
@@ -169,7 +169,7 @@ class CompiledRoots:
             player,
             (np.ones(1), np.ones(1)),
             is_first=True,
-            model_plan=self._model_plan(player, trunk, np.ones(1)),
+            model_plan=self._model_plan(player, trunk),
             modelled=modelled,
             bound=FixedStrategy(bound[infosets], decided[trunk.sequences[player]]),
             kept=kept[infosets],
@@ -192,7 +192,7 @@ class CompiledRoots:
         if spec.p is not None:
             strategy = self.policy.strategies[player][trunk.sequences[player]]
             own = realization_plan(treeplexes[player], strategy, root.ranges[player])
-            model = self._model_plan(player, trunk, self._model_range(player, root.key))
+            model = self._model_plan(player, trunk)
             plans = (own, model) if player == 0 else (model, own)
         elif given is not None and spec.resolves:
             # The opponent's plan as if it came by its prior, not by the gadget.
@@ -230,19 +230,6 @@ class CompiledRoots:
         firsts = first_occurrence_ids(infosets)[1]
         return float(np.bincount(np.zeros(len(firsts), np.int64), reach[firsts])[0])
 
-    def _reach(self, player: int, piece: int, plan: np.ndarray) -> np.ndarray:
-        """A player's reach of the root infosets of a piece by a plan of the game: float64 [R_p]."""
-        if piece == ROOT:
-            return plan[:1]
-        histories = np.sort(self._histories(piece))
-        infosets = self._tree.public_states.augmented_infoset[player, histories]
-        firsts = histories[first_occurrence_ids(infosets)[1]]
-        return plan[self._tree.sequence[player, firsts]]
-
-    def _model_range(self, player: int, piece: int) -> np.ndarray:
-        """The reach of the root infosets of a piece by the model of a player's opponent."""
-        return self._reach(1 - player, piece, self._known_plans[1 - player])
-
     def _plan(self, player: int) -> np.ndarray:
         """What a player does so far, as a realization plan: float64 [S_p]."""
         return realization_plan(self._tree.treeplexes[player], self.policy.strategies[player])
@@ -253,10 +240,15 @@ class CompiledRoots:
         return first, second
 
     def _model_plan(
-        self, player: int, trunk: Trunk[GameTree], root_range: np.ndarray
+        self, player: int, trunk: Trunk[GameTree], root_range: np.ndarray | None = None
     ) -> np.ndarray:
-        """The weights that the model of a player's opponent gives to a trunk's sequences."""
+        """The weights that the model of a player's opponent gives to a trunk's sequences.
+
+        It comes to the trunk with a range; None: with its own.
+        """
         opponent = 1 - player
+        if root_range is None:
+            root_range = trunk.root_range(opponent, self._known_plans[opponent])
         strategy = self.known.strategies[opponent][trunk.sequences[opponent]]
         return realization_plan(trunk.sequence_form.treeplexes[opponent], strategy, root_range)
 

@@ -251,16 +251,14 @@ class BlueprintSource(PlayedSource[Found]):
         depth = int(way.depth[position])
         origin = self.schedule.first_level if before is None else before.origin
         end = origin + ((depth - origin) // self._num_kept + 1) * self._num_kept
-        keys, rows = np.zeros(0, np.int64), np.zeros((0, self.game.num_distinct_actions()))
         try:
             root = self.root(way, position, before, spec)
         except TooManyHistoriesError:
             root, origin, end = None, depth + 1, depth + 1
         if root is None:
             self.num_left_to_blueprint += 1
-        else:
-            keys, rows = self._kept(search(root), end - depth)
-        return Found(origin, end, keys, rows, before)
+            return Found(origin, end, np.zeros(0, np.int64), np.zeros((0, 0)), before)
+        return Found(origin, end, *self._kept(search(root), end - depth), before)
 
     def answer(self, way: PlayedWay, state: pyspiel.State, kept: Found | None) -> Answer:
         """See `Source`: the search's strategy; the blueprint's where its plan never comes."""

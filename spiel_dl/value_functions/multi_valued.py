@@ -58,7 +58,7 @@ class MultiValuedLeaves(LeafValues):
         self.player = player
         order = [player, 1 - player]
         self.continuations = Continuations.of_histories(
-            utilities[:, None, :],
+            utilities,
             leaves.chance_reach,
             leaves.infoset_of_history[order],
             (leaves.num_infosets(order[0]), leaves.num_infosets(order[1])),
@@ -91,12 +91,12 @@ class MultiValuedLeaves(LeafValues):
 
     def _best_choices(self, own_range: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The opponent's values, float64 [L], and best choices, int [L]."""
-        values = self.continuations.values(1, own_range[:, None])
+        values = self.continuations.values_of_second(own_range)
         choice = values.argmax(axis=1)
         return values[np.arange(len(values)), choice], choice
 
     def _own_values(self, choice: np.ndarray, others_range: np.ndarray) -> np.ndarray:
         """The searching player's values, float64 [L], if the opponent makes these choices."""
-        weights = np.zeros((len(choice), self.continuations.num_choices[1]))
-        weights[np.arange(len(choice)), choice] = others_range
-        return self.continuations.values(0, weights)[:, 0]
+        made = np.zeros((len(choice), self.continuations.num_choices))
+        made[np.arange(len(choice)), choice] = others_range
+        return self.continuations.values_of_first(np.ones(len(choice)), made)

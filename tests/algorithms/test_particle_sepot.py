@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 
 import numpy as np
-import pyspiel
 import pytest
 
 from spiel_dl.algorithms.sepot import ParticleConfig, SearchConfig, SePoTPlayPolicy
@@ -15,6 +14,7 @@ from spiel_dl.search.samples import OfKnowledge
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.tree.from_rules import InfosetKeys
+from tests.reference import decisions
 from tests.untrained_blueprints import Blueprint, exact_critic
 
 GOOFSPIEL = "python_goofspiel_ii(num_cards=4,points_order=descending)"
@@ -32,18 +32,6 @@ def setting(game_string):
     tree = GameTree.from_game(game_string)
     blueprint = Blueprint(tree.game)
     return tree.game, blueprint, exact_critic(tree, blueprint)
-
-
-def decisions(game: pyspiel.Game, num_games: int, seed: int) -> list[pyspiel.State]:
-    """States of random games in which a player moves."""
-    generator, found = np.random.default_rng(seed), []
-    for _ in range(num_games):
-        state = game.new_initial_state()
-        while not state.is_terminal():
-            if not state.is_chance_node():
-                found.append(state.clone())
-            state.apply_action(int(generator.choice(state.legal_actions())))
-    return found
 
 
 def check_same(first, second, states):

@@ -170,12 +170,11 @@ def test_places_are_solved_after_those_they_depend_on():
             assert set(policy.source.pieces.path(place)) <= set(places[: position + 1])
 
 
-@pytest.mark.parametrize("refinement", [None, "ones"])
 @pytest.mark.parametrize("gadget", ["resolving", "max_margin", "reach_max_margin"])
-def test_cdrnr_that_never_trusts_its_model_is_continual_resolving(gadget, refinement):
+def test_cdrnr_that_never_trusts_its_model_is_continual_resolving(gadget):
     """The same but for rounding: who is updated first only differs for player 1."""
     limit, values = DepthLimit(moves=2), ZeroValue()
-    settings = {"gadget": gadget, "refinement": refinement, "effort": Effort(30)}
+    settings = {"gadget": gadget, "effort": Effort(30)}
     expected = ContinualResolvingPolicy(TREE, values, limit, **settings)
     found = CDRNRPolicy(TREE, 0, MODEL, limit, p=0.0, value_function=values, **settings)
     np.testing.assert_allclose(

@@ -90,8 +90,9 @@ def test_regret_matching_at_leaves_is_cfr_in_the_larger_game(game, limit, player
             whole = expected.average_strategy(p)
             size = trunk.sequence_form.treeplexes[p].num_sequences
             np.testing.assert_allclose(minimizer.average_strategy(p), whole[:size], atol=1e-9)
-            found = choices.average_choices(int(p != player))
-            np.testing.assert_allclose(found.reshape(-1), whole[size:], atol=1e-9)
+            if p != player:
+                found = choices.average_choices().reshape(-1)
+                np.testing.assert_allclose(found, whole[size:], atol=1e-9)
 
 
 @pytest.mark.parametrize("player", [0, 1])

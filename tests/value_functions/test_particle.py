@@ -11,9 +11,8 @@ import spiel_dl.games  # noqa: F401  (registers the games)
 from spiel_dl.tree import DepthLimit
 from spiel_dl.tree.particles import Particles
 from spiel_dl.tree.sparse_tree import sparse_trunk
-from spiel_dl.value_functions.particle import ParticleNetwork
+from spiel_dl.value_functions.particle import LeafTensors, ParticleNetwork
 from spiel_dl.value_functions.particle_features import InfostateFeatures
-from spiel_dl.value_functions.particle_leaves import LeafTensors
 from spiel_dl.value_functions.particle_module import ParticleBatch, ParticleModule
 from tests.particle_networks import (
     CASES,
