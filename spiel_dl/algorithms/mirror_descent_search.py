@@ -85,15 +85,13 @@ class MirrorDescentSource(PlayedSource[ActionValues]):
         """How often a draw was made anew, by uniform play; see `search.beliefs`."""
         return self._beliefs.num_regenerations
 
-    def first(self, way: PlayedWay) -> int | None:
+    def following(
+        self, way: PlayedWay, position: int | None, kept: ActionValues | None
+    ) -> int | None:
         """See `Source`: the decision at hand; no other one matters."""
-        return way.decisions[-1]
-
-    def following(self, way: PlayedWay, position: int, kept: ActionValues) -> int | None:
-        """See `Source`: the decision at hand, if what was searched is another one."""
         del kept
         last = way.decisions[-1]
-        return last if position < last else None
+        return last if position is None or position < last else None
 
     def solve(
         self,
