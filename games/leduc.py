@@ -42,7 +42,6 @@ Functions for Depth-Limited Solving in Zero-Sum Imperfect-Information Games" (20
 
 from __future__ import annotations
 
-import dataclasses
 from typing import NamedTuple
 
 import torch
@@ -60,26 +59,10 @@ from spiel_dl.games.leduc_betting import (
     longest_round,
 )
 from spiel_dl.games.leduc_compiled import compiled_leduc
+from spiel_dl.games.leduc_features import LeducFeatures, LeducState
 
 _MAX_SIZES = 128 - FIRST_WAGER  # states record actions as int8
 _MAX_CHIPS = 2**31 - 1  # and chips as int32
-
-
-@dataclasses.dataclass(frozen=True)
-class LeducState(rules.StateBatch):
-    """A batch of Leduc states.
-
-    Attributes:
-      node: int32 [B], the node of the betting automaton; see `leduc_betting`.
-      cards: int8 [B, 3], player 0's, player 1's and the public card (or rank); -1 before its deal.
-      actions: int8 [B, 2 * M], the first round's actions from 0, the second's from M; -1 padded.
-      contributions: int32 [B, 2], chips each player has put into the pot.
-    """
-
-    node: torch.Tensor
-    cards: torch.Tensor
-    actions: torch.Tensor
-    contributions: torch.Tensor
 
 
 class _Tables(NamedTuple):
@@ -90,7 +73,7 @@ class _Tables(NamedTuple):
     slots: torch.Tensor  # int8 [2 * M], 0, 1, 2, ...
 
 
-class LeducRules(rules.Rules[LeducState]):
+class LeducRules(LeducFeatures):
     """Rules of Leduc poker.
 
     Args:
@@ -283,6 +266,7 @@ class LeducRules(rules.Rules[LeducState]):
             self.num_ranks,
             self.num_suits,
             self.deal_ranks,
+            self.max_stake,
         )
 
     def action_to_string(self, player: int, action: int) -> str:

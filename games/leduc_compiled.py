@@ -38,6 +38,7 @@ class _Constants(NamedTuple):
     num_suits: int
     num_kinds: int
     deal_ranks: bool
+    max_stake: int
 
 
 def compiled_leduc(
@@ -46,6 +47,7 @@ def compiled_leduc(
     num_ranks: int,
     num_suits: int,
     deal_ranks: bool,
+    max_stake: int,
 ) -> CompiledRules:
     """Steps `LeducState`s.
 
@@ -55,6 +57,7 @@ def compiled_leduc(
       num_ranks: as `LeducRules` has it.
       num_suits: the same.
       deal_ranks: the same.
+      max_stake: the same.
     """
     tables: dict[str, Any] = {name: getattr(betting, name).numpy() for name in _OF_BETTING}
     constants = _Constants(
@@ -64,11 +67,12 @@ def compiled_leduc(
         num_suits=num_suits,
         num_kinds=num_ranks if deal_ranks else num_ranks * num_suits,
         deal_ranks=deal_ranks,
+        max_stake=max_stake,
     )
     num_deals = 1 if deal_ranks else 2
     num_slots = 1 + int(constants.action_slot.max())
     # Who is asked, the deals, an action in every slot, the public card and the own one.
-    return CompiledRules(_advance, constants, max_bits=1 + num_deals + num_slots + 2)
+    return CompiledRules(_advance, constants, 1 + num_deals + num_slots + 2, _features)
 
 
 @kernel
@@ -172,3 +176,42 @@ def _return(constants: _Constants, cards: np.ndarray, contributions: np.ndarray)
         rank = cards[player] // suits
         strength[player] = rank + (rank == public) * constants.num_ranks
     return np.sign(strength[0] - strength[1]) * first
+
+
+@kernel
+def _features(
+    constants: _Constants,
+    node: np.ndarray,
+    cards: np.ndarray,
+    actions: np.ndarray,
+    contributions: np.ndarray,
+    observer: np.ndarray,
+    rows: np.ndarray,
+) -> None:
+    """What observers see, as `leduc_features` has it."""
+    num_actions = constants.legal.shape[1]
+    suits = 1 if constants.deal_ranks else constants.num_suits
+    public_rank = OWN_BIT + constants.num_ranks
+    is_pair = public_rank + constants.num_ranks
+    betting = is_pair + 3
+    share = np.float32(1 / constants.max_stake)
+    index = 0
+    for game in range(len(observer)):
+        player = observer[game]
+        if player < 0:
+            continue
+        row = rows[index]
+        index += 1
+        row[:] = 0.0
+        row[player] = 1.0
+        private, public = cards[game, player], cards[game, 2]
+        if private >= 0:
+            row[OWN_BIT + private // suits] = 1.0
+        if public >= 0:
+            row[public_rank + public // suits] = 1.0
+            row[is_pair] = private // suits == public // suits
+        row[is_pair + 1] = np.float32(contributions[game, player]) * share
+        row[is_pair + 2] = np.float32(contributions[game, 1 - player]) * share
+        for slot in range(actions.shape[1]):
+            if actions[game, slot] >= 0:
+                row[betting + slot * num_actions + actions[game, slot]] = 1.0

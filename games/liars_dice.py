@@ -21,6 +21,18 @@ Pieces of the tensors:
 | public | no | last_bid | 2 d s | one-hot; zeros before the first one |
 | public | both | called | 1 | whether a bid was called |
 | private | both | dice | d x s | the own dice, ascending, one-hot; zeros until all are rolled |
+
+What a network sees:
+
+| piece | shape | meaning |
+|---|---|---|
+| player | 2 | the seat, one-hot |
+| dice | s | how many own dice show each face, as shares of all; zeros until all are rolled |
+| quantity | 2 d | of the last bid, one-hot; zeros before the first one |
+| face | s | the same of its face |
+| own_bids | 2 d s | which bids the player has made |
+| opponent_bids | 2 d s | which ones the opponent has made |
+| called | 1 | whether a bid was called |
 """
 
 from __future__ import annotations
@@ -211,6 +223,41 @@ class LiarsDiceRules(rules.Rules[LiarsDiceState]):
         own = state.dice[:, first : first + self.num_dice].sort(dim=1).values
         has_rolled = state.step >= first + self.num_dice
         return rules.one_hot(own * has_rolled[:, None] - 1, self.num_sides).flatten(1)
+
+    def feature_pieces(self) -> Mapping[str, tuple[int, ...]]:
+        """Names and shapes of what a network sees; the module's second table explains them."""
+        return {
+            "player": (2,),
+            "dice": (self.num_sides,),
+            "quantity": (self.num_rolls,),
+            "face": (self.num_sides,),
+            "own_bids": (self.num_bids,),
+            "opponent_bids": (self.num_bids,),
+            "called": (1,),
+        }
+
+    def features(self, state: LiarsDiceState, player: int) -> torch.Tensor:
+        """What a network sees: float32 [B, F]."""
+        tables, count = self._tables(state.step.device), self.num_dice
+        own = self.private_tensor(state, player).unflatten(1, (count, self.num_sides))
+        last = self._last_bid(state)
+        index, is_bid = last.clamp(min=0), last >= 0
+        quantity = tables.quantities.index_select(0, index) * is_bid
+        face = tables.faces.index_select(0, index) * is_bid
+        # Bids ascend, and player 0 has made the first, third, ...
+        is_first = state.was_bid.cumsum(dim=1) % 2 == 1
+        by_first, by_second = state.was_bid & is_first, state.was_bid & ~is_first
+        columns = [
+            torch.zeros((state.batch_size, 2), device=state.device),
+            own.sum(dim=1) * (1 / count),
+            rules.one_hot(quantity - 1, self.num_rolls),
+            rules.one_hot(face - 1, self.num_sides),
+            *((by_first, by_second) if player == 0 else (by_second, by_first)),
+            state.called[:, None],
+        ]
+        seen = torch.cat([column.float() for column in columns], dim=1)
+        seen[:, player] = 1.0
+        return seen
 
     def compiled(self) -> CompiledRules:
         """As `Rules.compiled`."""

@@ -41,7 +41,8 @@ def compiled_liars_dice(
     """Steps `LiarsDiceState`s of a game, given as `_Constants` has it."""
     # Who is asked, all rolls, all bids, the call, and the own dice.
     max_bits = 1 + 2 * num_dice + len(faces) + 1 + num_dice
-    return CompiledRules(_advance, _Constants(num_dice, num_sides, faces, quantities), max_bits)
+    constants = _Constants(num_dice, num_sides, faces, quantities)
+    return CompiledRules(_advance, constants, max_bits, _features)
 
 
 @kernel
@@ -132,3 +133,45 @@ def _tell(
     is_own = (step - num_rolls) % 2 == 1
     is_true = shown >= constants.quantities[last]
     games.returns[game] = 1.0 if is_true == is_own else -1.0
+
+
+@kernel
+def _features(
+    constants: _Constants,
+    step: np.ndarray,
+    dice: np.ndarray,
+    was_bid: np.ndarray,
+    called: np.ndarray,
+    observer: np.ndarray,
+    rows: np.ndarray,
+) -> None:
+    """What observers see, as `LiarsDiceRules.features` has it."""
+    num_dice, num_bids = constants.num_dice, len(constants.faces)
+    quantity = OWN_BIT + constants.num_sides
+    face = quantity + 2 * num_dice
+    bids = face + constants.num_sides
+    share = np.float32(1 / num_dice)
+    index = 0
+    for game in range(len(observer)):
+        player = observer[game]
+        if player < 0:
+            continue
+        row = rows[index]
+        index += 1
+        row[:] = 0.0
+        row[player] = 1.0
+        first = player * num_dice
+        if step[game] >= first + num_dice:
+            for die in range(num_dice):
+                row[OWN_BIT + dice[game, first + die] - 1] += 1.0
+            for side in range(constants.num_sides):
+                row[OWN_BIT + side] *= share
+        bidder, last = 0, -1
+        for bid in range(num_bids):
+            if was_bid[game, bid]:
+                row[bids + (num_bids if bidder != player else 0) + bid] = 1.0
+                bidder, last = 1 - bidder, bid
+        if last >= 0:
+            row[quantity + constants.quantities[last] - 1] = 1.0
+            row[face + constants.faces[last] - 1] = 1.0
+        row[bids + 2 * num_bids] = called[game]

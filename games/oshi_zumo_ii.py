@@ -21,6 +21,16 @@ the end of an optimal endgame, where its pushes have left it |
 | public | both | game_over | 1 | whether the game is over |
 | private | yes | bids | T x (C + 1) | the own bid of every round |
 | private | no | coins | C + 1 | one-hot of the own coins left |
+
+What a network sees does not tell the seats apart, because bids are simultaneous: at its decision a
+player sees what the other one would see in its place.
+
+| piece | shape | meaning |
+|---|---|---|
+| location | 2 S + 3 | one-hot of where rounds have pushed the wrestler, from the own side |
+| coins | C | thermometer of the own coins left |
+| bids | T x (C + 1) | the own bid of every round, one-hot; zeros before |
+| outcomes | T x 3 | one-hot of a round that was won, tied, lost; zeros before its end |
 """
 
 from __future__ import annotations
@@ -33,7 +43,7 @@ import numpy as np
 import torch
 
 from spiel_dl.games import rules
-from spiel_dl.games.hidden_bids import round_outcomes
+from spiel_dl.games.hidden_bids import outcomes_for, round_outcomes
 
 _MAX_COINS = 32766  # bids are stored as int16, plus one
 _MAX_START_LOCATION = 16_000  # so that the number of a location is an int16
@@ -251,6 +261,30 @@ class OshiZumoIIRules(rules.Rules[OshiZumoIIState]):
             start = player * self.max_rounds
             return rules.look_up(bits, state.bids[:, start : start + self.max_rounds])
         return rules.look_up(bits, state.coins[:, player : player + 1] + 1)
+
+    def feature_pieces(self) -> Mapping[str, tuple[int, ...]]:
+        """Names and shapes of what a network sees; the module's second table explains them."""
+        return {
+            "location": (2 * self.start_location + 3,),
+            "coins": (self.coins,),
+            "bids": (self.max_rounds, self.num_actions),
+            "outcomes": (self.max_rounds, 3),
+        }
+
+    def features(self, state: OshiZumoIIState, player: int) -> torch.Tensor:
+        """What a network sees: float32 [B, F]."""
+        tables = self._tables(state.step.device)
+        bids = state.bids[:, : self.max_rounds], state.bids[:, self.max_rounds :]
+        outcomes = outcomes_for(player, round_outcomes(*bids))
+        # Not the state's location: at the end it tells what coins the opponent had left.
+        pushed = ((2 - outcomes) * (outcomes > 0)).sum(dim=1) + (self.start_location + 1)
+        columns = [
+            rules.one_hot(pushed, 2 * self.start_location + 3),
+            (tables.bid[:-1] < state.coins[:, player : player + 1]).to(torch.float32),
+            rules.look_up(tables.bid_bits, bids[player]),
+            rules.look_up(tables.winner_bits, outcomes),
+        ]
+        return torch.cat(columns, dim=1)
 
     def action_to_string(self, player: int, action: int) -> str:
         """A name of a bid, the twin's."""

