@@ -18,7 +18,7 @@ import numpy as np
 from spiel_dl.solvers.continuations import ContinuationChoices, Continuations
 from spiel_dl.solvers.variants import Weighting
 from spiel_dl.tree.leaf_set import LeafSet
-from spiel_dl.value_functions.base import LeafValues, Values, check_ranges, evaluate_rows
+from spiel_dl.value_functions.base import LeafValues, Values, check_ranges
 
 
 class MultiValuedLeaves(LeafValues):
@@ -70,8 +70,6 @@ class MultiValuedLeaves(LeafValues):
         Where choices are equally good, the first one is made.
         """
         check_ranges(self.leaves, range_0, range_1)
-        if range_0.ndim > 1:
-            return evaluate_rows(self, range_0, range_1)
         ranges = (range_0, range_1)
         others, choice = self._best_choices(ranges[self.player])
         own = self._own_values(choice, ranges[1 - self.player])
@@ -79,7 +77,7 @@ class MultiValuedLeaves(LeafValues):
 
     def values_for(self, player: int, range_0: np.ndarray, range_1: np.ndarray) -> np.ndarray:
         """See `LeafValues`; the opponent's values do not need the searching player's."""
-        if range_0.ndim > 1 or player == self.player:
+        if player == self.player:
             return super().values_for(player, range_0, range_1)
         check_ranges(self.leaves, range_0, range_1)
         return self._best_choices((range_0, range_1)[self.player])[0]

@@ -178,20 +178,13 @@ class Alike:
         pairs = seen * (state.max() + 1) + state
         self._kind, self.first = first_occurrence_ids(pairs)
 
-    def sum(self, rows: np.ndarray) -> np.ndarray:
-        """Sums rows (float64 [n, L]) over each kind, and puts a 0 behind: float32 [n, U + 1]."""
-        size = len(self.first)
-        sums = np.zeros((len(rows), size + 1), np.float32)
-        if size == rows.shape[1]:
-            sums[:, :size] = rows
-        else:
-            for row, out in zip(rows, sums, strict=True):
-                out[:size] = np.bincount(self._kind, row, size)
-        return sums
+    def sum(self, beliefs: np.ndarray) -> np.ndarray:
+        """Sums beliefs (float64 [L]) over each kind, and puts a 0 behind: float32 [U + 1]."""
+        return np.bincount(self._kind, beliefs, len(self.first) + 1).astype(np.float32)
 
     def spread(self, values: np.ndarray) -> np.ndarray:
-        """From values of each kind ([n, U]) to those of all infosets: [n, L]."""
-        return values if len(self.first) == len(self._kind) else values.take(self._kind, axis=1)
+        """From values of each kind ([U]) to those of all infosets: [L]."""
+        return values[self._kind]
 
 
 def public_state_of_infoset(leaves: LeafSet) -> np.ndarray:
@@ -222,15 +215,11 @@ class ParticleLeafValues(NormalizedLeafValues):
     def normalized_values(self, range_0: np.ndarray, range_1: np.ndarray) -> Values:
         """See `NormalizedLeafValues`."""
         tensors, network = self.tensors, self._network
-        flat = np.concatenate([range_0, range_1], axis=-1)
-        sums = self._alike.sum(flat.reshape(-1, flat.shape[-1]))
-        rows = torch.from_numpy(sums).to(network.device)
-        bases = self._current_bases()
-        values = network.module.values(bases, rows[:, tensors.entry], tensors.public)
-        found = self._alike.spread(values.flatten(1)[:, tensors.place].cpu().numpy())
-        found = found.reshape(flat.shape)
-        num_first = range_0.shape[-1]
-        cfv_0, cfv_1 = found[..., :num_first], found[..., num_first:]
+        sums = self._alike.sum(np.concatenate([range_0, range_1]))
+        beliefs = torch.from_numpy(sums).to(network.device)[tensors.entry]
+        values = network.module.values(self._current_bases(), beliefs[None], tensors.public)
+        found = self._alike.spread(values.flatten()[tensors.place].cpu().numpy())
+        cfv_0, cfv_1 = found[: len(range_0)], found[len(range_0) :]
         if network.conditional:
             reach_0, reach_1 = self.leaves.counterfactual_reach(range_0, range_1)
             return cfv_0 * reach_0, cfv_1 * reach_1

@@ -103,21 +103,20 @@ def test_best_responses_at_leaves_by_brute_force(game, limit, player):
     utilities = random_utilities(leaves)
     function = MultiValuedLeaves(leaves, player, utilities)
     generator = np.random.default_rng(8)
-    ranges = [generator.random((2, leaves.num_infosets(p))) for p in (0, 1)]
+    ranges = [generator.random(leaves.num_infosets(p)) for p in (0, 1)]
     found = function.evaluate(ranges[0], ranges[1])
     opponent = 1 - player
-    for row in (0, 1):
-        own_cfv = np.zeros(leaves.num_infosets(player))
-        for infoset in range(leaves.num_infosets(opponent)):
-            histories = np.flatnonzero(leaves.infoset_of_history[opponent] == infoset)
-            own = leaves.infoset_of_history[player, histories]
-            reach = leaves.chance_reach[histories] * ranges[player][row, own]
-            values = [-sum(reach * utilities[histories, t]) for t in range(5)]
-            assert found[opponent][row, infoset] == pytest.approx(max(values), abs=1e-6)
-            worst = utilities[histories, int(np.argmax(values))]
-            others = leaves.chance_reach[histories] * ranges[opponent][row, infoset]
-            np.add.at(own_cfv, own, others * worst)
-        np.testing.assert_allclose(found[player][row], own_cfv, atol=1e-6)
+    own_cfv = np.zeros(leaves.num_infosets(player))
+    for infoset in range(leaves.num_infosets(opponent)):
+        histories = np.flatnonzero(leaves.infoset_of_history[opponent] == infoset)
+        own = leaves.infoset_of_history[player, histories]
+        reach = leaves.chance_reach[histories] * ranges[player][own]
+        values = [-sum(reach * utilities[histories, t]) for t in range(5)]
+        assert found[opponent][infoset] == pytest.approx(max(values), abs=1e-6)
+        worst = utilities[histories, int(np.argmax(values))]
+        others = leaves.chance_reach[histories] * ranges[opponent][infoset]
+        np.add.at(own_cfv, own, others * worst)
+    np.testing.assert_allclose(found[player], own_cfv, atol=1e-6)
 
 
 def test_errors():
