@@ -16,10 +16,10 @@ A step solves the game from the root down to the horizon:
      "joint", the only one here.
 
 With all pure strategies in both portfolios a step is the whole game, and ABD is the restricted Nash
-response (`algorithms.rnr`). With fewer, the player can do less behind the horizon than it will be
-able to, and so can an opponent that does not follow the model. The first only costs gain. The
-second makes the game look safer than it is: p bounds the exploitability no more, as it does in
-CDRNR's joint gadget.
+response (`algorithms.rnr`; tests hold it to that). With fewer, the player can do less behind the
+horizon than it will be able to, and so can an opponent that does not follow the model. The first
+only costs gain. The second makes the game look safer than it is: p bounds the exploitability no
+more, as it does in CDRNR's joint gadget.
 
 ```python
 model = opponent_models.errs_beyond(game, limit, equilibrium, ArrayPolicy.uniform(game))
@@ -54,7 +54,7 @@ from spiel_dl.tree.load import AnyGame, compile_game
 
 AnyPortfolios: TypeAlias = Portfolios | Callable[[LeafSet[GameTree]], Portfolios]
 """The same for all leaves, or made for those of a trunk."""
-PORTFOLIOS = ("cfr", "transformations", "pure")
+PORTFOLIOS = ("cfr", "transformations")
 _BLUEPRINT_ITERATIONS = 100
 
 
@@ -85,8 +85,8 @@ class ABDPolicy(ResponsePolicy):
           scheme: "sliding": a step at every level. "block": a step every so many levels.
           portfolios: "cfr": CFR's iterates against an opponent who follows the model with
             probability p. "transformations": SePoT's 22 of an average of CFR+, and the best
-            response to the model. "pure": all pure strategies, in tiny games. Or `Portfolios` of
-            one's own; or a function that makes them for the leaves of a trunk.
+            response to the model. Or `Portfolios` of one's own; or a function that makes them for
+            the leaves of a trunk.
           exact: solve each step by linear programming, not by CFR.
           effort: how long to iterate, in each step.
 
@@ -169,20 +169,15 @@ def transformed_portfolios(
     )
 
 
-def _portfolios(name: str, model: ArrayPolicy, player: int, p: float) -> AnyPortfolios:
+def _portfolios(name: str, model: ArrayPolicy, player: int, p: float) -> Portfolios:
     """The portfolios of a name."""
+    if name not in PORTFOLIOS:
+        raise ValueError(f"portfolios={name!r} must be one of {PORTFOLIOS}, or Portfolios")
     tree = model.tree
     assert isinstance(tree, GameTree)
-    make: dict[str, Callable[[], AnyPortfolios]] = {
-        "cfr": lambda: portfolio_makers.of_cfr(tree, player, model, p=p),
-        "transformations": lambda: transformed_portfolios(tree, player, model),
-        "pure": lambda: functools.partial(
-            portfolio_makers.pure_continuations, player=player, model=model
-        ),
-    }
-    if name not in make:
-        raise ValueError(f"portfolios={name!r} must be one of {PORTFOLIOS}, or Portfolios")
-    return make[name]()
+    if name == "cfr":
+        return portfolio_makers.of_cfr(tree, player, model, p=p)
+    return transformed_portfolios(tree, player, model)
 
 
 def _made_at(

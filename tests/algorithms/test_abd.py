@@ -1,7 +1,8 @@
-"""ABD: with all strategies behind the leaves, with few of them, and with sampled values."""
+"""ABD: with all strategies behind the leaves, and with few of them."""
 
 from __future__ import annotations
 
+import functools
 import itertools
 
 import pytest
@@ -18,6 +19,7 @@ from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.tree.pieces import SCHEMES
 from tests.algorithms import response_checks as checks
+from tests.algorithms.pure_portfolios import pure_continuations
 
 GOOFSPIEL_3 = "python_goofspiel_ii(num_cards=3,points_order=descending)"
 
@@ -44,8 +46,9 @@ def test_with_all_pure_continuations_it_is_rnr(game, limits, tmp_path):
     for player, p in itertools.product((0, 1), (0.2, 0.6)):
         best = objective(tree, RNRPolicy(tree, player, model, p=p, exact=True), model, player, p)
         for limit, scheme in itertools.product(limits, SCHEMES):
+            pure = functools.partial(pure_continuations, player=player, model=model)
             response = ABDPolicy(
-                tree, player, model, limit, p=p, scheme=scheme, portfolios="pure", exact=True
+                tree, player, model, limit, p=p, scheme=scheme, portfolios=pure, exact=True
             )
             assert objective(tree, response, model, player, p) == pytest.approx(best, abs=1e-6)
 
@@ -53,7 +56,8 @@ def test_with_all_pure_continuations_it_is_rnr(game, limits, tmp_path):
 def test_by_cfr_it_is_nearly_the_same():
     tree = GameTree.from_game("kuhn_poker")
     model, limit = checks.random_model(tree, seed=4), DepthLimit(moves=1)
-    given = {"p": 0.6, "scheme": "block", "portfolios": "pure"}
+    pure = functools.partial(pure_continuations, player=0, model=model)
+    given = {"p": 0.6, "scheme": "block", "portfolios": pure}
     exact = ABDPolicy(tree, 0, model, limit, **given, exact=True)
     found = ABDPolicy(tree, 0, model, limit, **given, effort=Effort(10_000, 1e-5))
     assert objective(tree, found, model, 0, 0.6) == pytest.approx(
