@@ -128,7 +128,7 @@ def add_ranges(directory: str | os.PathLike[str], name: str, ranges: Values) -> 
     leaves = config.trunk().leaves
     if not len(ranges[0]) or len(ranges[0]) != len(ranges[1]):
         shapes = f"{ranges[0].shape} and {ranges[1].shape}"
-        raise ValueError(f"the ranges have shapes {shapes}; give as many rows, at least one row")
+        raise ValueError(f"the ranges have shapes {shapes}; give at least one row of both players")
     for pair in zip(*ranges, strict=True):
         check_ranges(leaves, *pair)
     # A run that begins or goes on there would take the file that is being written for a leftover.
