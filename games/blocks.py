@@ -1,7 +1,8 @@
 """Blocks of which pictures are made: dictionaries of plain values that a page can draw, and text.
 
   * `{"block": "cards", "title", "cards": [{"text", "note", "mark", "actions"}]}`
-  * `{"block": "grid", "title", "cells": [[cell, ...], ...]}`, cells like cards
+  * `{"block": "grid", "title", "cells": [[cell, ...], ...]}`, cells like cards; of hexagons also
+    `"shape"`, and `"note"` about their edges
   * `{"block": "table", "title", "rows": [[name, cell, ...], ...]}`
   * `{"block": "facts", "facts": [[name, value], ...]}`
 

@@ -78,6 +78,10 @@ class CompiledEnvironment(BatchedEnvironment):
         """As `step`, with random numbers drawn before (float64 [E, B]), but tells nothing."""
         self._advance(action.numpy(), uniform.numpy())
 
+    def write_features(self, observer: np.ndarray, rows: np.ndarray) -> None:
+        """As `CompiledRules.write_features`, of the games as they are now."""
+        self._compiled.write_features(self._arrays, observer, rows)
+
     def _advance(self, action: np.ndarray, uniform: np.ndarray) -> None:
         self.games = self.games._replace(action=action, uniform=uniform)
         self._compiled.advance(self._arrays, self.games)

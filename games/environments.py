@@ -2,7 +2,7 @@
 
     environment = BatchedEnvironment(GoofspielIIRules(num_cards=13), batch_size=4096, seed=1)
     for _ in range(num_steps):
-        observation = environment.information_state_tensor()  # of whoever moves, row by row
+        observation = environment.features()  # of whoever moves, row by row
         action = choose(observation, environment.legal_actions())
         finished, returns = environment.step(action)
 
@@ -81,7 +81,6 @@ class BatchedEnvironment:
         self._check_actions = check_actions
         self._num_events = _longest_run(game_rules)
         self._roots = game_rules.initial_state(batch_size, device)
-        self._player_one_hots = torch.eye(2, device=device)
         keep_freed_memory()
         self.restart()
 
@@ -93,36 +92,23 @@ class BatchedEnvironment:
         """Legal actions of whoever moves: bool [B, A]."""
         return self._legal_actions
 
-    def information_state_tensor(
-        self, player: int | None = None, out: torch.Tensor | None = None
-    ) -> torch.Tensor:
-        """What a player knows: float32 [B, 2 + Dpub + Dpriv], as `Rules` has it.
+    def features(self, out: torch.Tensor | None = None) -> torch.Tensor:
+        """What a network sees as whoever moves: float32 [B, F], as `Rules` has it.
 
         Args:
-          player: 0 or 1; None: in every row whoever moves.
           out: where to write, such as a part of a rollout's storage; None: a new tensor.
-
-        Raises:
-          ValueError: if `player` is none of these.
         """
-        if player not in (0, 1, None):
-            raise ValueError(f"player={player} knows nothing; use 0, 1, or None for who moves")
-        public = self.rules.public_tensor(self.state)
-        if player is not None:
-            private = self.rules.private_tensor(self.state, player)
-            return self._join(self._player_one_hots[player], public, private, out)
         moves_second = (self._player == 1).unsqueeze(1)
-        first, second = (self.rules.private_tensor(self.state, p) for p in (0, 1))
-        own = torch.where(moves_second, self._player_one_hots[1], self._player_one_hots[0])
-        return self._join(own, public, torch.where(moves_second, second, first), out)
+        first, second = (self.rules.features(self.state, player) for player in (0, 1))
+        return torch.where(moves_second, second, first, out=out)
 
-    def history_tensor(self, out: torch.Tensor | None = None) -> torch.Tensor:
-        """The whole history, for critics: float32 [B, Dpub + 2 Dpriv], as `Rules` has it.
+    def history_features(self, out: torch.Tensor | None = None) -> torch.Tensor:
+        """What a critic sees of the whole history: float32 [B, 2 F], as `Rules` has it.
 
         Args:
           out: where to write; None: a new tensor.
         """
-        tensor = self.rules.history_tensor(self.state)
+        tensor = self.rules.history_features(self.state)
         return tensor if out is None else out.copy_(tensor)
 
     def sample_random_actions(self) -> torch.Tensor:
@@ -187,12 +173,6 @@ class BatchedEnvironment:
                 f"{int(self._player[row])}, who moves; use one of "
                 f"{self._legal_actions[row].nonzero()[:, 0].tolist()}"
             )
-
-    @staticmethod
-    def _join(
-        own: torch.Tensor, public: torch.Tensor, private: torch.Tensor, out: torch.Tensor | None
-    ) -> torch.Tensor:
-        return torch.cat([own.expand(len(public), 2), public, private], dim=1, out=out)
 
 
 def keep_freed_memory() -> None:

@@ -27,7 +27,7 @@ from spiel_dl.games.blocks import Block
 from spiel_dl.games.pieces import strings_of_pieces
 from spiel_dl.games.sights import Sight, index_of, indices_of, see
 
-_OWN, _OTHERS = "\u25cf", "\u25cb"
+SUITS = ("\u2660", "\u2665", "\u2666", "\u2663")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -143,14 +143,20 @@ def _summarize_goofspiel(game_rules: goofspiel_ii.GoofspielIIRules) -> str:
     )
 
 
+def wrestlers_field(game_rules: oshi_zumo_ii.OshiZumoIIRules, sight: Sight) -> list[str]:
+    """The locations: "W" the wrestler, "#" off the board, "." others."""
+    # From the rounds: where an endgame took the wrestler depends on the coins, which are hidden.
+    won, _, lost = sight.past["round_winners"].sum(axis=0)
+    field = ["#", *"." * (2 * game_rules.start_location + 1), "#"]
+    field[game_rules.start_location + 1 + won - lost] = "W"
+    return field
+
+
 def _draw_oshi_zumo(
     game_rules: oshi_zumo_ii.OshiZumoIIRules, sight: Sight, actions: Collection[int]
 ) -> list[Block]:
-    # From the rounds: where an endgame took the wrestler depends on the coins, which are hidden.
-    won, _, lost = sight.past["round_winners"].sum(axis=0)
-    tiles = [blocks.card("", mark="tile")] * (2 * game_rules.start_location + 1)
-    field = [blocks.card("#", mark="off"), *tiles, blocks.card("#", mark="off")]
-    field[game_rules.start_location + 1 + won - lost] = blocks.card(_OWN, mark="wrestler")
+    marks = {"W": ("\u25cf", "wrestler"), "#": ("#", "off"), ".": ("", "tile")}
+    field = [marks[each] for each in wrestlers_field(game_rules, sight)]
     side = ("right \u2192", "\u2190 left")[sight.player]
     facts: dict[str, object] = {"Your coins": index_of(sight.now["coins"])}
     if game_rules.optimal_endgame and sight.past["game_over"][0]:
@@ -158,7 +164,9 @@ def _draw_oshi_zumo(
     coins = [blocks.card(action, [action], mark="coin") for action in sorted(actions)]
     bids = ["" if bid < 0 else bid for bid in indices_of(sight.past["bids"])]
     return [
-        blocks.grid(f"You push to the {side}", field, len(field)),
+        blocks.grid(
+            f"You push to the {side}", [blocks.card(t, mark=m) for t, m in field], len(field)
+        ),
         blocks.facts(facts),
         blocks.cards("Bid", coins),
         *_rounds(sight, {}, bids),
@@ -257,23 +265,32 @@ def _draw_leduc(
         ]
         facts[name] = ", ".join(moves) or "-"
     return [
-        blocks.cards("Cards", [*cards, blocks.card("?", note="opponent's", mark="back")]),
+        blocks.cards("Cards", [*cards, blocks.card("?", note="theirs", mark="back")]),
         blocks.facts(facts),
     ]
+
+
+def rank_name(game_rules: leduc.LeducRules, rank: int) -> str:
+    """What a rank is called on a card: three ranks are J, Q and K, as Leduc poker has them."""
+    names = ("J", "Q", "K") if game_rules.num_ranks == 3 else "23456789TJQKA"
+    return names[rank - game_rules.num_ranks] if game_rules.num_ranks <= len(names) else str(rank)
 
 
 def _leduc_card(game_rules: leduc.LeducRules, card: int, note: str) -> Block:
     if card < 0:
         return blocks.card("", note=note, mark="back")
     if game_rules.deal_ranks:
-        return blocks.card(card, note=note, mark="plain")
+        return blocks.card(rank_name(game_rules, card), note=note, mark="plain")
     rank, suit = divmod(card, game_rules.num_suits)
-    return blocks.card(rank, note=f"{note}, suit {suit}", mark="plain")
+    sign = SUITS[suit] if suit < len(SUITS) else f" of suit {suit}"
+    mark = "red" if suit in (1, 2) else "plain"
+    return blocks.card(f"{rank_name(game_rules, rank)}{sign}", note=note, mark=mark)
 
 
 def _summarize_leduc(game_rules: leduc.LeducRules) -> str:
+    ranks = ", ".join(rank_name(game_rules, rank) for rank in range(game_rules.num_ranks))
     return (
-        f"The deck has ranks 0 to {game_rules.num_ranks - 1} in {game_rules.num_suits} suit(s). "
+        f"The deck has the ranks {ranks}, the last one highest, in {game_rules.num_suits} suits. "
         "Each player has one card;\na betting round, one public card, and a second betting round "
         "with doubled stakes follow.\nWho does not fold wins the pot. At the end, the rank of the "
         "public card beats all others;\nelse the higher rank wins, and equal ranks split. To call "
@@ -288,14 +305,20 @@ def _draw_liars_dice(
     # None are shown before the last one is rolled.
     faces = [place + 1 for place in indices_of(sight.past["dice"]) if place >= 0]
     dice = [blocks.card(face, note="yours", mark="plain") for face in faces]
-    dice += [blocks.card("?", note="opponent's", mark="back")] * game_rules.num_dice
-    bids = np.flatnonzero(sight.past["bids"]).tolist()
-    bids += [game_rules.num_bids] * bool(sight.past["called"])
-    rows = {
-        "who": [sight.name(turn % 2) for turn in range(len(bids))],
-        "bid": [game_rules.action_to_string(turn % 2, bid) for turn, bid in enumerate(bids)],
-    }
+    dice += [blocks.card("?", note="theirs", mark="back")] * game_rules.num_dice
+    bids = bids_made(game_rules, sight)
+    rows = {"who": [who for who, _ in bids], "bid": [bid for _, bid in bids]}
     return [blocks.cards("Dice", dice), *([blocks.table("Bids", rows)] if bids else [])]
+
+
+def bids_made(game_rules: liars_dice.LiarsDiceRules, sight: Sight) -> list[tuple[str, str]]:
+    """Who made each bid of liar's dice, in order, and what it was; the last one may call."""
+    actions = np.flatnonzero(sight.past["bids"]).tolist()
+    actions += [game_rules.num_bids] * bool(sight.past["called"])
+    return [
+        (sight.name(turn % 2), game_rules.action_to_string(turn % 2, action))
+        for turn, action in enumerate(actions)
+    ]
 
 
 def _summarize_liars_dice(game_rules: liars_dice.LiarsDiceRules) -> str:
@@ -310,7 +333,8 @@ def _summarize_liars_dice(game_rules: liars_dice.LiarsDiceRules) -> str:
 def _draw_phantom(
     game_rules: phantom.PhantomRules, sight: Sight, actions: Collection[int]
 ) -> list[Block]:
-    looks = (("", "tile"), (_OWN, "ship"), (_OTHERS, "hit"))
+    own, other = "xo"[sight.player], "ox"[sight.player]
+    looks = (("", "tile"), (own, "own"), (other, "other"))
     known = [looks[kind] for kind in indices_of(sight.now["cells"])]
     cells = [
         blocks.card(text, [cell] if cell in actions else [], mark=look)
@@ -321,8 +345,13 @@ def _draw_phantom(
     else:
         ends, steps = np.cumsum(game_rules.turn_lengths), int(sight.past["steps"].sum())
         facts = {"Stones that lie already": int(np.searchsorted(ends, steps, side="right"))}
-    title = f"{_OWN} yours, {_OTHERS} your opponent's"
-    return [blocks.grid(title, cells, game_rules.num_columns), blocks.facts(facts)]
+    grid = blocks.grid(f"You lay {own}", cells, game_rules.num_columns)
+    if game_rules.board.is_hexagonal:
+        edges = ("the top and the bottom edge", "the left and the right edge")
+        mine, theirs = edges[sight.player], edges[1 - sight.player]
+        grid["shape"] = f"hex of-player-{sight.player}"
+        grid["note"] = f"You join {mine}, in blue; your opponent joins {theirs}, in orange."
+    return [grid, blocks.facts(facts)]
 
 
 def _summarize_phantom(game_rules: phantom.PhantomRules) -> str:

@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from spiel_dl.tree.depth_limit import DepthLimit
     from spiel_dl.tree.game_tree import GameTree
     from spiel_dl.tree.load import AnyGame, compile_game
-    from spiel_dl.value_functions.base import ZeroValue
+    from spiel_dl.value_functions.base import ValueFunction, ZeroValue
     from spiel_dl.value_functions.exact import ExactValue
 
 __all__ = [
@@ -89,6 +89,7 @@ __all__ = [
     "PredictiveCFRPlus",
     "RNaD",
     "SePoT",
+    "ValueFunction",
     "ZeroValue",
     "best_response_policy",
     "best_response_value",
@@ -124,7 +125,10 @@ if not TYPE_CHECKING:  # A type checker takes the names from the imports above.
         if name == "__version__":
             return importlib.metadata.version("spiel_dl")
         if name not in __all__:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+            from spiel_dl.system.messages import did_you_mean
+
+            meant = did_you_mean(name, __all__)
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}{meant}")
         module, attribute = _sources()[name]
         globals()[name] = getattr(importlib.import_module(module), attribute)
         return globals()[name]

@@ -23,7 +23,7 @@ import pyspiel
 import scipy.sparse
 
 from spiel_dl.algorithms.sepot import SearchConfig, SePoTPlayPolicy
-from spiel_dl.learning import history_tensors
+from spiel_dl.learning import history_features
 from spiel_dl.learning.critic_network import CriticNetwork, NetworkCritic
 from spiel_dl.learning.transformations import action_values, paper_transformations
 from spiel_dl.policies.network_policy import NetworkPolicy
@@ -88,7 +88,7 @@ def make_searcher() -> Searcher:
     )
     blueprint = NetworkPolicy(game, network, network.initial_parameters(seed=1))
     names = paper_transformations(action_values(game)).names
-    critics = CriticNetwork(history_tensors.state_tensor_size(game), len(names), HIDDEN_SIZES)
+    critics = CriticNetwork(history_features.size(game), len(names), HIDDEN_SIZES)
     return Searcher(
         game, blueprint, NetworkCritic(game, critics, critics.initial_parameters(2), names)
     )

@@ -51,7 +51,7 @@ class VectorEnvironment(VectorEnv):
         self._device = device
         self.num_envs = num_envs
         self.environment = self._begin(seed)
-        size = self.environment.information_state_tensor().shape[1]
+        size = self._rules.num_features
         self.single_observation_space = spaces.Box(0.0, 1.0, (size,), np.float32)
         self.single_action_space = spaces.Discrete(self._rules.num_actions)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
@@ -107,7 +107,7 @@ class VectorEnvironment(VectorEnv):
 
     def _ends(self, ended: np.ndarray, states: StateBatch, movers: torch.Tensor) -> dict[str, Any]:
         """What SAME_STEP tells of games that ended (bool [B]), of their states and last movers."""
-        first, second = (self._rules.information_state_tensor(states, who) for who in (0, 1))
+        first, second = (self._rules.features(states, who) for who in (0, 1))
         tensors = torch.where((movers == 1).unsqueeze(1), second, first).cpu().numpy()
         observation = np.full(self.num_envs, None, dtype=object)
         for row, tensor in zip(np.flatnonzero(ended), tensors, strict=True):
@@ -127,7 +127,7 @@ class VectorEnvironment(VectorEnv):
         }
 
     def _observation(self) -> np.ndarray:
-        found: np.ndarray = self.environment.information_state_tensor().cpu().numpy()
+        found: np.ndarray = self.environment.features().cpu().numpy()
         return found
 
     def _info(self) -> dict[str, Any]:

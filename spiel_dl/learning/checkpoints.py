@@ -9,8 +9,8 @@ learner with a critic; the policy alone can be read from those without one. Mode
 such files, too, but for what further steps would need; their parameters may be float16.
 
 A checkpoint's header says in `policy` where its policy is. That is either a network's parameters
-(`array`, and `row` if they are one row of that array; with `hidden_sizes` and `fine_tuning`), or
-the names of two arrays, both players' `strategies`.
+(`array`, and `row` if they are one row of that array; with `hidden_sizes`, `fine_tuning`, and
+`sight`, what the network sees), or the names of two arrays, both players' `strategies`.
 """
 
 from __future__ import annotations
@@ -27,9 +27,11 @@ import torch
 
 from spiel_dl.learning.critic_network import CriticNetwork, NetworkCritic
 from spiel_dl.learning.learner import FILE_KIND
+from spiel_dl.policies import sight
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.network_policy import FineTuning, NetworkPolicy
 from spiel_dl.policies.policy_network import PolicyNetwork
+from spiel_dl.policies.sight import Sight
 from spiel_dl.system import tensor_files
 from spiel_dl.system.run_directory import CHECKPOINT_FILE
 from spiel_dl.tree.from_openspiel import is_game_of
@@ -75,7 +77,9 @@ def load(
     names = tuple(described["transformations"])
     hidden_sizes = tuple(described["config"]["hidden_sizes"])
     bound = described.get("bound") or math.inf  # there was none before version 0.2
-    network = CriticNetwork(described["num_inputs"], len(names), hidden_sizes, bound)
+    network = CriticNetwork(
+        described["num_inputs"], len(names), hidden_sizes, bound, _sight(described)
+    )
     parameters = torch.from_numpy(arrays["critic.target_parameters"]).float().to(device)
     critic = NetworkCritic(known, network, parameters, names)
     return Trained(_blueprint(game or known, known, arrays, header, device), critic)
@@ -148,16 +152,24 @@ def _blueprint(
     parameters = arrays[described["array"]]
     if described["row"] is not None:
         parameters = parameters[described["row"]]
+    seen = _sight(described)
     network = PolicyNetwork(
-        known.information_state_tensor_size(),
+        sight.size(known, seen),
         known.num_distinct_actions(),
         tuple(described["hidden_sizes"]),
+        seen,
     )
     tuning = described["fine_tuning"]
     fine_tuning = None if tuning is None else FineTuning(**tuning)
     return NetworkPolicy(
         known, network, torch.from_numpy(parameters).float().to(device), fine_tuning
     )
+
+
+def _sight(described: Mapping[str, Any]) -> Sight:
+    """What a network sees; those from before there were features do not say it."""
+    found: Sight = described.get("sight", "sequences")
+    return found
 
 
 def _description_before(arrays: _Arrays, header: Mapping[str, Any]) -> dict[str, Any]:

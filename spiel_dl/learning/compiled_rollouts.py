@@ -9,8 +9,7 @@ from spiel_dl.games.compiled import CHANCE, NO_ACTION, TERMINAL, Games
 from spiel_dl.games.rules import Rules, StateBatch
 from spiel_dl.learning import play_kernels
 from spiel_dl.learning.self_play import ActingNetwork
-from spiel_dl.learning.sources import Moves, PlayerLists
-from spiel_dl.networks.growing_inputs import GrowingInputs
+from spiel_dl.learning.sources import Moves
 
 
 class CompiledRollouts:
@@ -51,7 +50,7 @@ class CompiledRollouts:
     ) -> np.ndarray:
         """Plays games to the end, as `rollouts.PlayOn` has it."""
         network, num_games = self.acting.network, len(rows)
-        lists = PlayerLists(num_games, num_games, network.num_inputs)
+        seen = np.zeros((num_games, network.num_inputs), np.float32)
         moves = Moves.room((1, num_games, network.num_actions)).arrays()
         threshold = np.zeros((1, num_games))
         nothing = np.full(num_games, NO_ACTION)
@@ -65,14 +64,16 @@ class CompiledRollouts:
             if (games.player == TERMINAL).all():
                 return games.returns
             threshold[0] = generator.random(num_games)
-            count = lists.meet(0, games, 0, moves)
+            count = play_kernels.meet_movers(0, games.player, games.legal, 0, moves)
+            shown = seen[:count]
+            self._compiled.write_features(arrays, games.player, shown)
             legal = torch.from_numpy(games.legal[games.player >= 0])
-            policy = self._act(lists.shown(games, 0, count), legal)
+            policy = self._act(torch.from_numpy(shown), legal)
             play_kernels.choose(0, policy.numpy(), threshold, moves)
             games = games._replace(action=moves.action[0])
 
     @torch.no_grad()
-    def _act(self, shown: GrowingInputs, legal: torch.Tensor) -> torch.Tensor:
+    def _act(self, shown: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
         return self.acting(shown, legal)
 
     def _games(self, states: StateBatch, rows: np.ndarray) -> Games:
@@ -107,4 +108,10 @@ class CompiledRollouts:
 
 def can_play(rules: Rules, acting: ActingNetwork) -> bool:
     """Whether a network can act in compiled loops in a game."""
-    return acting.parameters.device.type == "cpu" and rules.compiled() is not None
+    is_cpu = acting.parameters.device.type == "cpu"
+    return is_cpu and acting.network.sight == "features" and _has_features(rules)
+
+
+def _has_features(rules: Rules) -> bool:
+    compiled = rules.compiled()
+    return compiled is not None and compiled.feature_kernel is not None

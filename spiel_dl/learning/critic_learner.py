@@ -23,7 +23,7 @@ from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.learning.batch_learner import BatchLearner
 from spiel_dl.learning.critic_training import CriticConfig
-from spiel_dl.learning.self_play import ActingNetwork, ActingPolicy, by_tensors, explored
+from spiel_dl.learning.self_play import ActingNetwork, ActingPolicy, explored
 from spiel_dl.learning.sources import Trajectories
 from spiel_dl.learning.transformations import PolicyTransformations
 from spiel_dl.learning.tree_environment import TreeEnvironment
@@ -110,6 +110,11 @@ class CriticLearner(BatchLearner):
         if isinstance(environment, TreeEnvironment):
             self._table = environment.table_of(self._tabulated(environment))
             self._acting_table = explored(self._table, environment.infoset_legal, exploration)
+        elif self._network_policy().network.sight != "features":
+            raise ValueError(
+                "the blueprint sees sequences of observations, as networks did before there were "
+                f"features; train one anew (run/train.py --game='{self.game}')"
+            )
 
     def policy(self, fine_tuning: FineTuning | None = None) -> ArrayPolicy | NetworkPolicy:
         """The blueprint: an `ArrayPolicy` if the game is compiled, else a `NetworkPolicy`.
@@ -143,8 +148,7 @@ class CriticLearner(BatchLearner):
         source, exploration = self._network_policy(), self._games["exploration"]
         if source.fine_tuning is None:
             return ActingNetwork(source.network, source.parameters.detach(), exploration)
-        act = by_tensors(source.act)
-        return lambda seen, legal: explored(act(seen, legal), legal, exploration)
+        return lambda seen, legal: explored(source.act(seen, legal), legal, exploration)
 
     @torch.no_grad()
     def policy_at(self, trajectories: Trajectories) -> torch.Tensor:
@@ -196,7 +200,8 @@ class CriticLearner(BatchLearner):
         """The sizes of the blueprint's network, and what is done to its policy."""
         source = self._network_policy()
         tuning = None if source.fine_tuning is None else dataclasses.asdict(source.fine_tuning)
-        return {"hidden_sizes": list(source.network.hidden_sizes), "fine_tuning": tuning}
+        sizes = list(source.network.hidden_sizes)
+        return {"hidden_sizes": sizes, "fine_tuning": tuning, "sight": source.network.sight}
 
     def _identity(self) -> dict[str, Any]:
         digest = hashlib.sha256()

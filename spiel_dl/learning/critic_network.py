@@ -13,9 +13,10 @@ import numpy as np
 import pyspiel
 import torch
 
-from spiel_dl.learning import history_tensors
+from spiel_dl.learning import history_features
 from spiel_dl.learning.critics import Critic
 from spiel_dl.networks.perceptron import Perceptron
+from spiel_dl.policies.sight import Sight
 from spiel_dl.tree.compiled_tree import CompiledTree
 from spiel_dl.tree.from_openspiel import is_same_game
 
@@ -28,17 +29,19 @@ class CriticNetwork(Perceptron):
     """A perceptron whose last layer says both players' values for all transformations.
 
     Attributes:
-      num_inputs: E, the length of a history's tensor.
+      num_inputs: E, how much it sees of a history.
       num_transformations: K.
       hidden_sizes: units of each hidden layer.
       bound: the largest absolute value there is, towards which the last layer's numbers are
         squashed; infinite: they are the values.
+      sight: what it sees.
     """
 
     num_inputs: int
     num_transformations: int
     hidden_sizes: tuple[int, ...]
     bound: float = math.inf
+    sight: Sight = "features"
 
     def __post_init__(self) -> None:
         if min(self.sizes) < 1:
@@ -122,7 +125,7 @@ class NetworkCritic(Critic):
         )
         own = slice(player * num_values, (player + 1) * num_values)
         later = [*middle, (last_bias[:, own], last_weight[:, own])]
-        sums = history_tensors.weighted_sums(tree, histories, weight, bias)
+        sums = history_features.weighted_sums(tree, histories, weight, bias, self.network.sight)
         for start in range(0, len(histories), _BATCH):
             units = sums(slice(start, start + _BATCH))
             for each_bias, each_weight in later:

@@ -97,7 +97,7 @@ class CriticTrainer:
         """Makes a fresh network.
 
         Args:
-          num_inputs: E, the length of a history's tensor.
+          num_inputs: E, how much the critic sees of a history.
           num_actions: A.
           transformations: K of them.
           config: how to learn.
@@ -179,6 +179,7 @@ class CriticTrainer:
         return {
             "config": self.config.to_json(),
             "num_inputs": self.network.num_inputs,
+            "sight": self.network.sight,
             "transformations": list(self.transformations.names),
             "bound": None if self.network.bound == math.inf else self.network.bound,
         }

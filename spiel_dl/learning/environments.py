@@ -7,13 +7,14 @@ import torch
 
 from spiel_dl.games.compiled_environment import CompiledEnvironment
 from spiel_dl.games.environments import BatchedEnvironment
+from spiel_dl.games.features import num_features
+from spiel_dl.learning.compiled_sources import CompiledSource, TreeSource
 from spiel_dl.learning.self_play import SelfPlay
-from spiel_dl.learning.sources import CompiledSource, Source, TensorSource, TreeSource
+from spiel_dl.learning.sources import Source, TensorSource
 from spiel_dl.learning.state_environment import StateEnvironment
 from spiel_dl.learning.tree_environment import TreeEnvironment
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.histories import TooManyHistoriesError
-from spiel_dl.tree.information_states import check_tensors
 from spiel_dl.tree.load import AnyGame, turn_based_game
 
 LARGEST_COMPILED_BATCH = 4096
@@ -45,7 +46,7 @@ def self_play_of(
         `batch_size` is not positive.
     """
     turn_based = turn_based_game(game)
-    check_tensors(turn_based)  # before a large game is walked in vain
+    num_features(turn_based)  # Refuses games of which there are none, before they are walked.
     tree = game if isinstance(game, GameTree) else _compile(turn_based, max_tree_histories)
     longest = turn_based.max_game_length() if tree is None else int(tree.move_number.max())
     if longest < 1:
@@ -68,7 +69,8 @@ def _source(
     if not hasattr(game, "rules"):
         return TensorSource(StateEnvironment(game, batch_size, device, seed), num_steps)
     is_small = is_cpu and batch_size <= LARGEST_COMPILED_BATCH
-    if is_small and game.rules.compiled() is not None:
+    compiled = game.rules.compiled()
+    if is_small and compiled is not None and compiled.feature_kernel is not None:
         return CompiledSource(CompiledEnvironment(game.rules, batch_size, seed), num_steps)
     return TensorSource(BatchedEnvironment(game.rules, batch_size, device, seed), num_steps)
 

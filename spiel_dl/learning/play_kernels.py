@@ -7,8 +7,6 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from spiel_dl.games.compiled import Games
-
 _jit = numba.njit(cache=True, boundscheck=False, error_model="numpy", nogil=True)
 _inline = numba.njit(inline="always", boundscheck=False, error_model="numpy", nogil=True)
 _TERMINAL, _CHANCE = -4, -1  # OpenSpiel's player ids
@@ -68,21 +66,6 @@ class Listed(NamedTuple):
 
     row_of: np.ndarray
     met: np.ndarray
-
-
-class GrowingArrays(NamedTuple):
-    """What movers know, or histories, as rows of `GrowingInputs`.
-
-    Attributes:
-      sequence: int32 [N], as there, and so are `begin` and `end`.
-      known: int32 [G, 3], of each sequence how many of player 0's and of player 1's bits have been
-        read, and how many ones there were at its row before.
-    """
-
-    sequence: np.ndarray
-    begin: np.ndarray
-    end: np.ndarray
-    known: np.ndarray
 
 
 @_inline
@@ -241,68 +224,29 @@ def move_in_tree(
 
 
 @_jit
-def meet_players(
-    t: int, games: Games, lists: GrowingArrays, num_rows: int, moves: MoveArrays
+def meet_movers(
+    t: int, player: np.ndarray, legal: np.ndarray, num_rows: int, moves: MoveArrays
 ) -> int:
-    """Records what movers know, as rows of `GrowingInputs`.
+    """Gives every mover a row of what networks see.
 
     Args:
       t: which move of the games.
-      games: the games; a player's sequence is 2 * game + player.
-      lists: rows are written from `num_rows` on.
-      num_rows: how many there were before.
+      player: int8 [B], who moves; negative: nobody.
+      legal: bool [B, A].
+      num_rows: how many rows there were before.
       moves: `player`, `legal` and `place` are written.
 
     Returns:
       The number of rows there are now.
     """
-    for game in range(len(games.player)):
-        mover = games.player[game]
-        moves.player[t, game], moves.place[t, game] = mover, 0
-        for action in range(games.legal.shape[1]):
-            moves.legal[t, game, action] = games.legal[game, action]
-        if mover >= 0:
-            known = lists.known[2 * game + mover]
-            lists.sequence[num_rows], lists.begin[num_rows] = 2 * game + mover, known[2]
-            known[2] = games.num_bits[game, mover]
-            lists.end[num_rows], moves.place[t, game] = known[2], num_rows
+    for game in range(len(player)):
+        moves.player[t, game], moves.place[t, game] = player[game], 0
+        for action in range(legal.shape[1]):
+            moves.legal[t, game, action] = legal[game, action]
+        if player[game] >= 0:
+            moves.place[t, game] = num_rows
             num_rows += 1
     return num_rows
-
-
-@_jit
-def meet_histories(
-    games: Games, sizes: tuple[int, int], ones: np.ndarray, lists: GrowingArrays, num_rows: int
-) -> None:
-    """Records the histories before a move in every game, as rows of `GrowingInputs`.
-
-    A history is what everybody knows, then what player 0 alone knows, then player 1; see
-    `Rules.history_tensor`. What a player knows begins with two columns that say who it is.
-
-    Args:
-      games: the games; each is a sequence.
-      sizes: how many columns everybody knows, and how many one player alone.
-      ones: int32 [B, 2 K], the columns of each game's ones; is written, as far as they are known.
-      lists: rows are written from `num_rows` on.
-      num_rows: how many there were before.
-    """
-    public_size, private_size = sizes
-    for game in range(len(games.player)):
-        if games.player[game] < 0:
-            continue
-        known = lists.known[game]
-        count = known[2]
-        lists.sequence[num_rows], lists.begin[num_rows] = game, count
-        for player in range(2):
-            for index in range(known[player], games.num_bits[game, player]):
-                column = games.bits[game, player, index] - 2
-                is_private = column >= public_size
-                if column >= 0 and (player == 0 or is_private):
-                    ones[game, count] = column + player * private_size
-                    count += 1
-            known[player] = games.num_bits[game, player]
-        lists.end[num_rows], known[2] = count, count
-        num_rows += 1
 
 
 @_jit

@@ -16,12 +16,12 @@ import torch
 
 from spiel_dl.games.environments import keep_freed_memory
 from spiel_dl.learning.sources import Source, Trajectories
-from spiel_dl.networks.perceptron import Answer, Inputs, Layers, evaluate
+from spiel_dl.networks.perceptron import Answer, Layers, evaluate
 from spiel_dl.policies.policy_network import PolicyNetwork, policy_of
 
-ActingPolicy = Callable[[Any, torch.Tensor], torch.Tensor]
-"""From what N movers know (`networks.perceptron.Inputs`, mostly float32 [N, D]) and their legal
-actions (bool [N, A]) to action probabilities, float32 [N, A]."""
+ActingPolicy = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
+"""From what networks see as N movers (float32 [N, D]) and their legal actions (bool [N, A]) to
+action probabilities, float32 [N, A]."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -46,7 +46,7 @@ class ActingNetwork:
     def _layers(self) -> Layers:
         return self.network.split_layers(self.parameters.detach())
 
-    def __call__(self, observation: Inputs, legal: torch.Tensor) -> torch.Tensor:
+    def __call__(self, observation: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
         """Action probabilities, float32 [N, A]; see `ActingPolicy`."""
         units: list[torch.Tensor] = []
         outputs = evaluate(self._layers, observation, units)
@@ -55,7 +55,7 @@ class ActingNetwork:
         policy = policy_of(outputs[:, :-1], legal)
         return explored(policy, legal, self.exploration) if self.exploration else policy
 
-    def answer(self, inputs: Inputs) -> Answer:
+    def answer(self, inputs: torch.Tensor) -> Answer:
         """`PolicyNetwork.answer` of all rows that were shown, in turn."""
         assert self.said is not None
         outputs, *units = map(torch.cat, zip(*self.said, strict=True))
@@ -66,17 +66,6 @@ def explored(policy: torch.Tensor, legal: torch.Tensor, exploration: float) -> t
     """A policy that plays a share `exploration` of decisions at random: float32 [..., A]."""
     uniform = legal / legal.sum(dim=-1, keepdim=True).clamp(min=1)
     return torch.lerp(policy, uniform, exploration)
-
-
-def by_tensors(policy: ActingPolicy) -> ActingPolicy:
-    """A policy that is asked by tensors alone, never by lists of ones."""
-
-    def act(observation: Inputs, legal: torch.Tensor) -> torch.Tensor:
-        if isinstance(observation, torch.Tensor):
-            return policy(observation, legal)
-        return policy(observation.dense(), legal)
-
-    return act
 
 
 class SelfPlay:

@@ -238,7 +238,7 @@ class SelfPlayLearner(BatchLearner):
         tree = self._tree()
         if tree is None or not self.num_regularization_policies:
             return None
-        outputs = self.network.outputs(self._fixed[1:], tree.infoset_tensors)
+        outputs = self.network.outputs(self._fixed[1:], tree.infoset_features)
         return outputs[..., :-1].contiguous()
 
     def _renew_tables(self) -> None:
@@ -263,7 +263,8 @@ class SelfPlayLearner(BatchLearner):
     def _described(self) -> dict[str, Any]:
         sizes = list(self.network.hidden_sizes)
         place = {"array": "fixed_parameters", "row": _TARGET}
-        return {"policy": {**place, "hidden_sizes": sizes, "fine_tuning": None}}
+        described = {"hidden_sizes": sizes, "fine_tuning": None, "sight": self.network.sight}
+        return {"policy": {**place, **described}}
 
     def _acting_policy(self) -> ActingPolicy | torch.Tensor:
         tree = self._tree()
@@ -272,7 +273,7 @@ class SelfPlayLearner(BatchLearner):
         most = 2 * self._self_play.source.num_steps * self.config.batch_size
         if tree is not None and len(tree.infoset_legal) <= most:
             self._acting = None
-            return act(tree.infoset_tensors, tree.infoset_legal)
+            return act(tree.infoset_features, tree.infoset_legal)
         self._acting = act
         return act
 

@@ -10,8 +10,8 @@ import pyspiel
 import torch
 
 from spiel_dl.games.environments import EpisodeEnds
-from spiel_dl.learning import history_tensors
-from spiel_dl.tree.information_states import check_tensors
+from spiel_dl.games.features import features, num_features
+from spiel_dl.learning import history_features
 from spiel_dl.tree.walk import zero_sum_utility
 
 
@@ -41,11 +41,11 @@ class StateEnvironment:
           seed: the seed of the chance events.
 
         Raises:
-          ValueError: if `batch_size` is not positive, or the game has no information state tensors.
+          ValueError: if `batch_size` is not positive, or networks see nothing of the game.
         """
         if batch_size < 1:
             raise ValueError(f"batch_size={batch_size} plays nothing; use 1 or more")
-        check_tensors(game)
+        num_features(game)  # Refuses games of which there are none.
         self.game = game
         self.generator = torch.Generator(device).manual_seed(seed)
         self._batch_size = batch_size
@@ -68,34 +68,28 @@ class StateEnvironment:
             legal[row, state.legal_actions()] = True
         return self._tensor(legal)
 
-    def information_state_tensor(
-        self, player: int | None = None, out: torch.Tensor | None = None
-    ) -> torch.Tensor:
-        """What a player knows: float32 [B, D]; zeros where the game is over.
-
-        Args:
-          player: 0 or 1; None: in every row whoever moves.
-          out: where to write; None: a new tensor.
-        """
-        size = self.game.information_state_tensor_size()
-        rows = np.zeros((self._batch_size, size), np.float32)
-        for row, state in enumerate(self._states):
-            if not state.is_terminal():
-                observer = state.current_player() if player is None else player
-                rows[row] = state.information_state_tensor(observer)
-        return self._tensor(rows) if out is None else out.copy_(torch.from_numpy(rows))
-
-    def history_tensor(self, out: torch.Tensor | None = None) -> torch.Tensor:
-        """The whole history, see `learning.history_tensors`: float32 [B, E]; zeros at an end.
+    def features(self, out: torch.Tensor | None = None) -> torch.Tensor:
+        """What a network sees as whoever moves: float32 [B, F]; zeros where the game is over.
 
         Args:
           out: where to write; None: a new tensor.
         """
-        size = history_tensors.state_tensor_size(self.game)
-        rows = np.zeros((self._batch_size, size), np.float32)
+        rows = np.zeros((self._batch_size, num_features(self.game)), np.float32)
         for row, state in zip(rows, self._states, strict=True):
             if not state.is_terminal():
-                history_tensors.write_state(state, row)
+                row[:] = features(state, state.current_player())
+        return self._tensor(rows) if out is None else out.copy_(torch.from_numpy(rows))
+
+    def history_features(self, out: torch.Tensor | None = None) -> torch.Tensor:
+        """What a critic sees of the whole history: float32 [B, E]; zeros where the game is over.
+
+        Args:
+          out: where to write; None: a new tensor.
+        """
+        rows = np.zeros((self._batch_size, history_features.size(self.game)), np.float32)
+        for row, state in zip(rows, self._states, strict=True):
+            if not state.is_terminal():
+                row[:] = history_features.of_state(state)
         return self._tensor(rows) if out is None else out.copy_(torch.from_numpy(rows))
 
     def step(self, action: torch.Tensor) -> EpisodeEnds:

@@ -13,11 +13,13 @@ import numpy as np
 import torch
 
 from spiel_dl.games.environments import EpisodeEnds
-from spiel_dl.learning import history_tensors, play_kernels
+from spiel_dl.learning import history_features, play_kernels
 from spiel_dl.learning.play_kernels import ChanceTables, TreeTables
+from spiel_dl.policies import sight
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.network_policy import FineTuning, policy_rows
 from spiel_dl.policies.policy_network import PolicyNetwork
+from spiel_dl.policies.sight import Sight
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.histories import CHANCE_PLAYER, TERMINAL_PLAYER
 
@@ -32,8 +34,8 @@ class TreeEnvironment:
     Attributes:
       tree: the game.
       generator: the source of all chance.
-      infoset_tensors: float32 [R, D], information state tensors of player 0's decision infosets,
-        then player 1's, then zeros for histories where no player moves.
+      infoset_features: float32 [R, F], what networks see in player 0's decision infosets, then in
+        player 1's, then zeros for histories where no player moves.
       infoset_legal: bool [R, A], their legal actions.
       row: int64 [H], the row of these two tables that tells of whoever moves at a history.
       player: int8 [H], who moves; -4 where the game is over.
@@ -61,7 +63,7 @@ class TreeEnvironment:
           seed: the seed of the chance events.
 
         Raises:
-          ValueError: if `batch_size` is not positive, or the game has no information state tensors.
+          ValueError: if `batch_size` is not positive, or networks see nothing of the game.
         """
         if batch_size < 1:
             raise ValueError(f"batch_size={batch_size} plays nothing; use 1 or more")
@@ -71,8 +73,8 @@ class TreeEnvironment:
         def to_device(array: np.ndarray) -> torch.Tensor:
             return torch.from_numpy(array).to(device)
 
-        tensors, legal = zip(*(tree.observations(player) for player in (0, 1)), strict=True)
-        self.infoset_tensors = to_device(_with_a_row_of_zeros(tensors))
+        self.infoset_features = self._seen("features").to(device)
+        legal = [tree.legal_rows(player) for player in (0, 1)]
         self.infoset_legal = to_device(_with_a_row_of_zeros(legal))
         self._num_actions = self.infoset_legal.shape[1]
         self.player = to_device(tree.player)
@@ -99,24 +101,16 @@ class TreeEnvironment:
         """Legal actions of whoever moves: bool [B, A]."""
         return self.infoset_legal.index_select(0, self.infoset)
 
-    def information_state_tensor(
-        self, player: int | None = None, out: torch.Tensor | None = None
-    ) -> torch.Tensor:
-        """What whoever moves knows: float32 [B, D].
+    def features(self, out: torch.Tensor | None = None) -> torch.Tensor:
+        """What a network sees as whoever moves: float32 [B, F].
 
         Args:
-          player: None; what a player knows who does not move is not tabulated.
           out: where to write; None: a new tensor.
-
-        Raises:
-          ValueError: if a player is given.
         """
-        if player is not None:
-            raise ValueError(f"player={player}: only who moves is observed here; use None")
-        return torch.index_select(self.infoset_tensors, 0, self.infoset, out=out)
+        return torch.index_select(self.infoset_features, 0, self.infoset, out=out)
 
-    def history_tensor(self, out: torch.Tensor | None = None) -> torch.Tensor:
-        """The whole history, see `learning.history_tensors`: float32 [B, E]; zeros at an end.
+    def history_features(self, out: torch.Tensor | None = None) -> torch.Tensor:
+        """What a critic sees of the whole history: float32 [B, E]; zeros at an end.
 
         Args:
           out: where to write; None: a new tensor.
@@ -170,8 +164,11 @@ class TreeEnvironment:
         fine_tuning: FineTuning | None = None,
     ) -> ArrayPolicy:
         """A network's policy at all infosets."""
-        tensors, legal = self.infoset_tensors[:-1], self.infoset_legal[:-1]
-        rows = policy_rows(network, parameters, tensors, legal, fine_tuning)
+        seen = self.infoset_features
+        if network.sight != "features":
+            seen = self._seen(network.sight).to(seen.device)
+        legal = self.infoset_legal[:-1]
+        rows = policy_rows(network, parameters, seen[:-1], legal, fine_tuning)
         strategies = []
         for player, (row, action) in enumerate(self._places()):
             strategy = np.ones(self.tree.treeplexes[player].num_sequences)
@@ -185,6 +182,11 @@ class TreeEnvironment:
         for player, (row, action) in enumerate(self._places()):
             table[row, action] = policy.strategies[player][1:]
         return torch.from_numpy(table).to(self.infoset_legal.device)
+
+    def _seen(self, seen: Sight) -> torch.Tensor:
+        """What a network sees in all infosets: float32 [R, D], on the CPU."""
+        rows = [sight.of_infosets(self.tree, player, seen) for player in (0, 1)]
+        return torch.from_numpy(_with_a_row_of_zeros(rows))
 
     def _places(self) -> list[tuple[np.ndarray, np.ndarray]]:
         """For each player the row and the action of all sequences but the empty one."""
@@ -220,7 +222,7 @@ class TreeEnvironment:
         acting = np.flatnonzero(self.tree.player >= 0)
         rows = np.full(self.tree.num_histories, len(acting))
         rows[acting] = np.arange(len(acting))
-        tensors = history_tensors.of_tree(self.tree, acting)
+        tensors = history_features.of_tree(self.tree, acting)
         tensors = torch.cat([tensors, torch.zeros_like(tensors[:1])])
         return torch.from_numpy(rows).to(self.row.device), tensors.to(self.row.device)
 

@@ -12,11 +12,6 @@ from typing import NamedTuple
 
 import torch
 
-from spiel_dl.networks.growing_inputs import GrowingInputs
-
-Inputs = torch.Tensor | GrowingInputs
-"""Rows of inputs: float32 [N, inputs], or the same as lists of ones."""
-
 # Untrained policies are then nearly uniform, untrained values small.
 _OUTPUT_SCALE = 0.1
 # So many rows are multiplied at a time: on a GPU because products over more rows may ask its
@@ -55,12 +50,12 @@ class Perceptron(abc.ABC):
         pieces[-2] *= _OUTPUT_SCALE
         return torch.cat(pieces)
 
-    def outputs(self, parameters: torch.Tensor, inputs: Inputs) -> torch.Tensor:
+    def outputs(self, parameters: torch.Tensor, inputs: torch.Tensor) -> torch.Tensor:
         """What the last layer says; its derivatives are those of `answer`.
 
         Args:
           parameters: float32 [P], or [K, P] of K networks.
-          inputs: N rows.
+          inputs: float32 [N, inputs].
 
         Returns:
           Float32 [N, outputs], or [K, N, outputs].
@@ -70,12 +65,12 @@ class Perceptron(abc.ABC):
             return torch.stack([self.outputs(row, inputs) for row in parameters])
         return evaluate(self.split_layers(parameters), inputs)
 
-    def answer(self, parameters: torch.Tensor, inputs: Inputs) -> Answer:
+    def answer(self, parameters: torch.Tensor, inputs: torch.Tensor) -> Answer:
         """The same with what a gradient depends on.
 
         Args:
           parameters: float32 [P]; the gradient is that of what they are when it is asked for.
-          inputs: N rows.
+          inputs: float32 [N, inputs].
         """
         parameters = parameters.detach()
         units: list[torch.Tensor] = []
@@ -104,60 +99,47 @@ class Answer(NamedTuple):
       outputs: float32 [N, outputs].
       network: the network.
       parameters: float32 [P], its parameters.
-      inputs: N rows.
+      inputs: float32 [N, inputs].
       units: what came out of each hidden layer, float32 [N, units].
     """
 
     outputs: torch.Tensor
     network: Perceptron
     parameters: torch.Tensor
-    inputs: Inputs
+    inputs: torch.Tensor
     units: list[torch.Tensor]
 
     def gradient(self, of_outputs: torch.Tensor) -> torch.Tensor:
         """The gradient of the parameters, float32 [P], of that of the outputs."""
         whole = torch.zeros_like(self.parameters)
         layers, places = (self.network.split_layers(x) for x in (self.parameters, whole))
-        inputs = self.inputs
-        shown = inputs if isinstance(inputs, torch.Tensor) else None
-        before: list[torch.Tensor | None] = [shown, *self.units]
-        by_first = of_outputs if shown is not None else torch.empty_like(self.units[0])
+        before = [self.inputs, *self.units]
         for rows in _blocks(of_outputs):
             gradient = of_outputs[rows]
             for index in reversed(range(len(layers))):
-                (of_bias, of_weight), units = places[index], before[index]
+                (of_bias, of_weight), units = places[index], before[index][rows]
                 of_bias += gradient.sum(dim=0)
-                if units is None:
-                    by_first[rows] = gradient
-                    break
-                units = units[rows]
                 of_weight.addmm_(units.t(), gradient)
                 if index:
                     gradient = gradient @ layers[index][1].t()
                     gradient = torch.ops.aten.threshold_backward(gradient, units, 0)
-        if isinstance(inputs, GrowingInputs):
-            inputs.first_layer_back(by_first, places[0][1])
         return whole
 
 
 def evaluate(
-    layers: Layers, inputs: Inputs, units: list[torch.Tensor] | None = None
+    layers: Layers, inputs: torch.Tensor, units: list[torch.Tensor] | None = None
 ) -> torch.Tensor:
     """What the last of some layers says.
 
     Args:
       layers: the layers.
-      inputs: N rows.
+      inputs: float32 [N, inputs].
       units: to it is added what comes out of each hidden layer, float32 [N, units].
 
     Returns:
       Float32 [N, outputs].
     """
     found: list[torch.Tensor] = []
-    if isinstance(inputs, GrowingInputs):
-        (bias, weight), *layers = layers
-        inputs = inputs.first_layer(weight, bias).relu_()
-        found.append(inputs)
     blocks = _blocks(inputs)
     if len(blocks) == 1:
         outputs = _evaluate_block(layers, inputs, found)

@@ -8,10 +8,11 @@ import numpy as np
 import pyspiel
 import torch
 
-from spiel_dl.learning import checkpoints, history_tensors
+from spiel_dl.learning import checkpoints, history_features
 from spiel_dl.learning.critic_network import NetworkCritic
 from spiel_dl.play import registry
 from spiel_dl.play.control_variates import HistoryValues
+from spiel_dl.policies import sight
 from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.tree.load import AnyGame, turn_based_game
 
@@ -27,10 +28,8 @@ class CriticValues(HistoryValues):
     def of(self, states: Sequence[pyspiel.State]) -> np.ndarray:
         """See `HistoryValues`."""
         critic = self._critic
-        rows = np.zeros((len(states), critic.network.num_inputs), np.float32)
-        for state, row in zip(states, rows, strict=True):
-            history_tensors.write_state(state, row)
-        tensor = torch.from_numpy(rows).to(critic.parameters.device)
+        rows = [history_features.of_state(state, critic.network.sight) for state in states]
+        tensor = torch.from_numpy(np.array(rows, np.float32)).to(critic.parameters.device)
         values = critic.network.values(critic.parameters, tensor)[..., 0].double()
         found: np.ndarray = ((values[:, 0] - values[:, 1]) / 2).cpu().numpy()
         return found
@@ -48,10 +47,9 @@ class NetworkValues(HistoryValues):
         """See `HistoryValues`."""
         policy = self._policy
         players = np.array([state.current_player() for state in states])
-        rows = np.empty((len(states), policy.network.num_inputs), np.float32)
-        for state, player, row in zip(states, players.tolist(), rows, strict=True):
-            row[:] = state.information_state_tensor(player)
-        tensor = torch.from_numpy(rows).to(policy.parameters.device)
+        seen = policy.network.sight
+        rows = [sight.of_state(state, state.current_player(), seen) for state in states]
+        tensor = torch.from_numpy(np.array(rows, np.float32)).to(policy.parameters.device)
         values = policy.network.evaluate(policy.parameters, tensor).value.double().cpu().numpy()
         return np.where(players == 0, values, -values)
 

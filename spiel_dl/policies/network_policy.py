@@ -10,7 +10,7 @@ import pyspiel
 import torch
 from open_spiel.python import policy as openspiel_policy
 
-from spiel_dl.policies import asking
+from spiel_dl.policies import asking, sight
 from spiel_dl.policies.policy_network import PolicyNetwork, log_policy, policy_of
 from spiel_dl.tree.from_openspiel import check_game_of
 
@@ -73,15 +73,15 @@ class NetworkPolicy(openspiel_policy.Policy):
 
         Args:
           game: the turn-based game.
-          network: for this game's information state tensors and actions.
+          network: for this game's features and actions.
           parameters: float32 [P], not copied.
           fine_tuning: what is done to the network's policy before it is played; None: nothing.
 
         Raises:
-          ValueError: if the network is for other tensors or actions.
+          ValueError: if the network is for other features or actions.
         """
         super().__init__(game, [0, 1])
-        sizes = (game.information_state_tensor_size(), game.num_distinct_actions())
+        sizes = (sight.size(game, network.sight), game.num_distinct_actions())
         if sizes != (network.num_inputs, network.num_actions):
             raise ValueError(
                 f"{game} has {sizes[0]} inputs and {sizes[1]} actions, the network "
@@ -127,7 +127,7 @@ class NetworkPolicy(openspiel_policy.Policy):
         observation = np.empty((len(states), self.network.num_inputs), np.float32)
         legal = np.zeros((len(states), self.network.num_actions), bool)
         for row, state in enumerate(states):
-            observation[row] = state.information_state_tensor(state.current_player())
+            observation[row] = sight.of_state(state, state.current_player(), self.network.sight)
             legal[row, actions[row]] = True
         device = self.parameters.device
         rows = policy_rows(
@@ -149,7 +149,7 @@ class NetworkPolicy(openspiel_policy.Policy):
         Tensors may be on any device; the answer is on that of the parameters.
 
         Args:
-          observation: float32 [..., D], information state tensors.
+          observation: float32 [..., D], what the network sees, see `Rules.features`.
           legal: bool [..., A]. Where no action is legal, all probabilities are 0.
         """
         device = self.parameters.device
@@ -174,7 +174,7 @@ def policy_rows(
     Args:
       network: the network.
       parameters: float32 [P].
-      observation: float32 [N, D], information state tensors.
+      observation: float32 [N, D], what the network sees.
       legal: bool [N, A], at least one in every row.
       fine_tuning: what is done to the policy; None: nothing.
     """

@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 import torch
 
-from spiel_dl.networks.perceptron import Inputs, Perceptron, evaluate
+from spiel_dl.networks.perceptron import Perceptron, evaluate
+from spiel_dl.policies.sight import Sight
 
 # Adds up to nothing in a softmax, and stays finite where no action is legal.
 _ILLEGAL_LOGIT = -1e30
@@ -30,14 +31,16 @@ class PolicyNetwork(Perceptron):
     """A perceptron whose last layer says logits and, in the last column, the value.
 
     Attributes:
-      num_inputs: D, the length of an information state tensor.
+      num_inputs: D, how much it sees.
       num_actions: A.
       hidden_sizes: units of each hidden layer, of which there is one or more.
+      sight: what it sees.
     """
 
     num_inputs: int
     num_actions: int
     hidden_sizes: tuple[int, ...]
+    sight: Sight = "features"
 
     def __post_init__(self) -> None:
         if not self.hidden_sizes:
@@ -53,7 +56,7 @@ class PolicyNetwork(Perceptron):
         """The numbers of inputs, of each hidden layer's units, and of outputs."""
         return (self.num_inputs, *self.hidden_sizes, self.num_actions + 1)
 
-    def evaluate(self, parameters: torch.Tensor, observation: Inputs) -> Outputs:
+    def evaluate(self, parameters: torch.Tensor, observation: torch.Tensor) -> Outputs:
         """`outputs`, taken apart.
 
         Args:
@@ -63,7 +66,7 @@ class PolicyNetwork(Perceptron):
         outputs = self.outputs(parameters, observation)
         return Outputs(outputs[..., :-1], outputs[..., -1])
 
-    def values(self, parameters: torch.Tensor, observation: Inputs) -> torch.Tensor:
+    def values(self, parameters: torch.Tensor, observation: torch.Tensor) -> torch.Tensor:
         """The values alone, float32 [N], of parameters, float32 [P]."""
         *layers, (bias, weight) = self.split_layers(parameters.detach())
         return evaluate([*layers, (bias[:, -1:], weight[:, -1:])], observation)[:, 0]

@@ -87,7 +87,11 @@ def _act(
     """The probabilities of all actions in infosets from `begin` to before `end`: float64 [n]."""
     import torch  # Tables and solvers do without.
 
+    from spiel_dl.policies import sight
+
     tensors, legal = game.observations(player, begin, end)
+    if hasattr(policy, "network"):
+        tensors = sight.of_infosets(game, player, policy.network.sight, begin, end)
     answer = policy.act(torch.from_numpy(tensors), torch.from_numpy(legal))
     rows = np.asarray(answer.detach().cpu(), np.float64)
     if rows.shape != legal.shape:

@@ -24,7 +24,6 @@ from spiel_dl.algorithms.particle_search import ParticlePolicy
 from spiel_dl.learning import checkpoints
 from spiel_dl.learning.environments import self_play_of
 from spiel_dl.learning.learner import FILE_KIND
-from spiel_dl.learning.self_play import by_tensors
 from spiel_dl.learning.tree_environment import TreeEnvironment
 from spiel_dl.play import matches, presets, zoo
 from spiel_dl.policies.network_policy import NetworkPolicy
@@ -281,8 +280,8 @@ class _PolicyNetworks:
     @torch.no_grad()
     def changes(self, arrays: Arrays) -> dict[str, float]:
         """By how much these parameters say something else, as `Tolerance` names it."""
-        played = self._self_play.play(by_tensors(self._blueprint.act))
-        seen = played.seen.at_moves(played.seen.dense())[played.valid]
+        played = self._self_play.play(self._blueprint.act)
+        seen = played.seen.at_moves(played.seen.rows)[played.valid]
         legal = played.legal[played.valid]
         before, after = (
             policy.act(seen, legal) for policy in (self._blueprint, self.policy(arrays))
@@ -290,7 +289,7 @@ class _PolicyNetworks:
         changes = {"policy": float((before - after).abs().sum(dim=1).max()) / 2}
         if self._critic is not None:
             assert played.histories is not None
-            histories = played.histories.at_moves(played.histories.dense())[played.valid]
+            histories = played.histories.at_moves(played.histories.rows)[played.valid]
             network = self._critic.network
             values = [
                 network.values(torch.from_numpy(each[_CRITIC]), histories)

@@ -17,8 +17,10 @@ from spiel_dl.games.rules import Rules, StateBatch
 from spiel_dl.learning.compiled_rollouts import CompiledRollouts, can_play
 from spiel_dl.learning.rollouts import PlayOn, Rollouts
 from spiel_dl.learning.self_play import ActingNetwork, ActingPolicy
+from spiel_dl.policies import sight
 from spiel_dl.policies.late_policy import LatePolicy
 from spiel_dl.policies.network_policy import NetworkPolicy
+from spiel_dl.policies.sight import Sight
 from spiel_dl.policies.small_policies import UniformPolicy
 from spiel_dl.solvers.best_response import FixedStrategy
 from spiel_dl.tree.beam import PolicyRows
@@ -33,7 +35,9 @@ _SUM_TOLERANCE = 1e-4
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class TensorPolicy:
-    """What both players do by a policy of information state tensors, as `PolicyRows`.
+    """What both players do by a policy that is asked by tensors, as `PolicyRows`.
+
+    A network is shown what it sees; any other function, information state tensors.
 
     Answers that are no distributions are refused, with a ValueError.
 
@@ -47,12 +51,19 @@ class TensorPolicy:
 
     def __call__(self, states: StateBatch, player: int) -> np.ndarray:
         """See `PolicyRows`."""
-        tensors = self.rules.information_state_tensor(states, player)
+        tensors = sight.of_states(self.rules, states, player, _sight_of(self.acting))
         legal = self.rules.legal_actions(states)
         rows = self.acting(tensors, legal).double().cpu().numpy()
         if not isinstance(self.acting, ActingNetwork):
             _check_distributions(rows, legal.cpu().numpy())
         return rows
+
+
+def _sight_of(acting: ActingPolicy) -> Sight:
+    if isinstance(acting, ActingNetwork):
+        return acting.network.sight
+    owner = getattr(acting, "__self__", None)  # of `NetworkPolicy.act`
+    return owner.network.sight if isinstance(owner, NetworkPolicy) else "sequences"
 
 
 def _check_distributions(rows: np.ndarray, legal: np.ndarray) -> None:

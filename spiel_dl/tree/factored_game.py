@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 import pyspiel
 
+from spiel_dl.games.features import features
 from spiel_dl.tree.factored_form import FactoredForm
 from spiel_dl.tree.histories import check_index, check_player
 from spiel_dl.tree.information_states import Observations
@@ -69,6 +70,14 @@ class FactoredGame(abc.ABC):
     @abc.abstractmethod
     def observations(self, player: int, begin: int, end: int) -> Observations:
         """What a player sees in the infosets from `begin` to before `end`."""
+
+    def features(self, player: int, begin: int, end: int) -> np.ndarray:
+        """What networks see in the infosets from `begin` to before `end`: float32 [N, F].
+
+        Found in a state of each; families that know better override this.
+        """
+        seen = [features(self.state(player, infoset), player) for infoset in range(begin, end)]
+        return np.array(seen, np.float32)
 
     def state(self, player: int, infoset: int) -> pyspiel.State:
         """A state in an infoset; ValueError if there is none such."""

@@ -12,6 +12,7 @@ from collections.abc import Callable, Hashable, Iterable
 import numpy as np
 import pyspiel
 
+from spiel_dl.games.features import features, num_features
 from spiel_dl.tree import from_openspiel
 from spiel_dl.tree.compiled_tree import CompiledTree
 from spiel_dl.tree.histories import check_index, check_player
@@ -91,14 +92,31 @@ class GameTree(CompiledTree):
             seen = [self.state(each).information_state_tensor(player) for each in histories]
             size = self.game.information_state_tensor_size()
             tensors = np.array(seen, np.float32).reshape(len(seen), size)
+        return Observations(tensors, self.legal_rows(player, begin, end))
+
+    def features(self, player: int, begin: int = 0, end: int | None = None) -> np.ndarray:
+        """What networks see in a player's infosets from `begin` to before `end`: float32 [N, F].
+
+        Raises:
+          ValueError: if networks see nothing of the game.
+        """
+        histories = self.first_history[player][begin:end]
+        if hasattr(self.game, "rules"):
+            found: np.ndarray = self.game.rules.features(self.states_of(histories), player).numpy()
+            return found
+        seen = [features(self.state(each), player) for each in histories]
+        return np.array(seen, np.float32).reshape(len(seen), num_features(self.game))
+
+    def legal_rows(self, player: int, begin: int = 0, end: int | None = None) -> np.ndarray:
+        """Legal actions in a player's infosets from `begin` to before `end`: bool [N, A]."""
         treeplex = self.treeplexes[player]
         is_seen = np.zeros(treeplex.num_infosets, np.bool_)
         is_seen[begin:end] = True
         sequences = treeplex.sequences_of(is_seen)
-        legal = np.zeros((len(histories), self.game.num_distinct_actions()), np.bool_)
+        legal = np.zeros((int(is_seen.sum()), self.game.num_distinct_actions()), np.bool_)
         rows = treeplex.infoset_of_sequence[sequences] - begin
         legal[rows, self.sequence_action[player][sequences]] = True
-        return Observations(tensors, legal)
+        return legal
 
     def infoset_string(self, player: int, infoset: int) -> str:
         """`information_state_string` of a decision infoset; ValueError if there is none such."""

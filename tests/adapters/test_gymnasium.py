@@ -22,7 +22,7 @@ def test_it_steps_as_the_batched_environment_does() -> None:
     assert view.observation_space.contains(observation)
     ended = 0
     for step in range(20):
-        np.testing.assert_array_equal(observation, own.information_state_tensor().numpy())
+        np.testing.assert_array_equal(observation, own.features().numpy())
         np.testing.assert_array_equal(info["player"], own.current_player().numpy())
         np.testing.assert_array_equal(info["action_mask"], own.legal_actions().numpy())
         mask = info["action_mask"]

@@ -18,7 +18,7 @@ from spiel_dl.algorithms.mirror_descent_search import (
 )
 from spiel_dl.algorithms.particle_search import ParticlePolicy
 from spiel_dl.algorithms.sepot import ParticleConfig, SearchConfig, SePoTPlayPolicy, SePoTPolicy
-from spiel_dl.learning import history_tensors
+from spiel_dl.learning import history_features
 from spiel_dl.learning.critic_network import CriticNetwork, NetworkCritic
 from spiel_dl.learning.self_play import ActingNetwork
 from spiel_dl.learning.transformations import transformations_by_name
@@ -62,7 +62,7 @@ def networks(game: pyspiel.Game) -> tuple[NetworkPolicy, NetworkCritic]:
     )
     blueprint = NetworkPolicy(game, network, 3 * network.initial_parameters(seed=1))
     transformations = transformations_by_name("paper", game)
-    size = history_tensors.state_tensor_size(game)
+    size = history_features.size(game)
     valued = CriticNetwork(size, len(transformations), (16,))
     parameters = 3 * valued.initial_parameters(seed=1)
     return blueprint, NetworkCritic(game, valued, parameters, transformations.names)

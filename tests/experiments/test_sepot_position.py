@@ -9,7 +9,7 @@ from experiments.sepot import battleships
 from experiments.sepot.battleships import RATIONAL_TILES, position, tile
 from experiments.sepot.position import POSITION
 from spiel_dl.algorithms.rnad import RNaDConfig, RNaDSolver
-from spiel_dl.learning import checkpoints, history_tensors
+from spiel_dl.learning import checkpoints, history_features
 from spiel_dl.learning.critic_network import CriticNetwork, NetworkCritic
 from spiel_dl.learning.critic_training import CriticConfig
 from spiel_dl.learning.transformations import transformations_by_name
@@ -30,7 +30,7 @@ def untrained(seed, scale=1.0):
     network = PolicyNetwork(
         game.information_state_tensor_size(), game.num_distinct_actions(), sizes
     )
-    valued = CriticNetwork(history_tensors.state_tensor_size(game), len(transformations), sizes)
+    valued = CriticNetwork(history_features.size(game), len(transformations), sizes)
     parameters = [scale * each.initial_parameters(seed) for each in (network, valued)]
     critic = NetworkCritic(game, valued, parameters[1], transformations.names)
     return NetworkPolicy(game, network, parameters[0]), critic

@@ -10,6 +10,7 @@ import torch
 from spiel_dl.games import environments
 from spiel_dl.games.battleships import BattleshipsRules
 from spiel_dl.games.environments import BatchedEnvironment
+from spiel_dl.games.features import features
 from spiel_dl.games.goofspiel_ii import GoofspielIIRules
 from spiel_dl.games.leduc import LeducRules
 from spiel_dl.games.oshi_zumo_ii import OshiZumoIIRules
@@ -66,17 +67,13 @@ def test_every_transition_is_one_of_the_openspiel_game(game_string):
     states = [the_one(roots, row) for row in range(num_rows)]
     num_finished = 0
     for _ in range(2 * game.rules.max_game_length + 1):
-        tensors = [environment.information_state_tensor(player) for player in (0, 1)]
-        mover_tensor = environment.information_state_tensor()
+        seen = environment.features()
         for row, state in enumerate(states):
             player = environment.current_player()[row].item()
             assert player == state.current_player()
             legal = environment.legal_actions()[row].nonzero()[:, 0].tolist()
             assert legal == state.legal_actions()
-            for p in (0, 1):
-                expected = state.information_state_tensor(p)
-                assert tensors[p][row].tolist() == expected
-            assert mover_tensor[row].tolist() == state.information_state_tensor(player)
+            assert seen[row].tolist() == features(state, player).tolist()
         action = environment.sample_random_actions()
         finished, returns = environment.step(action)
         for row, state in enumerate(states):
@@ -127,7 +124,7 @@ def trajectory(game_rules, seed, num_steps=25):
     for _ in range(num_steps):
         action = environment.sample_random_actions()
         ends = environment.step(action)
-        steps.append(torch.cat([action, *ends, environment.information_state_tensor().flatten()]))
+        steps.append(torch.cat([action, *ends, environment.features().flatten()]))
     return torch.stack(steps)
 
 
@@ -189,8 +186,6 @@ def test_wrong_arguments_are_refused():
             environment.step(wrong)
     with pytest.raises(ValueError, match=r"torch\.float32"):
         environment.step(torch.ones(4))
-    with pytest.raises(ValueError, match="player=2"):
-        environment.information_state_tensor(2)
     with pytest.raises(ValueError, match="batch_size=0"):
         BatchedEnvironment(LeducRules(), 0)
 
@@ -212,7 +207,7 @@ def test_nothing_looks_at_values_on_the_host(game_rules):
     environment._uniform = lambda n: torch.zeros((n, 3), dtype=torch.float64, device="meta")
     environment._go_on(environment._roots)
     finished, returns = environment.step(environment.sample_random_actions())
-    outputs = [finished, returns, environment.information_state_tensor()]
+    outputs = [finished, returns, environment.features()]
     outputs += [environment.information_state_tensor(1), environment.legal_actions()]
     assert {output.device.type for output in outputs} == {"meta"}
 
@@ -241,5 +236,5 @@ def test_cuda_plays_as_the_cpu_does(game_rules):
                 torch.cuda.set_sync_debug_mode("default")
         assert all(torch.equal(x, y.cpu()) for x, y in zip(*ends, strict=True))
         assert rows_equal(on_cpu.state, on_cuda.state.to("cpu")).all()
-        tensors = [environment.information_state_tensor() for environment in (on_cpu, on_cuda)]
+        tensors = [environment.features() for environment in (on_cpu, on_cuda)]
         assert torch.equal(tensors[0], tensors[1].cpu())

@@ -13,7 +13,7 @@ import pytest
 import torch
 from open_spiel.python import policy as openspiel_policy
 
-from spiel_dl.learning import checkpoints, history_tensors
+from spiel_dl.learning import checkpoints, history_features
 from spiel_dl.learning.critic_learner import CriticLearner
 from spiel_dl.learning.critic_training import CriticConfig, CriticTrainer
 from spiel_dl.learning.critics import ExactCritic, mean_absolute_error
@@ -123,15 +123,15 @@ def test_targets_are_unbiased(blueprint_kind: str, exploration: float) -> None:
     played = learner.play()
     seen = played.histories
     assert seen is not None
-    trainer = CriticTrainer(seen.dense().shape[-1], 2, transformations, config, largest_utility=2.0)
-    values = trainer.network.values(trainer.network.initial_parameters(3), seen.dense())
+    trainer = CriticTrainer(seen.rows.shape[-1], 2, transformations, config, largest_utility=2.0)
+    values = trainer.network.values(trainer.network.initial_parameters(3), seen.rows)
     targets = trainer.targets(played, seen.at_moves(values), learner.policy_at(played))
     targets = targets[played.valid].numpy()
-    rows = seen.at_moves(seen.dense())[played.valid].numpy()
+    rows = seen.at_moves(seen.rows)[played.valid].numpy()
     exact = ExactCritic(tree, table.strategies, transformations)
     acting = np.flatnonzero(tree.player >= 0)
     num_checked = 0
-    for history, row in zip(acting, history_tensors.of_tree(tree, acting).numpy(), strict=True):
+    for history, row in zip(acting, history_features.of_tree(tree, acting).numpy(), strict=True):
         found = targets[(rows == row).all(axis=1)]
         if len(found) < 100:
             continue
@@ -153,7 +153,7 @@ def test_expected_targets_of_exact_values_are_these(game: str) -> None:
     exact = ExactCritic(tree, blueprint.strategies, transformations)
     acting = np.flatnonzero(tree.player >= 0)
     worth = np.stack([exact.values(tree, acting, player) for player in (0, 1)], axis=1)
-    rows = history_tensors.of_tree(tree, acting).numpy()
+    rows = history_features.of_tree(tree, acting).numpy()
     known = {row.tobytes(): own for row, own in zip(rows, worth, strict=True)}
 
     def values_of(tensors: torch.Tensor) -> torch.Tensor:
@@ -169,7 +169,7 @@ def test_expected_targets_of_exact_values_are_these(game: str) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(trainer, "_values_of", lambda rows: values_of(rows).flatten(1))
         assert played.histories is not None
-        right = played.histories.at_moves(values_of(played.histories.dense()))
+        right = played.histories.at_moves(values_of(played.histories.rows))
         targets = trainer.targets(played, right, learner.policy_at(played))
     assert played.valid.sum() >= 400
     torch.testing.assert_close(targets[played.valid], right[played.valid], atol=1e-5, rtol=1e-5)

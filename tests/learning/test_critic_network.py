@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from spiel_dl.learning import critic_network, history_tensors
+from spiel_dl.learning import critic_network, history_features
 from spiel_dl.learning.critic_network import CriticNetwork, NetworkCritic
 from spiel_dl.learning.critics import Critic, ExactCritic, mean_absolute_error
 from spiel_dl.learning.transformations import pure_transformations
@@ -16,7 +16,7 @@ NAMES = ("identity", "action 0", "action 1")
 
 
 def fresh(tree: GameTree) -> NetworkCritic:
-    size = history_tensors.of_tree(tree, np.flatnonzero(tree.player >= 0)[:1]).shape[1]
+    size = history_features.of_tree(tree, np.flatnonzero(tree.player >= 0)[:1]).shape[1]
     network = CriticNetwork(size, 3, (8,))
     return NetworkCritic(tree.game, network, network.initial_parameters(seed=1), NAMES)
 
@@ -25,7 +25,7 @@ def test_values_are_the_networks_in_any_batches(monkeypatch: pytest.MonkeyPatch)
     tree = GameTree.from_game("python_goofspiel_ii(num_cards=3,points_order=descending)")
     critic = fresh(tree)
     histories = np.random.default_rng(1).permutation(np.flatnonzero(tree.player >= 0))
-    inputs = history_tensors.of_tree(tree, histories)
+    inputs = history_features.of_tree(tree, histories)
     outputs = critic.network.outputs(critic.parameters, inputs)
     for size in (1000, 7):
         monkeypatch.setattr(critic_network, "_BATCH", size)

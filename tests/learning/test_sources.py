@@ -21,17 +21,10 @@ from spiel_dl.games.goofspiel_ii import GoofspielIIRules
 from spiel_dl.games.leduc import LeducRules
 from spiel_dl.games.rules import Rules
 from spiel_dl.learning import environments, play_kernels
+from spiel_dl.learning.compiled_sources import CompiledSource, TreeSource
 from spiel_dl.learning.environments import self_play_of
 from spiel_dl.learning.self_play import ActingNetwork, SelfPlay
-from spiel_dl.learning.sources import (
-    CompiledSource,
-    Moves,
-    Source,
-    TensorSource,
-    Trajectories,
-    TreeSource,
-    sampled,
-)
+from spiel_dl.learning.sources import Moves, Source, TensorSource, Trajectories, sampled
 from spiel_dl.learning.state_environment import StateEnvironment
 from spiel_dl.learning.tree_environment import TreeEnvironment
 from spiel_dl.policies.policy_network import PolicyNetwork
@@ -103,7 +96,7 @@ def after_chance(state: pyspiel.State) -> list[pyspiel.State]:
 def test_every_move_is_one_of_the_openspiel_game(game_string: str, kind: str) -> None:
     played = self_play_by(kind, game_string, batch_size=40, num_steps=8, seed=1).play(uniform)
     root = turn_based(pyspiel.load_game(game_string)).new_initial_state()
-    observation = played.seen.at_moves(played.seen.dense())
+    observation = played.seen.at_moves(played.seen.rows)
     assert played.valid.any(dim=0).all()
     for row in range(40):
         # All states that what was seen so far allows; chance's moves are not recorded.
@@ -203,7 +196,7 @@ def test_a_table_plays_as_the_policy_it_holds(kind: str) -> None:
     environment = by_table.environment
     numbers = torch.rand(environment.infoset_legal.shape, generator=torch.manual_seed(0))
     table = numbers * environment.infoset_legal
-    rows = {x.numpy().tobytes(): row for row, x in enumerate(environment.infoset_tensors)}
+    rows = {x.numpy().tobytes(): row for row, x in enumerate(environment.infoset_features)}
 
     def policy(observation: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
         found = table[[rows[x.numpy().tobytes()] for x in observation]]
@@ -224,7 +217,7 @@ def test_rows_of_trees_are_those_of_their_infosets() -> None:
     assert isinstance(seen.rows, torch.Tensor)
     assert seen.number is not None
     assert len(seen.number.unique()) == len(seen.number)
-    assert torch.equal(environment.infoset_tensors[seen.number], seen.rows)
+    assert torch.equal(environment.infoset_features[seen.number], seen.rows)
     rows = seen.at_moves(seen.number)[valid]
     assert torch.equal(environment.infoset_legal[rows], played.legal[valid])
     assert (rows < environment.tree.num_infosets(0)).equal(played.player[valid] == 0)
@@ -306,7 +299,7 @@ def test_a_network_plays_the_same_games_by_compiled_rules(name: str) -> None:
     for mine, other in ((ours.seen, theirs.seen), (ours.histories, theirs.histories)):
         assert mine is not None
         assert other is not None
-        same = [seen.at_moves(seen.dense())[valid] for seen in (mine, other)]
+        same = [seen.at_moves(seen.rows)[valid] for seen in (mine, other)]
         assert torch.equal(*same)
 
 

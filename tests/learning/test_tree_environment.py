@@ -28,7 +28,7 @@ def test_tables_say_what_the_states_say(game: str) -> None:
         assert environment.infoset_legal[row].nonzero()[:, 0].tolist() == legal
         if state.current_player() >= 0:
             known = state.information_state_tensor(state.current_player())
-            np.testing.assert_allclose(environment.infoset_tensors[row].numpy(), known)
+            np.testing.assert_allclose(environment.infoset_features[row].numpy(), known)
         for action in range(num_actions):
             after = int(environment.successor[history * num_actions + action])
             if action in legal:

@@ -8,9 +8,11 @@ import pytest
 import torch
 
 from spiel_dl.games.environments import BatchedEnvironment
-from spiel_dl.learning import history_tensors
+from spiel_dl.games.features import features, num_features
+from spiel_dl.learning import history_features
+from spiel_dl.learning.compiled_sources import TreeSource
 from spiel_dl.learning.self_play import SelfPlay
-from spiel_dl.learning.sources import Source, TensorSource, TreeSource
+from spiel_dl.learning.sources import Source, TensorSource
 from spiel_dl.learning.state_environment import StateEnvironment
 from spiel_dl.learning.tree_environment import TreeEnvironment
 from spiel_dl.tree import GameTree
@@ -31,11 +33,11 @@ def test_they_tell_histories_apart_that_some_player_tells_apart(game: str) -> No
     """In converted games that takes what player 0 has chosen and player 1 cannot see."""
     tree = GameTree.from_game(game)
     acting = np.flatnonzero(tree.player >= 0)
-    rows = history_tensors.of_tree(tree, acting).numpy()
+    rows = history_features.of_tree(tree, acting).numpy()
     pairs = tree.infoset_key[:, acting].T
     assert len(np.unique(rows, axis=0)) == len(np.unique(pairs, axis=0))
     if game == CONVERTED:
-        size = tree.game.information_state_tensor_size()
+        size = num_features(tree.game)
         assert len(np.unique(rows[:, : 2 * size], axis=0)) < len(np.unique(pairs, axis=0))
 
 
@@ -49,8 +51,9 @@ def test_by_hand() -> None:
     history = next(
         h for h in np.flatnonzero(tree.player >= 0) if tree.state(int(h)).history() == [0, 2, 0]
     )
-    expected = state.information_state_tensor(0) + state.information_state_tensor(1)
-    assert history_tensors.of_tree(tree, np.array([history]))[0].tolist() == expected
+    expected = np.concatenate([features(state, player) for player in (0, 1)])
+    assert np.array_equal(history_features.of_tree(tree, np.array([history]))[0], expected)
+    assert np.array_equal(history_features.of_state(state), expected)
 
 
 @pytest.mark.parametrize(("game", "kind"), KINDS)
@@ -68,12 +71,12 @@ def test_self_play_records_the_history_before_every_move(game: str, kind: str) -
     size = source.record_histories()
     played = self_play.play(uniform)
     assert played.histories is not None
-    recorded = played.histories.at_moves(played.histories.dense())
-    observation = played.seen.at_moves(played.seen.dense())
+    recorded = played.histories.at_moves(played.histories.rows)
+    observation = played.seen.at_moves(played.seen.rows)
     assert recorded.shape == (6, 50, size)
     acting = np.flatnonzero(tree.player >= 0)
     history_of = {}
-    for history, row in zip(acting, history_tensors.of_tree(tree, acting).numpy(), strict=True):
+    for history, row in zip(acting, history_features.of_tree(tree, acting).numpy(), strict=True):
         history_of.setdefault(row.tobytes(), []).append(int(history))
     for column in range(50):
         before: list[int] = []
@@ -82,7 +85,7 @@ def test_self_play_records_the_history_before_every_move(game: str, kind: str) -
             state = tree.state(found[0])
             mover = int(played.player[t, column])
             assert state.current_player() == mover
-            assert state.information_state_tensor(mover) == observation[t, column].tolist()
+            assert features(state, mover).tolist() == observation[t, column].tolist()
             if before:
                 moves = [ancestor_move(tree, history, before) for history in found]
                 assert int(played.action[t - 1, column]) in moves
@@ -109,4 +112,4 @@ def test_recording_changes_nothing_else() -> None:
 def test_games_without_tensors_are_refused() -> None:
     tree = GameTree.from_game(HiddenMoves())
     with pytest.raises(ValueError, match="no information state tensors"):
-        history_tensors.of_tree(tree, np.flatnonzero(tree.player >= 0))
+        history_features.of_tree(tree, np.flatnonzero(tree.player >= 0))
