@@ -30,6 +30,8 @@ class _Constants(NamedTuple):
       excludes: bool [S, 2N, S, 2N], the same.
       next_prefix: int32 [P, 2N], the same; of size 0 where there is none.
       ship_values: float64 [S].
+      lines: int64 [P, L], the tiles of all placements of all ships; -1 behind the last.
+      scale: float32, 1 divided by the most placements that cover a tile of an empty board.
       num_shots: T.
       repeats_shots: whether a player may shoot at the same tile again.
       is_win_loss: whether only the last ship counts.
@@ -40,6 +42,8 @@ class _Constants(NamedTuple):
     excludes: np.ndarray
     next_prefix: np.ndarray
     ship_values: np.ndarray
+    lines: np.ndarray
+    scale: np.float32
     num_shots: int
     repeats_shots: bool
     is_win_loss: bool
@@ -60,6 +64,8 @@ def compiled_battleships(
         fleets.excludes,
         next_prefix,
         np.array(ship_values),
+        _lines(fleets),
+        np.float32(1.0) / np.float32(fleets.covers.sum(axis=(0, 1)).max()),
         num_shots,
         repeats_shots,
         is_win_loss,
@@ -67,6 +73,15 @@ def compiled_battleships(
     # Who is asked, the placements made, the own ones, and two bits of every shot.
     max_bits = 1 + 3 * fleets.num_ships + 4 * num_shots
     return CompiledRules(_advance, constants, max_bits, _features)
+
+
+def _lines(fleets: FleetTables) -> np.ndarray:
+    placements = fleets.covers.reshape(-1, fleets.covers.shape[2])
+    lines = np.full((len(placements), placements.sum(axis=1).max()), -1, np.int64)
+    for line, covered in zip(lines, placements, strict=True):
+        tiles = covered.nonzero()[0]
+        line[: len(tiles)] = tiles
+    return lines[placements.any(axis=1)]
 
 
 @kernel
@@ -191,6 +206,24 @@ def _return(constants: _Constants, tiles_left: np.ndarray) -> float:
 
 
 @kernel
+def _weigh_placements(constants: _Constants, board: np.ndarray, planes: np.ndarray) -> None:
+    """`placements_left` of a board of N tiles; `planes`, float32 [2 N], are zeros before."""
+    num_tiles = len(board)
+    for place in range(len(constants.lines)):
+        line, meets, fits = constants.lines[place], 0, True
+        for tile in line:
+            if tile >= 0:
+                meets += board[tile] == HIT
+                fits &= board[tile] == NOTHING or board[tile] == HIT
+        if fits:
+            for tile in line:
+                if tile >= 0 and board[tile] == NOTHING:
+                    planes[tile] += np.float32(1.0)
+                    planes[num_tiles + tile] += np.float32(meets)
+    planes *= constants.scale
+
+
+@kernel
 def _features(
     constants: _Constants,
     next_move: np.ndarray,
@@ -203,7 +236,8 @@ def _features(
     """What observers see, as `battleships_features` has it."""
     num_ships, num_tiles = len(constants.covers), constants.covers.shape[2]
     own_board = OWN_BIT + num_ships * num_tiles
-    next_ship = own_board + 6 * num_tiles
+    placements_left = own_board + 6 * num_tiles
+    next_ship = placements_left + 2 * num_tiles
     shots_left = next_ship + num_ships
     sunk = shots_left + 2
     share = np.float32(1 / constants.num_shots)
@@ -225,6 +259,10 @@ def _features(
                     row[OWN_BIT + ship * num_tiles + tile] = constants.covers[ship, placement, tile]
         if num_placed < num_ships:
             row[next_ship + num_placed] = 1.0
+        opponent = boards[game, (1 - player) * num_tiles : (2 - player) * num_tiles]
+        _weigh_placements(
+            constants, opponent, row[placements_left : placements_left + 2 * num_tiles]
+        )
         for side in range(2):
             owner = player if side == 0 else 1 - player
             first = own_board + 3 * side * num_tiles

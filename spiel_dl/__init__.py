@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from spiel_dl.algorithms.sequence_form_lp import solve_zero_sum_game as solve_lp
     from spiel_dl.algorithms.solve import solve
     from spiel_dl.algorithms.trunk_exploitability import trunk_exploitability, trunk_nash_conv
+    from spiel_dl.games import poker
     from spiel_dl.play.bots import policy_bot
     from spiel_dl.play.matches import play_match
     from spiel_dl.play.registry import load_policy
@@ -103,6 +104,7 @@ __all__ = [
     "nash_conv",
     "play_match",
     "player_exploitability",
+    "poker",
     "policy_bot",
     "random_policy",
     "solve",
@@ -129,8 +131,11 @@ if not TYPE_CHECKING:  # A type checker takes the names from the imports above.
 
             meant = did_you_mean(name, __all__)
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}{meant}")
-        module, attribute = _sources()[name]
-        globals()[name] = getattr(importlib.import_module(module), attribute)
+        source, attribute = _sources()[name]
+        found = importlib.import_module(source)
+        if not hasattr(found, attribute):  # It is a module.
+            importlib.import_module(f"{source}.{attribute}")
+        globals()[name] = getattr(found, attribute)
         return globals()[name]
 
     def __dir__() -> list[str]:

@@ -55,7 +55,7 @@ can do behind the leaves.
 from __future__ import annotations
 
 import os
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import torch
@@ -212,6 +212,7 @@ def _sampler(config: SearchConfig, particles: ParticleConfig | None) -> Sampler:
     return SomeOfPublicState(particles) if particles.order is None else OfKnowledge(particles)
 
 
+@runtime_checkable
 class LearnerWithCritic(Protocol):
     """A learner of a policy and of a critic of it."""
 

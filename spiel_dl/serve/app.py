@@ -12,6 +12,7 @@ import contextlib
 import dataclasses
 import importlib.resources
 import logging
+import re
 import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from typing import Any
@@ -23,6 +24,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
+from spiel_dl.play import registry
 from spiel_dl.serve import inputs, menu, table, thinking
 from spiel_dl.serve.pool import BusyError, Pool, TooLongError, WorkerGoneError
 from spiel_dl.serve.sessions import Session, Sessions, UnknownGameError
@@ -366,6 +368,8 @@ def _sentence(message: str) -> str:
     # What was asked may be in it, with lone surrogates.
     message = message.encode("utf-8", "replace").decode("utf-8")
     line = " ".join(message.split()) or "this was refused, without a reason"
+    # Where files lie on this machine is nobody's business.
+    line = re.sub(r"(?<![\w:/.])/(?:[\w.+-]+/)+(?=[\w.+-])", "", line)
     return line if len(line) <= 400 else f"{line[:397]}..."
 
 
@@ -385,5 +389,12 @@ def _file(room: str, name: str, kind: str) -> Callable[[Request], Awaitable[Resp
 
 
 def policies_of(names: Collection[str]) -> tuple[str, ...]:
-    """Names of policies that a server is to offer beyond the registry's, each once."""
-    return tuple(dict.fromkeys(name for name in names if name))
+    """Names of policies that a server is to offer beyond the registry's, each once.
+
+    Raises:
+      ValueError: if there is no such policy.
+    """
+    found = tuple(dict.fromkeys(name for name in names if name))
+    for name in found:
+        registry.check_name(name)
+    return found

@@ -27,6 +27,9 @@ SMALL = [
     "goofspiel(num_cards=4,imp_info=true)",
     "goofspiel(num_cards=3,imp_info=true,returns_type=point_difference)",
     "goofspiel(num_cards=4,imp_info=true,points_order=descending)",
+    "python_holdem(num_ranks=3,num_suits=2,board_cards=[0;1],stacks=[3;4],blinds=[1;2])",
+    "python_holdem(num_ranks=4,num_suits=2,num_hole_cards=1,board=2c,board_cards=[1;0;1],"
+    "stacks=[4;4],blinds=[1;2],range_0=3;4;2d:0.5,range_1=2;3:0.25;5c)",
     *BIDDING,
 ]
 LARGER = [

@@ -162,7 +162,7 @@ def compare(ours: CompiledEnvironment, theirs: BatchedEnvironment, rows: torch.T
         assert np.array_equal(mine[rows], other[rows])
     assert torch.equal(ours.current_player()[rows], theirs.current_player()[rows])
     assert torch.equal(ours.legal_actions()[rows], theirs.legal_actions()[rows])
-    assert torch.equal(ours.history_features()[rows], theirs.history_tensor()[rows])
+    assert torch.equal(ours.history_features()[rows], theirs.history_features()[rows])
     check_features(ours.rules, ours.state)
     for player in (0, 1):
         seen = theirs.information_state_tensor(player)
