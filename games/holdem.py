@@ -9,7 +9,6 @@ An *endgame* begins with cards on the board, chips in the pot (`blinds`, half of
 player) and a range for each player. Chance deals pairs of hands that have no card in common, in
 proportion to the product of their weights.
 
-    python_holdem(num_ranks=6,num_hole_cards=1,board_cards=[0;1],stacks=[12;12],blinds=[1;1])
     python_holdem(board=QsJh2h4d,board_cards=[0;1],stacks=[100;100],blinds=[10;10],min_wager=0.0)
 
 Actions: fold 0 (only when facing a wager), call or check 1, and 2 + i the wager of the size that
@@ -19,9 +18,8 @@ OpenSpiel's fcpa. Sizes and the rules of wagers: see `holdem_betting`. Ranges: s
 
 Chance outcomes: cards, numbered rank * num_suits + suit. Player 0's own cards are dealt first.
 
-Differences from `universal_poker`: with `potSize`, OpenSpiel 2.0.2 pays half that pot for a first
-fold, but after checks to a showdown what the blinds were; here both pay what is in the pot. Chips
-need not be whole.
+With `potSize`, OpenSpiel 2.0.2's `universal_poker` pays half that pot for a first fold, but what the
+blinds were for checks to a showdown; here both pay what is in the pot. Chips need not be whole.
 
 Pieces of the tensors, with C cards in the deck, P private ones, R rounds, M actions in the longest
 one:
@@ -161,23 +159,19 @@ class HoldemRules(rules.Rules[HoldemState]):
             min_wager=min_wager,
             first_players=first_players,
         )
-        num_dealt = sum(self.betting.board_cards)
-        num_shown = self.num_hole + len(self.board) + num_dealt
+        num_shown = self.num_hole + len(self.board) + sum(self.betting.board_cards)
         if num_shown > _MOST_CARDS or num_shown + self.num_hole > self.num_cards:
             raise ValueError(
                 f"board={board!r} and board_cards={board_cards} make hands of {num_shown} cards, "
                 f"{num_shown + self.num_hole} in play; at most {_MOST_CARDS} and {self.num_cards} "
                 "are possible"
             )
-        self.ranges = (
-            self._range("range_0", range_0),
-            self._range("range_1", range_1),
-        )
+        self.ranges = (self._range("range_0", range_0), self._range("range_1", range_1))
         self._marginal = self._marginal_of_first()
         self.tree = betting_tree(self.betting)
         self._amounts = np.unique(self.tree.spent)
         self.num_rounds = len(self.betting.board_cards)
-        self.num_dealt = self.betting.num_private + num_dealt
+        self.num_dealt = self.betting.num_private + sum(self.betting.board_cards)
         self.num_actions = self.betting.num_actions
         self.num_chance_outcomes = self.num_cards
         self.max_game_length = self.tree.longest

@@ -361,8 +361,8 @@ class _Builder:
     def _arrays(self) -> BettingTree:
         rows, num_actions = self.rows, self.betting.num_actions
         longest_round = 1 + max(row.place for row in rows)
-        successor = np.repeat(np.arange(len(rows), dtype=np.int32), num_actions)
-        successor = successor.reshape(len(rows), num_actions)
+        nowhere = np.arange(len(rows), dtype=np.int32)[:, None]
+        successor = np.repeat(nowhere, num_actions, axis=1)
         legal = np.zeros(successor.shape, np.bool_)
         for node, row in enumerate(rows):
             for action, after in row.next.items():

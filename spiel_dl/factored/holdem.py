@@ -119,7 +119,7 @@ def _shares(num_boards: int) -> list[tuple[int, int]]:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class HoldemGame(FactoredGame):
-    """Hold'em of ours, with any ranges and bets.
+    """Hold'em of ours, with any ranges and bets; or another's that is the same, action by action.
 
     Attributes:
       sequence_form: its payoffs.
@@ -133,10 +133,9 @@ class HoldemGame(FactoredGame):
     deals: Deals
     places: tuple[Places, Places]
 
-    @staticmethod
-    def build(game: pyspiel.Game, *, num_threads: int) -> HoldemGame:
+    @classmethod
+    def build(cls, game: pyspiel.Game, rules: HoldemRules, *, num_threads: int) -> HoldemGame:
         """The game; see the attributes."""
-        rules: HoldemRules = game.rules
         deals = Deals.of_rules(rules)
         sides = [
             tuple(
@@ -163,7 +162,7 @@ class HoldemGame(FactoredGame):
             sides,
             [boards.last for boards in deals.boards],
         )
-        return HoldemGame(game, form, rules, deals, places)
+        return cls(game, form, rules, deals, places)
 
     def legal_actions(self, player: int, infoset: int) -> np.ndarray:
         """Legal actions of an infoset: int32 [n]; ValueError if there is none such."""
@@ -204,7 +203,7 @@ class HoldemGame(FactoredGame):
         both = (own, other) if player == 0 else (other, own)
         cards = [*both[0].tolist(), *both[1].tolist(), *boards.cards[board].tolist()]
         actions = []
-        for before, action in self._paths[node]:
+        for before, action in self.paths[node]:
             slot = self.rules.tree.card_slot[before]
             actions.append(cards[slot] if slot >= 0 else action)
         return actions
@@ -228,18 +227,24 @@ class HoldemGame(FactoredGame):
             own = self.deals.hands[player].cards[live.hand[chosen - first], :hole]
             cards[rows, player * hole : (player + 1) * hole] = own
             cards[rows, 2 * hole : 2 * hole + boards.cards.shape[1]] = boards.cards[board]
-            for before, action in self._paths[node]:
+            for before, action in self.paths[node]:
                 slot = rules.tree.action_slot[before]
                 if slot >= 0:
                     actions[rows, slot] = action
             nodes[rows] = node
+        return Observations(self._tensors(player, nodes, cards, actions), rules.tree.legal[nodes])
+
+    def _tensors(
+        self, player: int, nodes: np.ndarray, cards: np.ndarray, actions: np.ndarray
+    ) -> np.ndarray:
+        """Information state tensors of states, see `HoldemState`: float32 [N, D]."""
         state = HoldemState(
             torch.from_numpy(nodes.astype(np.int32)),
             torch.from_numpy(cards),
             torch.from_numpy(actions),
         )
-        tensors = rules.information_state_tensor(state, player).numpy()
-        return Observations(tensors, rules.tree.legal[nodes])
+        tensors: np.ndarray = self.rules.information_state_tensor(state, player).numpy()
+        return tensors
 
     def _parts(self, player: int, infoset: int) -> tuple[int, int, int]:
         """The node, board and hand of an infoset."""
@@ -268,7 +273,7 @@ class HoldemGame(FactoredGame):
         ]
 
     @functools.cached_property
-    def _paths(self) -> dict[int, list[tuple[int, int]]]:
+    def paths(self) -> dict[int, list[tuple[int, int]]]:
         """By node of the betting tree, the nodes before it, and the actions there."""
         return _paths(self.rules)
 
