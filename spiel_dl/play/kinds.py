@@ -225,14 +225,14 @@ _ALL = (
     Kind(
         "particle_sepot:CHECKPOINT",
         "SePoT below a bounded sample of each public state, in games with Rules of any size",
-        searches.particle_sepot,
+        searches.below_particles,
         options=searches.BelowParticles,
         models="rnad",
     ),
     Kind(
         "klss:CHECKPOINT",
         "the same from the histories of low-order knowledge alone: knowledge-limited search",
-        searches.knowledge_limited,
+        searches.below_particles,
         options=searches.KnowledgeLimited,
         models="rnad",
     ),

@@ -16,6 +16,7 @@ from spiel_dl.policies import asking, opponent_models
 from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.policies.policy_network import PolicyNetwork
 from spiel_dl.policies.small_policies import HighestActionPolicy
+from tests import reference
 
 
 def test_the_highest_card_against_itself_always_draws():
@@ -64,13 +65,7 @@ def test_a_network_answers_many_states_as_it_answers_one(game_string):
     game = pyspiel.load_game(game_string)
     network = PolicyNetwork(num_features(game), game.num_distinct_actions(), (16,))
     policy = NetworkPolicy(game, network, 3 * network.initial_parameters(seed=0))
-    generator, states = np.random.default_rng(0), []
-    for _ in range(5):
-        state = game.new_initial_state()
-        while not state.is_terminal():
-            if not state.is_chance_node():
-                states.append(state.clone())
-            state.apply_action(int(generator.choice(state.legal_actions())))
+    states = reference.decisions(game, num_games=5, seed=0)
     for state, answer in zip(states, asking.ask(policy, states), strict=True):
         alone = policy.action_probabilities(state)
         assert answer.probabilities == pytest.approx(alone, abs=1e-6)
