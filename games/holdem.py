@@ -18,8 +18,8 @@ OpenSpiel's fcpa. Sizes and the rules of wagers: see `holdem_betting`. Ranges: s
 
 Chance outcomes: cards, numbered rank * num_suits + suit. Player 0's own cards are dealt first.
 
-With `potSize`, OpenSpiel 2.0.2's `universal_poker` pays half that pot for a first fold, but what the
-blinds were for checks to a showdown; here both pay what is in the pot. Chips need not be whole.
+With `potSize`, OpenSpiel 2.0.2's `universal_poker` pays half that pot for a first fold, but what
+the blinds were for checks to a showdown; here both pay what is in the pot. Chips need not be whole.
 
 Pieces of the tensors, with C cards in the deck, P private ones, R rounds, M actions in the longest
 one:
