@@ -59,17 +59,16 @@ class Continuations(NamedTuple):
           dtype: of the payoffs that are kept: float32, or float64 in twice the memory.
         """
         num_choices = (utilities.shape[1], utilities.shape[2])
-        key = infosets[1].astype(np.int64) * num_infosets[0] + infosets[0]
-        order = np.argsort(key, kind="stable")
-        key = key[order]
+        order = continuation_kernels.counting_order(infosets[0], num_infosets[0])
+        order = order[continuation_kernels.counting_order(infosets[1][order], num_infosets[1])]
+        key = (infosets[1].astype(np.int64) * num_infosets[0] + infosets[0])[order]
         starts_of_pairs = np.flatnonzero(np.diff(key, prepend=-1, append=-1))
         second, first = np.divmod(key[starts_of_pairs[:-1]], num_infosets[0])
         starts = num_choices[0] * np.searchsorted(second, np.arange(num_infosets[1] + 1))
         columns = num_choices[0] * first[:, None] + np.arange(num_choices[0])
-        payoffs = np.empty((len(first), *num_choices), dtype)
-        continuation_kernels.sum_pairs(
-            np.ascontiguousarray(utilities), chance_reach, order, starts_of_pairs, payoffs
-        )
+        payoffs = np.empty((len(first), num_choices[0] * num_choices[1]), dtype)
+        flat = np.ascontiguousarray(utilities).reshape(len(utilities), -1)
+        continuation_kernels.sum_pairs(flat, chance_reach, order, starts_of_pairs, payoffs)
         rows = payoffs.reshape(-1, num_choices[1])
         blocks = Blocks(rows, columns.reshape(-1).astype(np.int32), starts)
         return Continuations(blocks, num_infosets, num_choices)
