@@ -20,7 +20,7 @@ from typing import Any, Generic, TypeVar
 import torch
 
 from experiments.settings import as_json, declared
-from experiments.verdicts import Judgement, Tables
+from experiments.verdicts import FAILS, PARTLY, REPRODUCED, Judgement, Tables, weighed
 from spiel_dl.runs import reports
 from spiel_dl.runs.reports import Picture, Report
 from spiel_dl.runs.workspace import Workspace, file_name
@@ -107,8 +107,13 @@ class Experiment(Generic[AnyStudy]):
     judge: Callable[[Tables], Judgement] | None = None
     version: int = 1
 
-    def report(self, study: AnyStudy) -> Report:
-        """Computes what is missing, and says what was found, with the verdict in words."""
+    def report(self, study: AnyStudy, weigh: Callable[[str], str] = str) -> Report:
+        """Computes what is missing, and says what was found, with the verdict in words.
+
+        Args:
+          study: where it is made.
+          weigh: from what the criterion found to the verdict, such as `Row.verdict`.
+        """
         found = self.render(study, self.compute(study))
         if self.judge is not None:
             judged = self.judge({heading: table.rows for heading, table in found.tables.items()})
@@ -119,7 +124,7 @@ class Experiment(Generic[AnyStudy]):
             found,
             title=found.title or self.title,
             pictures=pictures,
-            verdict=self.in_words(found.verdict),
+            verdict=self.in_words(weigh(found.verdict)),
             more={"metric": self.metric, "claim": self.claim, **found.more, "settings": settings},
         )
 
@@ -145,6 +150,11 @@ class Row:
       place: where the paper has it, such as "Figure 3".
       minutes: what it may take on two cores.
       short_of: what the protocol asks for and the budget does not allow; "" if nothing.
+      paper: the paper's number, for the scoreboard.
+      cause: what a difference is due to, as far as that is known: "paper", "ours", "smaller" or
+        "reading", with a few words; "" where there is none.
+      checked: by what second implementation our code was checked; "" if by none.
+      why: of a contradiction, what was found, in two sentences.
     """
 
     experiment: Experiment[Any]
@@ -153,6 +163,19 @@ class Row:
     place: str = OURS
     minutes: float = 5
     short_of: str = ""
+    paper: str = ""
+    cause: str = ""
+    checked: str = ""
+    why: str = ""
+
+    def verdict(self, found: str) -> str:
+        """The verdict from what the criterion found; goals of our own are met or not."""
+        if self.place != OURS:
+            return weighed(found, cut=self.short_of, checked=self.checked)
+        for word, own in ((REPRODUCED, "met"), (PARTLY, "partly met"), (FAILS, "not met")):
+            if found.startswith(word):
+                return own + found.removeprefix(word)
+        return found
 
     @property
     def name(self) -> str:
@@ -176,7 +199,11 @@ class Row:
 
 
 def run(
-    experiment: Experiment[AnyStudy], study: AnyStudy, directory: str | os.PathLike[str]
+    experiment: Experiment[AnyStudy],
+    study: AnyStudy,
+    directory: str | os.PathLike[str],
+    *,
+    weigh: Callable[[str], str] = str,
 ) -> Path:
     """Runs an experiment and writes what it found.
 
@@ -184,6 +211,7 @@ def run(
       experiment: what to run.
       study: settings and workspace.
       directory: where the report goes.
+      weigh: from what the criterion found to the verdict, such as `Row.verdict`.
 
     Returns:
       The report's path.
@@ -199,7 +227,7 @@ def run(
         used += f", {torch.cuda.get_device_name(device)}"
     study.workspace.start_anew()
     environment, start = describe_environment(), time.perf_counter()
-    report = experiment.report(study)
+    report = experiment.report(study, weigh)
     return reports.write(
         report,
         Path(directory) / experiment.name,

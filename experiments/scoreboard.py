@@ -1,30 +1,36 @@
-"""The scoreboard: what the papers found, what we found, and whether the two agree, on one page.
+"""What the papers found, what we found, and whether the two agree.
+
+`docs/scoreboard.md` is one page: a line for every figure or table, contradictions in two sentences,
+and what is missing. Everything else stands in the reports, and in a table of all rows at the end of
+`docs/results.md`.
 
 Verdicts are judged anew from the numbers of the reports, by today's criteria. Where a criterion was
-set after numbers had been seen, the page says so, and what the report came with.
+set after numbers had been seen, the table of all rows says so, and what the report came with.
 """
 
 from __future__ import annotations
 
 import fnmatch
+import itertools
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from experiments.experiment import OURS, Row
 from experiments.ledger import CURRENT, MISSING, OLD, State, state
 from experiments.manifest import MANIFEST, PAPERS
-from experiments.verdicts import CONTRADICTED, MET, NOT_MET, OPEN, PARTLY, Judgement
+from experiments.verdicts import CONTRADICTS, Judgement, word_of
+from experiments.verdicts import MISSING as NO_REPORT
 from spiel_dl.system import tensor_files
 from spiel_dl.system.messages import did_you_mean
 
-_SMALLER = "Smaller than in the paper, or than our defaults where a paper names no size:"
-_HEADER = ("where", "experiment", "metric", "ours", "verdict", "state")
-_WORDS = (MET, PARTLY, NOT_MET, CONTRADICTED, OPEN)
+ALL_ROWS = "## All rows"
+"""The heading in `docs/results.md` below which everything is generated."""
+_HEADER = ("where", "what", "paper", "ours", "size", "verdict", "cause")
+_APPENDIX = ("where", "report", "ours", "verdict", "state")
 _NO_CLAIM = "no claim"
-_LONGEST = 150
-"""Characters of a cell; reports have the rest."""
-_Found = Sequence[tuple[Row, State]]
+_LONGEST, _SHORT = 150, 70
+"""Characters of a cell in the table of all rows, and of a row on the scoreboard."""
 
 
 def open_rows(results: Path, only: Sequence[str] = ()) -> list[Row]:
@@ -54,120 +60,144 @@ def chosen_rows(only: Sequence[str]) -> list[Row]:
 
 
 def judged(row: Row, found: State) -> Judgement:
-    """A report's verdict, without the claim, and its headline, by today's criterion."""
-    if row.experiment.judge is not None and "tables" in found.report:
-        return row.experiment.judge(found.report["tables"])
+    """A report's verdict, without the claim, and its headline, by today's criterion.
+
+    Those of an old report are as it says them: its tables may be of other things.
+    """
     headline = str(found.report.get("headline") or "")
-    return Judgement(_without_claim(found.report.get("verdict")), headline)
+    if row.experiment.judge is None or "tables" not in found.report or found.word == OLD:
+        return Judgement(_without_claim(found.report.get("verdict")), headline)
+    now = row.experiment.judge(found.report["tables"])
+    return now._replace(verdict=row.verdict(now.verdict))
 
 
 def page(results: Path) -> str:
     """The scoreboard in Markdown."""
+    parts = [
+        "# Scoreboard",
+        "A line for every figure or table of the four papers. Verdicts: *reproduced*; *partly*; "
+        "*contradicts*, in the same game and size, with enough seeds, by code that a second "
+        "implementation has checked; *smaller*, where a cut run does not show it; *open*, where "
+        "what was measured cannot tell or nothing could reach it; *missing*. Criteria, all of our "
+        "own rows and the states of reports: [all rows](results.md#all-rows).",
+    ]
+    states = {row.name: state(row, results) for row in MANIFEST}
+    contradictions, missing = [], []
+    for paper in PAPERS:
+        rows = [row for row in paper.rows if row.place != OURS]
+        if not (rows and paper.not_covered):
+            continue
+        shown = [row for row in rows if states[row.name].word == CURRENT]
+        lines = [_line(_HEADER), _line(["---"] * len(_HEADER))]
+        lines += [_line(_cells(group, states)) for group in _groups(shown)]
+        parts += [f"## {paper.title}", "\n".join(lines)]
+        contradictions += [
+            f"- `{row.name}`: {row.why}"
+            for row in shown
+            if judged(row, states[row.name]).verdict.startswith(CONTRADICTS)
+        ]
+        to_run = [row for row in rows if row not in shown]
+        missing += [f"- {what}." for what in _to_run(to_run, states)]
+        missing += [f"- {what}." for what in paper.not_covered]
+    parts += ["## Contradictions", "\n".join(contradictions) or "None.", "## Missing"]
+    return "\n\n".join([*parts, "\n".join(missing)]) + "\n"
+
+
+def appendix(results: Path) -> str:
+    """The table of all rows, with criteria and states, in Markdown."""
     states = [(row, state(row, results)) for row in MANIFEST]
     counts = {word: sum(s.word == word for _, s in states) for word in (CURRENT, OLD, MISSING)}
     hours = sum(row.minutes for row in MANIFEST) / 60
     parts = [
-        "# Scoreboard",
-        "What the papers say, what came out here, and whether the two agree. "
-        "`experiments/manifest.py` lists the experiments, `make reproduce` runs what is missing or "
-        "old, and `python run/reproduce.py --scoreboard_only` makes this page of the reports. "
-        "[Results](results.md) has those that ended.",
-        f"Of {len(states)} experiments {counts[CURRENT]} are current, {counts[OLD]} old and "
+        ALL_ROWS,
+        "`python run/reproduce.py --list` names them, and `--scoreboard_only` makes this table of "
+        f"the reports. Of {len(states)} rows {counts[CURRENT]} are current, {counts[OLD]} old and "
         f"{counts[MISSING]} missing. Old is a report with other inputs than are declared today "
         f"(`results/current.json`), or of no clean commit. All may take {hours:.0f} hours on two "
-        "cores.",
-        "A claim of several parts is partly met if some hold. *Set after* marks a criterion that "
-        "was set after the numbers had been seen; what the report came with stands behind it if it "
-        "was another verdict. Cells are cut; the reports have the rest.",
-        _summary(states),
+        "cores. *Set after* marks a criterion that was set after the numbers had been seen; what "
+        "the report came with stands behind it if it was another verdict.",
     ]
-    by_row = dict(states)
-    for is_ours in (False, True):
-        if is_ours:
-            parts.append("## Ours")
-        for paper in PAPERS:
-            own = [(row, by_row[row]) for row in paper.rows if (row.place == OURS) == is_ours]
-            if own:
-                parts += [f"{'###' if is_ours else '##'} {paper.title}", *_by_claim(own)]
-            if own and not is_ours and paper.not_covered:
-                parts.append(f"Not covered: {'; '.join(paper.not_covered)}.")
-            by_what: dict[str, list[str]] = {}
-            for row, _ in own:
-                by_what.setdefault(row.short_of, []).append(f"`{row.name}`")
-            cut = [f"- {', '.join(names)}: {what}." for what, names in by_what.items() if what]
-            if cut:
-                parts += [_SMALLER, "\n".join(cut)]
+    by_name = dict(zip((row.name for row, _ in states), states, strict=True))
+    for paper in PAPERS:
+        parts.append(f"### {paper.title}")
+        for claim, group in itertools.groupby(paper.rows, lambda row: row.experiment.claim):
+            lines = [_line(_APPENDIX), _line(["---"] * len(_APPENDIX))]
+            lines += [_line(_all_cells(*by_name[row.name])) for row in group]
+            parts += [f"Held: {claim or 'nothing; the paper has no such experiment.'}"]
+            parts.append("\n".join(lines))
     return "\n\n".join(parts) + "\n"
 
 
-def write_page(path: str | os.PathLike[str], results: Path) -> None:
-    """Writes the scoreboard."""
-    with tensor_files.atomic_path(path) as temporary:
+def write_pages(scoreboard: str | os.PathLike[str], all_rows: Path, results: Path) -> None:
+    """Writes the scoreboard, and the table of all rows into the page that ends with it."""
+    with tensor_files.atomic_path(scoreboard) as temporary:
         temporary.write_text(page(results), encoding="utf-8")
+    own = all_rows.read_text(encoding="utf-8").split(ALL_ROWS)[0]
+    with tensor_files.atomic_path(all_rows) as temporary:
+        temporary.write_text(own + appendix(results), encoding="utf-8")
 
 
-def _summary(states: _Found) -> str:
-    """How many experiments of each paper, and of ours, have which verdict."""
-    lines = [_line(("", *_WORDS, _NO_CLAIM)), _line(["---"] * (len(_WORDS) + 2))]
-    by_row = dict(states)
-    for is_ours in (False, True):
-        for paper in PAPERS:
-            words = [
-                _word(judged(row, by_row[row]).verdict)
-                for row in paper.rows
-                if (row.place == OURS) == is_ours and by_row[row].report
-            ]
-            if words:
-                counted = [words.count(word) for word in (*_WORDS, _NO_CLAIM)]
-                name = f"{paper.title}{', ours' if is_ours else ''}"
-                lines.append(_line((name, *(str(count or "") for count in counted))))
-    return "\n".join(lines)
+def _groups(rows: Sequence[Row]) -> Iterator[list[Row]]:
+    """Rows of one place and one number of the paper, which share a line."""
+    groups: dict[tuple[str, str, str], list[Row]] = {}
+    for row in rows:
+        groups.setdefault((row.experiment.name, row.place, row.paper), []).append(row)
+    yield from groups.values()
 
 
-def _word(told: str) -> str:
-    """Which of `_WORDS` a verdict begins with."""
-    return next((word for word in _WORDS if told.startswith(word)), _NO_CLAIM)
+def _cells(rows: Sequence[Row], states: dict[str, State]) -> Sequence[str]:
+    """A line of the scoreboard."""
+    ours, verdicts = [], []
+    for row in rows:
+        found = judged(row, states[row.name])
+        ours.append(f"[{_domain(row)}](../results/{row.name}.md) {_cut(found.headline, _SHORT)}")
+        verdicts.append(word_of(found.verdict) or _NO_CLAIM)
+    if len(set(verdicts)) == 1:
+        verdicts = verdicts[:1]
+    sizes = dict.fromkeys(_cut(row.short_of, _SHORT) or "as in the paper" for row in rows)
+    causes = dict.fromkeys(row.cause for row in rows if row.cause)
+    first = rows[0]
+    cells = (first.place, first.experiment.title, first.paper, "; ".join(ours))
+    return *cells, "; ".join(sizes), ", ".join(verdicts), "; ".join(causes)
 
 
-def _by_claim(rows: _Found) -> list[str]:
-    """A table for every claim, which stands above it."""
-    claims: dict[str, list[tuple[Row, State]]] = {}
-    for row, found in rows:
-        claims.setdefault(row.experiment.claim, []).append((row, found))
-    told = []
-    for claim, own in claims.items():
-        told.append(_claimed(claim))
-        lines = [_line(_HEADER), _line(["---"] * len(_HEADER))]
-        told.append("\n".join([*lines, *(_line(_cells(*each)) for each in own)]))
-    return told
+def _domain(row: Row) -> str:
+    """What tells a row from others of its figure: the last part of its folder."""
+    return row.folder.rpartition("/")[2]
 
 
-def _claimed(claim: str) -> str:
-    """A claim as a sentence about the paper."""
-    if not claim:
-        return "The paper has no such experiments."
-    return f"The paper {claim}" if claim.startswith("has ") else f"The paper: {claim}"
+def _to_run(rows: Sequence[Row], states: dict[str, State]) -> Iterator[str]:
+    """Rows without a current report, by experiment, with the hours that they take."""
+    for group in _groups(rows):
+        names = ", ".join(f"`{row.name}`" for row in group)
+        minutes = sum(row.minutes for row in group)
+        takes = f"{minutes / 60:.0f} hours" if minutes >= 60 else f"{minutes:.0f} minutes"
+        old = [row for row in group if states[row.name].word == OLD]
+        links = ", ".join(f"[{_domain(row)}](../results/{row.name}.md)" for row in old)
+        told = f"; reports of other settings: {links}" if old else ""
+        yield f"{group[0].place}: {names} ({takes} on two cores{told})"
 
 
-def _cells(row: Row, found: State) -> Sequence[str]:
-    name = f"[{row.name}](../results/{row.name}.md)" if found.report else f"`{row.name}`"
+def _all_cells(row: Row, found: State) -> Sequence[str]:
+    """A line of the table of all rows."""
     if not found.report:
-        return row.place, name, row.experiment.metric, "", "", found.word
+        return row.place, f"`{row.name}`", "", NO_REPORT, row.short_of
     now = judged(row, found)
-    verdict = _cut(now.verdict) or ("see the tables" if row.experiment.claim else "none")
+    told = _cut(now.verdict, _LONGEST) or _NO_CLAIM
     if first := found.entry.get("came_with"):
         came = _without_claim(first["verdict"])
-        is_same = _word(came) == _word(now.verdict)
-        verdict += " *Set after.*" if is_same else f" *Set after; came with: {_cut(came)}.*"
-    told = f"{found.word}: {'; '.join(found.why)}" if found.why else found.word
-    return row.place, name, row.experiment.metric, _cut(now.headline), verdict, told
+        same = came.split(":")[0] == now.verdict.split(":")[0]
+        told += " *Set after.*" if same else f" *Set after; came with: {_cut(came, _LONGEST)}.*"
+    why = f"{found.word}: {'; '.join(found.why)}" if found.why else found.word
+    name = f"[{row.name}](../results/{row.name}.md)"
+    return row.place, name, _cut(now.headline, _LONGEST), told, why
 
 
-def _cut(text: str) -> str:
+def _cut(text: str, longest: int) -> str:
     """The beginning of a text that is too long for a cell."""
-    if len(text) <= _LONGEST:
+    if len(text) <= longest:
         return text
-    begin = text[:_LONGEST]
+    begin = text[:longest]
     end = max(begin.rfind(separator) for separator in ("; ", ", ", " "))
     return f"{begin[:end]} …"
 

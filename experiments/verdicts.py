@@ -10,9 +10,18 @@ import numpy as np
 
 from spiel_dl.play.tally import student_half_width
 
-MET, NOT_MET, PARTLY, CONTRADICTED = "met", "not met", "partly met", "contradicts the paper"
-OPEN = "open"
-"""What was measured cannot tell."""
+REPRODUCED, PARTLY, CONTRADICTS = "reproduced", "partly", "contradicts"
+SMALLER, OPEN, MISSING = "smaller", "open", "missing"
+WORDS = (REPRODUCED, PARTLY, CONTRADICTS, SMALLER, OPEN, MISSING)
+"""What the scoreboard says of a paper's figure or table.
+
+REPRODUCED: all that is held. PARTLY: some of it. CONTRADICTS: none of it, in the same game and
+size, with enough seeds, by code that a second implementation has checked. SMALLER: none of it, in
+what was cut. OPEN: what was measured cannot tell, or nothing could reach it, or nobody has checked
+our code. MISSING: no report is current.
+"""
+FAILS = "does not hold"
+"""What a criterion finds before it is asked whose doing that is; see `weighed`."""
 _MOST_NAMES = 4
 Tables = Mapping[str, Sequence[Mapping[str, Any]]]
 """The rows of a report's tables, by heading."""
@@ -22,7 +31,7 @@ class Judgement(NamedTuple):
     """What a report says first.
 
     Attributes:
-      verdict: MET, NOT_MET, CONTRADICTED, OPEN or what `verdict` says; "" if there is no claim.
+      verdict: what `verdict` says; "" if there is no claim.
       headline: the number that a reader asks for first.
     """
 
@@ -38,8 +47,8 @@ def verdict(parts: Mapping[str, bool | None]) -> str:
         cannot tell.
 
     Returns:
-      MET or NOT_MET if all parts say so, OPEN if none can tell, "" if there are none; otherwise
-      PARTLY, or NOT_MET, and which parts do not hold and which are open.
+      REPRODUCED or FAILS if all parts say so, OPEN if none can tell, "" if there are none;
+      otherwise PARTLY, or FAILS, and which parts do not hold and which are open.
     """
     known = {name: held for name, held in parts.items() if held is not None}
     if not known:
@@ -47,13 +56,36 @@ def verdict(parts: Mapping[str, bool | None]) -> str:
     failed = [name for name, held in known.items() if not held]
     is_open = [name for name in parts if name not in known]
     if not is_open and len(failed) in (0, len(known)):
-        return NOT_MET if failed else MET
-    word = NOT_MET if len(failed) == len(known) else PARTLY
+        return FAILS if failed else REPRODUCED
+    word = FAILS if len(failed) == len(known) else PARTLY
     told = f"{word}: {len(known) - len(failed)} of {len(parts)} parts hold"
     for what, names in (("not", failed), ("open", is_open)):
         if names:
             told += f"; {what}: {_listed(names)}"
     return told
+
+
+def weighed(found: str, *, cut: str = "", checked: str = "") -> str:
+    """The verdict on a paper's claim from what its criterion found.
+
+    Args:
+      found: what `verdict` says.
+      cut: what the protocol asks for and was not done; "" if nothing.
+      checked: by what second implementation our code was checked; "" if by none.
+    """
+    if not found.startswith(FAILS):
+        return found
+    details = found.removeprefix(FAILS)
+    if cut:
+        return f"{SMALLER} ({cut}){details}"
+    if checked:
+        return f"{CONTRADICTS} (checked by {checked}){details}"
+    return f"{OPEN}: no second implementation has checked our code; it {found}"
+
+
+def word_of(verdict_told: str) -> str:
+    """Which of `WORDS` a verdict begins with; "" if with none."""
+    return next((word for word in WORDS if verdict_told.startswith(word)), "")
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -4,7 +4,8 @@ Like `views`, a picture is made of the public pieces and of the player's own pri
 of the state. It is a list of blocks, which are dictionaries of plain values:
 
   * `{"block": "cards", "title", "cards": [{"text", "note", "mark", "actions"}]}`
-  * `{"block": "grid", "title", "cells": [[cell, ...], ...]}`, cells like cards
+  * `{"block": "grid", "title", "cells": [[cell, ...], ...]}`, cells like cards; of hexagons also
+    `"shape"`, and `"note"` about their edges
   * `{"block": "table", "title", "rows": [[name, cell, ...], ...]}`
   * `{"block": "facts", "facts": [[name, value], ...]}`
 
@@ -142,7 +143,7 @@ def _draw_leduc(game_rules: leduc.LeducRules, sight: Sight, actions: set[int]) -
     for note, piece in (("yours", "private_card"), ("public", "public_card")):
         card = index_of(sight.past[piece])
         cards.append(_card_of_leduc(game_rules, card, note))
-    cards.append(_card("?", note="opponent's", mark="back"))
+    cards.append(_card("?", note="theirs", mark="back"))
     rows = dict(views.betting(game_rules, sight))
     return [
         _cards("Cards", cards),
@@ -154,8 +155,10 @@ def _draw_leduc(game_rules: leduc.LeducRules, sight: Sight, actions: set[int]) -
 def _card_of_leduc(game_rules: leduc.LeducRules, card: int, note: str) -> Block:
     if card < 0:
         return _card("", note=note, mark="back")
-    rank = card if game_rules.deal_ranks else card // game_rules.num_suits
-    return _card(rank, note=note, mark="plain")
+    rank, _, suit = views.card_name(game_rules, card).partition(" of ")
+    sign = dict(zip(views.SUITS, "\u2660\u2665\u2666\u2663", strict=True)).get(suit, "")
+    mark = "red" if suit in ("hearts", "diamonds") else "plain"
+    return _card(f"{rank}{sign}", note=note, mark=mark)
 
 
 def _draw_liars_dice(
@@ -167,21 +170,25 @@ def _draw_liars_dice(
         rows["who"].append(who)
         rows["bid"].append(bid)
     dice = [_card(face, note="yours", mark="plain") for face in views.own_dice(sight)]
-    dice += [_card("?", note="opponent's", mark="back")] * game_rules.num_dice
+    dice += [_card("?", note="theirs", mark="back")] * game_rules.num_dice
     blocks = [_cards("Dice", dice)]
     return [*blocks, _table("Bids", rows)] if rows["bid"] else blocks
 
 
 def _draw_phantom(game_rules: phantom.PhantomRules, sight: Sight, actions: set[int]) -> list[Block]:
-    looks = {".": ("", "tile"), "xo"[sight.player]: ("\u25cf", "ship")}
+    own = "xo"[sight.player]
     cells = []
     for cell, mark in enumerate(views.marks_of_cells(sight)):
-        text, look = looks.get(mark, ("\u25cb", "hit"))
+        look = "tile" if mark == "." else "own" if mark == own else "other"
+        text = "" if mark == "." else mark
         cells.append(_card(text, [cell] if cell in actions else [], mark=look))
-    return [
-        _grid("\u25cf yours, \u25cb your opponent's", cells, game_rules.num_columns),
-        _facts(dict(views.phantom_facts(game_rules, sight))),
-    ]
+    grid = _grid(f"You lay {own}", cells, game_rules.num_columns)
+    if game_rules.board.is_hexagonal:
+        edges = ("the top and the bottom edge", "the left and the right edge")
+        mine, theirs = edges[sight.player], edges[1 - sight.player]
+        grid["shape"] = f"hex of-player-{sight.player}"
+        grid["note"] = f"You join {mine}, in blue; your opponent joins {theirs}, in orange."
+    return [grid, _facts(dict(views.phantom_facts(game_rules, sight)))]
 
 
 _PICTURES: dict[type, Callable[[Any, Sight, set[int]], list[Block]]] = {

@@ -25,6 +25,7 @@ from spiel_dl.games import (
 from spiel_dl.games.pieces import strings_of_pieces
 from spiel_dl.games.sights import Sight, index_of, indices_of, see
 
+SUITS = ("spades", "hearts", "diamonds", "clubs")
 _SHOWN_ROUNDS = 15  # as many columns as fit into a terminal
 
 
@@ -275,19 +276,27 @@ def betting(game_rules: leduc.LeducRules, sight: Sight) -> list[tuple[str, str]]
     return rounds
 
 
+def rank_name(game_rules: leduc.LeducRules, rank: int) -> str:
+    """What a rank is called on a card: three ranks are J, Q and K, as Leduc poker has them."""
+    names = ("J", "Q", "K") if game_rules.num_ranks == 3 else "23456789TJQKA"
+    return names[rank - game_rules.num_ranks] if game_rules.num_ranks <= len(names) else str(rank)
+
+
 def card_name(game_rules: leduc.LeducRules, card: int) -> str:
     """What a card is called; -1 is none."""
     if card < 0:
         return "not dealt"
     if game_rules.deal_ranks:
-        return f"rank {card}"
+        return rank_name(game_rules, card)
     rank, suit = divmod(card, game_rules.num_suits)
-    return f"rank {rank}, suit {suit}"
+    name = SUITS[suit] if suit < len(SUITS) else f"suit {suit}"
+    return f"{rank_name(game_rules, rank)} of {name}"
 
 
 def _summarize_leduc(game_rules: leduc.LeducRules) -> str:
+    ranks = ", ".join(rank_name(game_rules, rank) for rank in range(game_rules.num_ranks))
     return (
-        f"The deck has ranks 0 to {game_rules.num_ranks - 1} in {game_rules.num_suits} suit(s). "
+        f"The deck has the ranks {ranks}, the last one highest, in {game_rules.num_suits} suits. "
         "Each player has one card;\na betting round, one public card, and a second betting round "
         "with doubled stakes follow.\nWho does not fold wins the pot. At the end, the rank of the "
         "public card beats all others;\nelse the higher rank wins, and equal ranks split. To call "

@@ -30,6 +30,7 @@ from spiel_dl.commands import script
 
 _WORKERS = script.workers()
 _RESULTS, _SCOREBOARD = Path("results"), Path("docs/scoreboard.md")
+_ALL_ROWS = Path("docs/results.md")
 
 
 def main(
@@ -51,13 +52,13 @@ def main(
       list: say which rows there are and whether their reports are current, of one row its settings
         as well; run nothing.
       all: all rows, unless --only names some.
-      scoreboard_only: renew docs/scoreboard.md; run nothing.
+      scoreboard_only: renew docs/scoreboard.md and the table of docs/results.md; run nothing.
       run_dir: networks and finished parts. Default: runs/ROW, or --output.
       output: where the report of one row goes, with the settings of --set. Default: results/.
       resume: go on in a directory that was used; --noresume refuses it.
     """
     if scoreboard_only:
-        scoreboard.write_page(_SCOREBOARD, _RESULTS)
+        scoreboard.write_pages(_SCOREBOARD, _ALL_ROWS, _RESULTS)
         print(_SCOREBOARD)
         return
     rows = scoreboard.chosen_rows(only)
@@ -81,7 +82,8 @@ def main(
     for change in set:
         settings = changed(settings, change)
     workspace = script.open_workspace(str(work), _WORKERS.build())
-    print(experiment.run(row.experiment, row.experiment.study(settings, workspace), output))
+    study = row.experiment.study(settings, workspace)
+    print(experiment.run(row.experiment, study, output, weigh=row.verdict))
 
 
 def _run_open(rows: list[Row]) -> None:
@@ -99,11 +101,12 @@ def _run_open(rows: list[Row]) -> None:
         workspace = script.open_workspace(place, _WORKERS.build(), only_own=anew)
         try:
             study = row.experiment.study(row.settings, workspace)
-            print(experiment.run(row.experiment, study, _RESULTS / row.folder))
+            folder = _RESULTS / row.folder
+            print(experiment.run(row.experiment, study, folder, weigh=row.verdict))
             ledger.record(row, _RESULTS, found.report)
         except ValueError as error:
             failed.append(f"{row.name}: {error}")
-        scoreboard.write_page(_SCOREBOARD, _RESULTS)
+        scoreboard.write_pages(_SCOREBOARD, _ALL_ROWS, _RESULTS)
     if not rows:
         print("All of these reports are current.")
     if failed:

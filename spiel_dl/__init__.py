@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from spiel_dl.algorithms.sequence_form_lp import solve_zero_sum_game as solve_lp
     from spiel_dl.algorithms.solve import solve
     from spiel_dl.algorithms.trunk_exploitability import trunk_exploitability, trunk_nash_conv
+    from spiel_dl.games import poker
     from spiel_dl.play.bots import policy_bot
     from spiel_dl.play.matches import play_match
     from spiel_dl.play.registry import load_policy
@@ -60,7 +61,7 @@ if TYPE_CHECKING:
     from spiel_dl.tree.depth_limit import DepthLimit
     from spiel_dl.tree.game_tree import GameTree
     from spiel_dl.tree.load import AnyGame, compile_game
-    from spiel_dl.value_functions.base import ZeroValue
+    from spiel_dl.value_functions.base import ValueFunction, ZeroValue
     from spiel_dl.value_functions.exact import ExactValue
 
 __all__ = [
@@ -86,6 +87,7 @@ __all__ = [
     "PredictiveCFRPlus",
     "RNaD",
     "SePoT",
+    "ValueFunction",
     "ZeroValue",
     "best_response_policy",
     "best_response_value",
@@ -99,6 +101,7 @@ __all__ = [
     "nash_conv",
     "play_match",
     "player_exploitability",
+    "poker",
     "policy_bot",
     "random_policy",
     "solve",
@@ -130,6 +133,7 @@ _SOURCES = {
     "RNR": ("algorithms.rnr", "RNRPolicy"),
     "RNaD": ("algorithms.rnad", "RNaDSolver"),
     "SePoT": ("algorithms.sepot", "load"),
+    "ValueFunction": ("value_functions.base", "ValueFunction"),
     "ZeroValue": ("value_functions.base", "ZeroValue"),
     "best_response_policy": ("algorithms.best_response", "best_response_policy"),
     "best_response_value": ("algorithms.best_response", "best_response_value"),
@@ -143,6 +147,7 @@ _SOURCES = {
     "nash_conv": ("algorithms.exploitability", "nash_conv"),
     "play_match": ("play.matches", "play_match"),
     "player_exploitability": ("algorithms.exploitability", "player_exploitability"),
+    "poker": ("games.poker", ""),
     "policy_bot": ("play.bots", "policy_bot"),
     "random_policy": ("policies.opponent_models", "random_policy"),
     "solve": ("algorithms.solve", "solve"),
@@ -150,7 +155,7 @@ _SOURCES = {
     "trunk_exploitability": ("algorithms.trunk_exploitability", "trunk_exploitability"),
     "trunk_nash_conv": ("algorithms.trunk_exploitability", "trunk_nash_conv"),
 }
-"""Where each name is defined: its module and what it is called there."""
+"""Where each name is defined: its module and what it is called there; nothing: the module."""
 
 if not TYPE_CHECKING:  # A type checker takes the names from the imports above.
 
@@ -158,9 +163,13 @@ if not TYPE_CHECKING:  # A type checker takes the names from the imports above.
         if name == "__version__":
             return importlib.metadata.version("spiel_dl")
         if name not in _SOURCES:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+            from spiel_dl.system.messages import did_you_mean
+
+            meant = did_you_mean(name, __all__)
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}{meant}")
         module, attribute = _SOURCES[name]
-        globals()[name] = getattr(importlib.import_module(f"{__name__}.{module}"), attribute)
+        found = importlib.import_module(f"{__name__}.{module}")
+        globals()[name] = getattr(found, attribute) if attribute else found
         return globals()[name]
 
     def __dir__() -> list[str]:

@@ -10,10 +10,12 @@ from experiments.dl_cfr.errors import (
     outcome,
 )
 from experiments.dl_cfr.study import (
+    DOMAINS,
     FEWER_EPOCHS,
     FORTY_EPOCHS,
-    GOOFSPIEL,
+    NARROW,
     SUMMARY,
+    THREE_SEEDS,
     Trained,
     TrainedStudy,
 )
@@ -77,13 +79,15 @@ LOSSES = Experiment(
     render=_losses_report,
     judge=_judge_losses,
 )
-ROWS = (
+ROWS = tuple(
     Row(
         LOSSES,
-        "dl_cfr/goofspiel",
-        Trained(GOOFSPIEL, seeds=(0, 1, 2), training=FORTY_EPOCHS),
+        f"dl_cfr/{domain}",
+        Trained(data, num_units=NARROW, seeds=THREE_SEEDS, training=FORTY_EPOCHS),
         "Additional Experiments",
-        75,
-        f"one domain of three; {FEWER_EPOCHS}",
-    ),
+        45,
+        FEWER_EPOCHS,
+        paper="standard losses suffice; no numbers",
+    )
+    for domain, data in DOMAINS.items()
 )

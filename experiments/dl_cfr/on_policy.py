@@ -13,7 +13,7 @@ from experiments.dl_cfr import study as dl_cfr_study
 from experiments.dl_cfr.study import (
     ALL_NUMBERS,
     BOUNDS,
-    GOOFSPIEL,
+    GOOFSPIEL_WIN_LOSS,
     LEDUC,
     OSHI_ZUMO,
     TrainedNetwork,
@@ -144,7 +144,7 @@ ON_POLICY = Experiment(
 ROWS = tuple(
     Row(ON_POLICY, f"dl_cfr/{domain}", Settings(data, seeds=seeds), minutes=minutes)
     for domain, data, seeds, minutes in (
-        ("goofspiel", GOOFSPIEL, (6, 7, 8), 90),
+        ("goofspiel", GOOFSPIEL_WIN_LOSS, (6, 7, 8), 90),
         ("oshi_zumo", OSHI_ZUMO, (3, 4, 5), 135),
         ("leduc", LEDUC, (0, 1, 2), 180),
     )

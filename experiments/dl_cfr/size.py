@@ -16,9 +16,10 @@ from experiments.dl_cfr.errors import (
 )
 from experiments.dl_cfr.study import (
     ALL_NUMBERS,
+    DOMAINS,
+    FEWER_EPOCHS,
     FORTY_EPOCHS,
-    GOOFSPIEL,
-    ONE_OF_ALL,
+    THREE_SEEDS,
     Trained,
     TrainedStudy,
 )
@@ -130,13 +131,15 @@ SIZE = Experiment(
     render=_size_report,
     judge=_judge_size,
 )
-ROWS = (
+ROWS = tuple(
     Row(
         SIZE,
-        "dl_cfr/goofspiel",
-        Settings(GOOFSPIEL, seeds=(0,), training=FORTY_EPOCHS),
+        f"dl_cfr/{domain}",
+        Settings(data, seeds=THREE_SEEDS, training=FORTY_EPOCHS),
         "Additional Experiments",
-        60,
-        ONE_OF_ALL,
-    ),
+        150,
+        FEWER_EPOCHS,
+        paper="4 to 6 layers of 200 to 500 units are best",
+    )
+    for domain, data in DOMAINS.items()
 )

@@ -25,7 +25,7 @@ from experiments.particle_search.study import (
     part_settings,
     searched,
 )
-from experiments.verdicts import MET, NOT_MET, Judgement, Tables
+from experiments.verdicts import FAILS, REPRODUCED, Judgement, Tables
 from spiel_dl.algorithms import exploitability
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.runs.plots import Panel
@@ -157,7 +157,7 @@ def _judge(tables: Tables) -> Judgement:
     whole = [row for row in means if (row["method"], row["share"]) == (METHODS[KLSS], 1.0)]
     held = all(int(row["worse"].split(" of ")[0]) == 0 for row in whole)
     return Judgement(
-        (MET if held else NOT_MET) if whole else "",
+        (REPRODUCED if held else FAILS) if whole else "",
         f"{told} (blueprints {before:.3g}; {largest:.0%} of the histories)",
     )
 

@@ -11,6 +11,7 @@ from open_spiel.python import policy as openspiel_policy
 from experiments.responses import small_games
 from spiel_dl.algorithms import exploitability
 from spiel_dl.algorithms.best_response import best_response_value
+from spiel_dl.algorithms.cfr import CFRPlusSolver, CFRSolver
 from spiel_dl.play.registry import load_array_policy
 from spiel_dl.policies.array_policy import ArrayPolicy, read_plan
 from spiel_dl.solvers import best_response as solver
@@ -134,13 +135,32 @@ class Responder:
         }
 
 
+CFR_READINGS = {
+    "cfr": "average of CFR",
+    "cfr_plus": "average of CFR+",
+    "cfr_current": "current policy of CFR",
+    "cfr_plus_current": "current policy of CFR+",
+}
+"""What "a strategy of some iterations of CFR" may be, by the names of models."""
+
+
 def load_model(name: str, tree: GameTree) -> ArrayPolicy:
-    """The model of a name: "fool" in the games that have one, else `registry.load_array_policy`.
+    """The model of a name.
+
+    "fool" in the games that have one; one of `CFR_READINGS` and ":", the number of iterations; else
+    `registry.load_array_policy`.
 
     Raises:
       ValueError: if there is no policy of this name.
     """
-    return small_games.fool(tree) if name == "fool" else load_array_policy(name, tree)
+    if name == "fool":
+        return small_games.fool(tree)
+    reading, _, iterations = name.partition(":")
+    if reading not in CFR_READINGS or reading == "cfr":
+        return load_array_policy(name, tree)
+    solver = CFRPlusSolver(tree) if "plus" in reading else CFRSolver(tree)
+    solver.run(int(iterations))
+    return solver.current_policy() if "current" in reading else solver.average_policy()
 
 
 def game_value(name: str, tree: GameTree, player: int) -> float:

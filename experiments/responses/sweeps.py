@@ -34,6 +34,8 @@ from spiel_dl.policies import opponent_models
 from spiel_dl.policies.array_policy import ArrayPolicy, mix_policies
 from spiel_dl.tree.depth_limit import DepthLimit
 
+BY_PATH = ("joint", "full", "resolving", "max_margin", "reach_max_margin")
+"""Gadgets of the first reports, whose full one keeps what was solved on the path."""
 BEST_NASH, LOCAL, MIX, PARETO, RNR, SES = "best Nash", "LBR", "mix", "Pareto set", "RNR", "SES"
 CFR_AVERAGE = "CFR average"
 
@@ -61,7 +63,7 @@ class Sweep:
 
     depth_limit: DepthLimit = _TWO_PLIES
     scheme: str = "block"
-    gadgets: tuple[str, ...] = GADGETS
+    gadgets: tuple[str, ...] = BY_PATH
     parameters: tuple[float, ...] = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
     bounds: tuple[float, ...] = (0.0, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0)
     cfr_iterations: tuple[int, ...] = (10, 100, 1000)

@@ -144,14 +144,16 @@ TABLE_1 = Experiment(
 )
 _UNIFORM, _FIRST = ("uniform",), (0,)
 _PAPERS = ("leduc", "goofspiel_4", "goofspiel_5", "goofspiel_6")
+_NUMBERS = "CDBR 1, 3, 5 in Leduc 74.4, 96.0, 97.1 %; Goofspiel 4 to 6 up to 100 %"
 ROWS = (
-    Row(TABLE_1, "responses", Settings(), "Table 1", 15),
+    Row(TABLE_1, "responses", Settings(), "Table 1", 15, paper=_NUMBERS),
     Row(
         TABLE_1,
         "responses/goofspiel_6",
         Settings(("goofspiel_6",), _UNIFORM, _FIRST),
         "Table 1",
         10,
+        paper=_NUMBERS,
     ),
     Row(
         TABLE_1,
@@ -159,6 +161,8 @@ ROWS = (
         Settings(_PAPERS, _UNIFORM, _FIRST, abr_episodes=100_000),
         "Table 1, ABR",
         60,
+        paper="ABR 98, 97, 95, 97 % of a best response's gain",
+        cause="paper: as good as its learner",
     ),
 )
 

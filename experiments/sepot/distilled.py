@@ -202,6 +202,7 @@ ROWS = (
         "section 4.3",
         60,
         "networks of 20,000 learner steps",
+        paper="no such experiment; values may be distilled",
     ),
 )
 

@@ -121,6 +121,8 @@ ROWS = (
         "section 2",
         5,
         "one network, of 50,000 learner steps",
+        paper="network slightly above 0.4; search sees what matters",
+        cause="reading: the position is not told in full",
     ),
 )
 

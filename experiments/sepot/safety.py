@@ -190,6 +190,8 @@ ROWS = (
         "section 4.2",
         15,
         "one network, of 20,000 learner steps",
+        paper="safe by given cfvs of best responses, to the end",
+        cause="paper: nothing promises it for the identity's cfvs",
     ),
 )
 

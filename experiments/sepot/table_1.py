@@ -17,7 +17,7 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from experiments.experiment import Experiment, Row
+from experiments.experiment import OURS, Experiment, Row
 from experiments.sepot import study as sepot_study
 from experiments.sepot.networks import Networks
 from experiments.sepot.paper_results import paper_result
@@ -191,9 +191,11 @@ ROWS = tuple(
         TABLE_1,
         f"sepot/{folder or game}",
         Settings((game,), seeds, network=network, bounds=(100_000,), num_games=number),
-        "Table 1",
+        "Table 1" if not folder else OURS,
         minutes,
         short_of,
+        paper=paper_result(game, 100_000) or "",
+        cause="smaller; `protocol` is the paper's, not run",
     )
     for game, folder, network, seeds, number, minutes, short_of in (
         ("goofspiel_8_descending", "", _ZOO, (0, 1, 2), 334, 90, _ONE_BOUND),

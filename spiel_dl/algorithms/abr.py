@@ -109,7 +109,7 @@ def approximate_best_response(
     with _own_random_states():
         agent = _new_agent(environment, player, num_episodes, seed, device)
         start = time.perf_counter()
-        for _ in tqdm.trange(num_episodes, unit="episode", disable=not show_progress):
+        for _ in tqdm.trange(num_episodes, unit="episode", disable=None if show_progress else True):
             _play_episode(environment, agent, player, model, generator)
         seconds = time.perf_counter() - start
     policy = rl_agent_policy.JointRLAgentPolicy(turn_based, {player: agent}, use_observation=False)

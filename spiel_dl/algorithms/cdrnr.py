@@ -5,9 +5,8 @@ Sequential Games", section 4. As in CDBR, each step looks down to a horizon. But
 follows the model only with probability p, and else does what is worst for the player, who does not
 see which. So its realization plan above the horizon is p * model + (1 - p) * free, also in the
 ranges that the value function gets (`solvers.restricted_game`). p = 0 is continual resolving, and
-one step over the whole game is the restricted Nash response (`algorithms.rnr`). p = 1 is CDBR with
-the same scheme and depth limit, up to which of a step's solutions is found; by default, CDBR slides
-and CDRNR goes in blocks.
+one step over the whole game is the restricted Nash response (`algorithms.rnr`). p = 1 is CDBR, up
+to which of a step's solutions is found.
 
 The opponent may have come to a step by another way than the step before expected. What makes up for
 it is the gadget. *Gain* is the expected utility against the model less the game's value v; *safety*
@@ -18,6 +17,7 @@ function and exact solutions:
 |---|---|---|
 | `joint` | a level: the whole game, the player bound in all levels above | safety |
 | `full` | a public state: the whole game, the player bound on the path to it only | p = 1 |
+| `full_trunk` | a public state: the whole game, the player bound in all it has solved | safety |
 | `resolving` | a public state, which the opponent may leave for its values before | safety |
 | `max_margin` | a public state, which the opponent enters where it gains most | p = 0 or 1 |
 | `reach_max_margin` | the same, where what it gave away on the way counts | p = 0 or 1 |
@@ -27,18 +27,20 @@ p = 0 or 1: exploitability 0 if p = 0, gain >= 0 if p = 1, and no bound in betwe
 *Proof for `joint`.* From one step to the next, the player's solution remains possible and the
 opponent is bound in more places, so the optimum never falls; the first one is at least v, which an
 equilibrium earns against anybody. The last one, p (v + gain) + (1 - p) (v - exploitability), is
-thus at least v.
+thus at least v. The same proves it for `full_trunk`, public state by public state, in any order.
 
 *Proof for `resolving`.* The solution before remains possible, so what a step takes from p * gain
 in its public state is at least (1 - p) times the sum of the rises of the opponent's values there,
 and no opponent gains more by it in the whole game than all rises in all public states.
 
 `resolving` counts rises that no single opponent can collect, so it exploits less than it might;
-`max_margin` counts the largest rise only, so it may exploit more than is safe. `full` (the paper's
-section 5) lets the player change its mind off the path, in public states for which it may already
-have decided otherwise. Each public state by itself is then safe, but siblings can spend the same
-slack twice, and the paper's safety theorem does not hold for them together: with as little as two
-of them, exploitability can be three times the gain at p = 0.5.
+`max_margin` counts the largest rise only, so it may exploit more than is safe. The paper's full
+gadget can be read in two ways. `full` keeps what was solved on the path (its section 5) and lets
+the player change its mind off the path, in public states for which it may already have decided
+otherwise. Each public state by itself is then safe, but siblings can spend the same slack twice:
+with as little as two of them, exploitability can be three times the gain at p = 0.5. `full_trunk`
+is the definition (its section 4): every solved subgame joins the trunk, so the safety theorem
+holds. In play, it solves all public states that come before the one at hand.
 """
 
 from __future__ import annotations
@@ -70,7 +72,7 @@ class CDRNRPolicy(ResponsePolicy):
         depth_limit: DepthLimit,
         *,
         p: float,
-        scheme: str = "block",
+        scheme: str = "sliding",
         gadget: str = "joint",
         refinement: str | None = None,
         value_function: AnyValueFunction | None = None,
@@ -85,11 +87,12 @@ class CDRNRPolicy(ResponsePolicy):
           model: the opponent's policy as far as it is known; its part for `player` is not read.
           depth_limit: how many levels a step looks ahead.
           p: the probability that the opponent follows the model, 0 to 1.
-          scheme: "block": a step every so many levels. "sliding": a step at every level.
-          gadget: "joint", "full", "resolving", "max_margin" or "reach_max_margin"; see above. The
-            last three know what the opponent had before where a step ends only, if a value function
-            tells it: they cannot slide with one. "full" has no one horizon, so it takes one value
-            function for all leaves.
+          scheme: "sliding": a step at every level. "block": a step every so many levels, as the
+            papers define it.
+          gadget: "joint", "full", "full_trunk", "resolving", "max_margin" or "reach_max_margin";
+            see above. The last three know what the opponent had before where a step ends only, if
+            a value function tells it: they cannot slide with one. The full ones have no one
+            horizon, so they take one value function for all leaves.
           refinement: refines the last three, where the opponent that does not follow the model need
             not enter: "ones", "prior" (by the model's reach) or "mixed", see `solvers.refinement`;
             None: does not.
@@ -111,11 +114,11 @@ class CDRNRPolicy(ResponsePolicy):
                 "what a step looks at, where a value function does not tell them; use "
                 "scheme='block', gadget='joint' or no value_function"
             )
-        if gadget == "full" and isinstance(value_function, Mapping):
+        if gadget in ("full", "full_trunk") and isinstance(value_function, Mapping):
             raise ValueError(
-                "gadget='full' looks down to several depth limits in one step, so it cannot choose "
-                f"among the value functions for {list(value_function)}; give one for all, or use "
-                "another gadget"
+                f"gadget={gadget!r} looks down to several depth limits in one step, so it cannot "
+                f"choose among the value functions for {list(value_function)}; give one for all, "
+                "or use another gadget"
             )
         source = response_source(game, player, model, depth_limit, scheme)
         values = values_by(source.pieces, value_function)

@@ -49,7 +49,7 @@ can do behind the leaves.
 from __future__ import annotations
 
 import os
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import torch
@@ -199,6 +199,7 @@ class SePoTPlayPolicy(SearchPolicy):
         super().__init__(source, spec, config.effort, max_kept=max_kept)
 
 
+@runtime_checkable
 class LearnerWithCritic(Protocol):
     """A learner of a policy and of a critic of it."""
 
@@ -212,7 +213,7 @@ class LearnerWithCritic(Protocol):
 def load(
     source: str | os.PathLike[str] | LearnerWithCritic,
     depth_limit: DepthLimit,
-    *,
+    *others: object,
     config: SearchConfig | None = None,
     game: AnyGame | None = None,
     device: torch.device | str = "cpu",
@@ -223,13 +224,21 @@ def load(
       source: a learner with a critic, its checkpoint (`run/train.py`), or the run directory
         that this is in.
       depth_limit: how deep each search looks.
+      *others: none; who has a game, a blueprint and a critic makes a `SePoTPolicy`.
       config: the rest; None: the defaults.
       game: the game, or the compiled game; None: that of the learner.
       device: where the networks of a checkpoint live.
 
     Raises:
-      ValueError: as `checkpoints.load` and `SePoTPolicy`.
+      ValueError: as `checkpoints.load` and `SePoTPolicy`, or if it is given anything else.
     """
+    is_path = isinstance(source, (str, os.PathLike))
+    if others or not (is_path or isinstance(source, LearnerWithCritic)):
+        raise ValueError(
+            "SePoT is made of a learner with a critic, its checkpoint or its run directory, and of "
+            "a depth limit; for a game, a blueprint and a critic of your own take "
+            "spiel_dl.algorithms.sepot.SePoTPolicy(game, blueprint, critic, depth_limit)"
+        )
     if isinstance(source, (str, os.PathLike)):
         blueprint, critic = checkpoints.load(source, game, device)
         return SePoTPolicy(game or critic.game, blueprint, critic, depth_limit, config=config)

@@ -19,7 +19,6 @@ from __future__ import annotations
 import dataclasses
 import functools
 import itertools
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -31,7 +30,9 @@ from spiel_dl.play.control_variates import HistoryValues, Step, luck, without_lu
 from spiel_dl.play.tally import Tally
 from spiel_dl.policies import asking
 from spiel_dl.policies.array_policy import ArrayPolicy
+from spiel_dl.policies.asking import SameAnswers
 from spiel_dl.policies.small_policies import HighestActionPolicy, UniformPolicy
+from spiel_dl.tree.counts import is_count
 from spiel_dl.tree.load import AnyGame, turn_based_game
 from spiel_dl.tree.walk import zero_sum_utility
 
@@ -221,10 +222,10 @@ def parts_of(num_games: int, pairs_at_once: int = _PAIRS_AT_ONCE) -> list[range]
     Raises:
       ValueError: if `num_games` is not positive and even, or `pairs_at_once` not positive.
     """
-    if num_games < 2 or num_games % 2:
+    if not is_count(num_games) or num_games < 2 or num_games % 2:
         raise ValueError(
-            f"num_games={num_games} must be at least 2 and even: games are played in pairs, one in "
-            "each seat"
+            f"num_games={num_games!r} must be a whole number, at least 2 and even: games are "
+            "played in pairs, one in each seat"
         )
     if pairs_at_once < 1:
         raise ValueError(f"pairs_at_once={pairs_at_once} must be at least 1")
@@ -257,12 +258,13 @@ def play_pairs(
     Raises:
       ValueError: if the game cannot be played turn by turn by two players, or the seed is negative.
     """
-    if seed < 0:
-        raise ValueError(f"seed={seed} must not be negative")
+    if not is_count(seed) or seed < 0:
+        raise ValueError(f"seed={seed!r} must be a whole number that is not negative")
     turn_based = turn_based_game(game)
     games = [_Game.start(turn_based, seed, pair, seat) for pair in pairs for seat in (0, 1)]
     at_once = all(_is_quick(policy) for policy in policies)
-    parts = [_play(group, policies) for group in ([games] if at_once else [[g] for g in games])]
+    groups, same = [games] if at_once else [[each] for each in games], [SameAnswers() for _ in "01"]
+    parts = [_play(group, policies, same) for group in groups]
     for each in games:
         zero_sum_utility(turn_based, each.state)  # Refuses other games.
     returns = np.array([each.state.returns()[each.first_seat] for each in games]).reshape(-1, 2)
@@ -273,7 +275,9 @@ def play_pairs(
     return PairResults(returns, (times[0], times[1]), lucks)
 
 
-def _play(running: list[_Game], policies: Policies) -> tuple[DecisionTime, DecisionTime]:
+def _play(
+    running: list[_Game], policies: Policies, same: Sequence[SameAnswers]
+) -> tuple[DecisionTime, DecisionTime]:
     """Plays games to their ends, all at once; what both policies' decisions took."""
     times = [DecisionTime(), DecisionTime()]
     while running := [each for each in running if each.plays_on()]:
@@ -283,7 +287,7 @@ def _play(running: list[_Game], policies: Policies) -> tuple[DecisionTime, Decis
             waiting = list(itertools.compress(running, [mover == which for mover in movers]))
             if not waiting:
                 continue
-            answers = ask(policy, [each.state for each in waiting])
+            answers = asking.ask(policy, [each.state for each in waiting], same[which])
             seconds = [each.seconds for each in answers]
             choices = [a.was_searched for a in answers if len(a.probabilities) > 1]
             told = [was_searched for was_searched in choices if was_searched is not None]
@@ -292,49 +296,6 @@ def _play(running: list[_Game], policies: Policies) -> tuple[DecisionTime, Decis
             for each, answer in zip(waiting, answers, strict=True):
                 each.move(answer.probabilities)
     return times[0], times[1]
-
-
-class Answer(NamedTuple):
-    """What a policy said of a state.
-
-    Attributes:
-      probabilities: of all legal actions.
-      seconds: what the answer took.
-      was_searched: whether it was found by a search; None: the policy does not say it.
-    """
-
-    probabilities: Mapping[int, float]
-    seconds: float
-    was_searched: bool | None = None
-
-
-def ask(policy: openspiel_policy.Policy, states: Sequence[pyspiel.State]) -> list[Answer]:
-    """A policy's answers in states of one turn-based game, in each of which a player acts.
-
-    Raises:
-      ValueError: if one of them is no distribution over the legal actions, or if there are not as
-        many as states.
-    """
-    if isinstance(policy, asking.AnswersAtOnce):
-        start = time.perf_counter()
-        found = policy.probabilities_of(states)
-        seconds = (time.perf_counter() - start) / len(states)
-        if len(found) != len(states):
-            raise ValueError(
-                f"{type(policy).__name__} gave {len(found)} answers in {len(states)} states; let "
-                "its probabilities_of give one for each"
-            )
-        for probabilities, state in zip(found, states, strict=True):
-            asking.check_answer(policy, probabilities, state, state.current_player())
-        return [Answer(probabilities, seconds) for probabilities in found]
-    answers = []
-    for state in states:
-        start = time.perf_counter()
-        probabilities = asking.checked_probabilities(policy, state, state.current_player())
-        seconds = time.perf_counter() - start
-        was_searched = getattr(policy, "answer_was_searched", None)
-        answers.append(Answer(probabilities, seconds, was_searched))
-    return answers
 
 
 class _Game:

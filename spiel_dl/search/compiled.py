@@ -109,7 +109,8 @@ class CompiledSource(Source[CompiledWay, Starts]):
     def to_array_policy(self, policy: SearchPolicy) -> ArrayPolicy:
         """See `Source`; makes the searches that were not asked for yet."""
         for player in self.players:
-            places = [p for p in self._all_places(player, policy) if (player, p) not in policy.kept]
+            every = self._all_places(player, policy.spec)
+            places = [place for place in every if (player, place) not in policy.kept]
             for batch in self._batches(player, places, policy):
                 before = None
                 if goes_on(policy.spec) and batch[0] != ROOT:
@@ -124,16 +125,20 @@ class CompiledSource(Source[CompiledWay, Starts]):
         if spec.gadget == "joint":
             depth = int(self.pieces.infoset_depths[player][infoset])
             return range(0, depth + 1, self.pieces.num_kept)
-        return self.pieces.path(int(self.pieces.of_infosets(player)[infoset]))
+        piece = int(self.pieces.of_infosets(player)[infoset])
+        if spec.gadget == "full_trunk":
+            every = self._all_places(player, spec)
+            return every[: every.index(piece) + 1]
+        return self.pieces.path(piece)
 
-    def _all_places(self, player: int, policy: SearchPolicy) -> Iterable[int]:
+    def _all_places(self, player: int, spec: Spec) -> Sequence[int]:
         """Where to search before all of a player's infosets are decided, in this order."""
-        if policy.spec.gadget == "joint":
+        if spec.gadget == "joint":
             depths = self.pieces.infoset_depths[player]
             return range(0, int(depths.max(initial=-1)) + 1, self.pieces.num_kept)
         pieces = np.unique(self.pieces.of_infosets(player)).tolist()
         places = {place for piece in pieces for place in self.pieces.path(piece)}
-        return sorted(places, key=lambda place: (self.pieces.start(place), place))
+        return [place for place in self.pieces.in_order if place in places]
 
     def _batches(
         self, player: int, places: Iterable[int], policy: SearchPolicy

@@ -136,7 +136,7 @@ class CompiledRoots:
         )
 
     def of_whole_game(self, player: int, place: int, spec: Spec) -> Root | None:
-        """The whole game, where the player is bound above a level or on the way to a piece."""
+        """The whole game, where the player is bound in what the gadget says: see `WHOLE_GAME`."""
         pieces, opponent, tree = self.pieces, 1 - player, self._tree
         first = tree.first_history
         if spec.gadget == "joint":
@@ -153,14 +153,17 @@ class CompiledRoots:
             if place not in pieces.with_choices[player]:
                 return None
             horizon = pieces.horizon(pieces.start(place))
-            on_path = np.isin(pieces.of_history, pieces.path(place)[:-1])
             below = pieces.below(place)
-            explored = on_path | (below & (pieces.depths < horizon))
+            if spec.gadget == "full":
+                decided_before = np.isin(pieces.of_history, pieces.path(place)[:-1])
+                explored = decided_before | (below & (pieces.depths < horizon))
+            else:
+                decided_before, explored = self._before(place, horizon)
             trunk = self._whole_game
             if spec.values is not None:
                 trunk = cut_beyond(tree, ~explored, pieces.limit(horizon))
             modelled = explored[first[opponent][trunk.infosets[opponent]]]
-            limit, bound, kept = None, on_path[first[player]], below[first[player]]
+            limit, bound, kept = None, decided_before[first[player]], below[first[player]]
         if spec.model_to_the_end:
             modelled = np.ones_like(modelled)
         infosets, decided = trunk.infosets[player], self.policy.strategies[player]
@@ -176,6 +179,19 @@ class CompiledRoots:
             limit=limit,
             key=place,
         )
+
+    def _before(self, place: int, horizon: int) -> Pair:
+        """Which histories lie in pieces before a place, and which were looked at up to its search.
+
+        Returns:
+          Two arrays, bool [H].
+        """
+        pieces = self.pieces
+        before = pieces.in_order[: pieces.in_order.index(place)]
+        beside = [each for each in before if pieces.horizon(pieces.start(each)) == horizon]
+        looked_at = (pieces.depths < horizon) & pieces.below(place, *beside)
+        looked_at |= pieces.depths < horizon - pieces.num_kept
+        return np.isin(pieces.of_history, before), looked_at
 
     def starts_below(self, player: int, solution: Solution, spec: Spec) -> Starts:
         """What a solution says of the public states at the end of what is kept of it."""

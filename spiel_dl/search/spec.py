@@ -20,8 +20,9 @@ from spiel_dl.tree.trunk import Trunk
 from spiel_dl.value_functions.base import LeafValues, ask
 from spiel_dl.value_functions.multi_valued import MultiValuedLeaves
 
-WHOLE_GAME = ("joint", "full")
-"""Gadgets by which a search starts at the game's root each time, the player bound on the way."""
+WHOLE_GAME = ("joint", "full", "full_trunk")
+"""Gadgets by which a search starts at the game's root each time, the player bound in what it has
+decided: in all levels above, on the way, or wherever a search was made before."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -261,7 +261,7 @@ _run_on_threads = _on_threads(
 
 def run_iterations(
     game: ArrangedGame,
-    learned: tuple[Learned, Learned],
+    learned: tuple[Learned, ...],
     iterations: tuple[int, int],
     numbers: tuple[float, ...],
     alternating: bool,

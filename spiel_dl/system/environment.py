@@ -48,7 +48,8 @@ def _git_commit() -> str | None:
     if not _git(here.parent, "ls-files", "--error-unmatch", here.name):
         return None
     commit = _git(here.parent, "rev-parse", "HEAD")
-    made = (":(top)", ":(top,exclude)results", ":(top,exclude)docs/scoreboard.md")
+    pages = (f":(top,exclude){each}" for each in ("docs/scoreboard.md", "docs/results.md"))
+    made = (":(top)", ":(top,exclude)results", *pages)
     changed = _git(here.parent, "status", "--porcelain", "--untracked-files=no", "--", *made)
     return f"{commit}-dirty" if commit and changed else commit
 

@@ -191,11 +191,18 @@ class Pieces(Generic[Tree]):
             path.append(int(self.of_history[self.tree.parent[first]]))
         return path[::-1]
 
-    def below(self, piece: int) -> np.ndarray:
-        """Which histories lie in the public state where a piece begins, or below it: bool [H]."""
-        if piece == ROOT:
+    @functools.cached_property
+    def in_order(self) -> list[int]:
+        """All pieces, those that begin higher up first."""
+        return sorted(
+            np.unique(self.of_history).tolist(), key=lambda each: (self.start(each), each)
+        )
+
+    def below(self, *pieces: int) -> np.ndarray:
+        """Which histories lie in the public states where pieces begin, or below: bool [H]."""
+        if ROOT in pieces:
             return np.ones(self.tree.num_histories, np.bool_)
-        below = self.tree.public_states.of_history == piece
+        below = np.isin(self.tree.public_states.of_history, pieces)
         for begin, end in self.tree.levels_below_root():
             below[begin:end] |= below[self.tree.parent[begin:end]]
         return below

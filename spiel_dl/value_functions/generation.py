@@ -82,7 +82,7 @@ def generate(
         initial=(num_shards - len(missing)) * samples,
         unit="sample",
         unit_scale=True,
-        disable=not show_progress,
+        disable=None if show_progress else True,
     ) as progress:
 
         def write(number: int, arrays: dict[str, np.ndarray]) -> None:

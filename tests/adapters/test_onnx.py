@@ -12,6 +12,7 @@ pytest.importorskip("onnx")
 onnxruntime = pytest.importorskip("onnxruntime")
 
 from spiel_dl.adapters.onnx import write_onnx
+from spiel_dl.games.features import num_features
 from spiel_dl.play import registry
 from spiel_dl.policies.network_policy import FineTuning, NetworkPolicy
 from spiel_dl.policies.policy_network import PolicyNetwork
@@ -20,7 +21,7 @@ from spiel_dl.policies.small_policies import UniformPolicy
 
 def network_policy(fine_tuning: FineTuning | None = None) -> NetworkPolicy:
     game = pyspiel.load_game("leduc_poker")
-    sizes = (game.information_state_tensor_size(), game.num_distinct_actions())
+    sizes = (num_features(game), game.num_distinct_actions())
     network = PolicyNetwork(*sizes, (8, 5))
     return NetworkPolicy(game, network, 3 * network.initial_parameters(seed=1), fine_tuning)
 

@@ -28,7 +28,8 @@ PROBABILITIES = [0.1, 0.3, 0.5, 0.7, 0.9]
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("exact", [True, False])
 @pytest.mark.parametrize(
-    ("gadget", "gain", "exploitable"), [("full", 0.3, 0.9), ("joint", 0.205263157895, 0.0)]
+    ("gadget", "gain", "exploitable"),
+    [("full", 0.3, 0.9), ("full_trunk", 0.205263157895, 0.0), ("joint", 0.205263157895, 0.0)],
 )
 def test_siblings_that_spend_one_slack(gadget, gain, exploitable, exact, scheme):
     """At a and at b alike, E earns 3 from the model, -0.9 from others, S earns 1; Out pays 0.
@@ -73,6 +74,28 @@ def test_joint_steps_are_optimal_and_safe(game, tmp_path):
         assert regret < 1e-6
         gain, exploitable = checks.gain_and_exploitability(tree, response, model, player)
         assert p * gain >= (1 - p) * exploitable - 1e-6
+
+
+@pytest.mark.parametrize("game", checks.GAMES)
+def test_full_gadget_with_all_solved_siblings_is_safe(game, tmp_path):
+    """The optimum never falls from one public state to the next, so the last one is safe."""
+    tree = checks.load(game, tmp_path)
+    model, limit = checks.random_model(tree, seed=0), DepthLimit(plies=2)
+    for player, scheme, p in ((0, "block", 0.1), (1, "sliding", 0.1), (1, "block", 0.5)):
+
+        def respond(player=player, scheme=scheme, p=p):
+            gadget = "full_trunk"
+            return CDRNRPolicy(
+                tree, player, model, limit, p=p, scheme=scheme, gadget=gadget, exact=True
+            )
+
+        policy = respond().to_array_policy()
+        gain, exploitable = checks.gain_and_exploitability(tree, policy, model, player)
+        assert p * gain >= (1 - p) * exploitable - 1e-6
+        # In play it solves the same public states, in the same order.
+        last = tree.state(int(tree.first_history[player][-1]))
+        expected = policy.action_probabilities(last, player)
+        assert respond().action_probabilities(last, player) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(("exact", "refinement"), [(True, "ones"), (False, "mixed")])
@@ -161,7 +184,7 @@ def test_the_ends_of_the_scale(game, gadget):
             assert exploitable == pytest.approx(0.0, abs=1e-6)
 
 
-def test_a_model_that_is_always_followed_is_responded_to_as_by_cdbr_of_the_same_scheme():
+def test_a_model_that_is_always_followed_is_responded_to_as_by_cdbr():
     tree, limit = GameTree.from_game("leduc_poker"), DepthLimit(plies=2)
     model = checks.random_model(tree, seed=0)
 
@@ -169,9 +192,9 @@ def test_a_model_that_is_always_followed_is_responded_to_as_by_cdbr_of_the_same_
         return exploitability.gain(tree, response.to_array_policy(), model, player=0)
 
     expected = gain(CDBRPolicy(tree, 0, model, limit))
-    found = gain(CDRNRPolicy(tree, 0, model, limit, p=1.0, scheme="sliding"))
-    assert found == pytest.approx(expected, abs=1e-4)
-    assert gain(CDRNRPolicy(tree, 0, model, limit, p=1.0)) < expected - 0.1, "it goes in blocks"
+    assert gain(CDRNRPolicy(tree, 0, model, limit, p=1.0)) == pytest.approx(expected, abs=1e-4)
+    in_blocks = CDRNRPolicy(tree, 0, model, limit, p=1.0, scheme="block")
+    assert gain(in_blocks) < expected - 0.1, "sliding looks further"
 
 
 @pytest.mark.parametrize("gadget", GADGETS)
@@ -179,7 +202,9 @@ def test_one_step_over_the_whole_game_is_rnr(gadget):
     tree = GameTree.from_game(checks.LIARS_DICE)
     model = checks.random_model(tree, seed=2)
     responses = [
-        CDRNRPolicy(tree, 1, model, DepthLimit(moves=99), p=0.4, gadget=gadget, exact=True),
+        CDRNRPolicy(
+            tree, 1, model, DepthLimit(moves=99), p=0.4, scheme="block", gadget=gadget, exact=True
+        ),
         RNRPolicy(tree, 1, model, p=0.4, exact=True),
     ]
     objectives = []

@@ -16,6 +16,7 @@ from spiel_dl.algorithms.mirror_descent_search import MirrorDescentConfig, Mirro
 from spiel_dl.algorithms.particle_search import ParticlePolicy
 from spiel_dl.algorithms.particle_sepot import ParticleConfig, ParticleSePoTPolicy
 from spiel_dl.algorithms.sepot import SearchConfig, SePoTPlayPolicy, SePoTPolicy
+from spiel_dl.games.features import num_features
 from spiel_dl.learning import history_features
 from spiel_dl.learning.critic_network import CriticNetwork, NetworkCritic
 from spiel_dl.learning.self_play import ActingNetwork
@@ -56,9 +57,7 @@ MAX_HISTORIES = 6
 
 def networks(game: pyspiel.Game) -> tuple[NetworkPolicy, NetworkCritic]:
     """Untrained ones with large outputs."""
-    network = PolicyNetwork(
-        game.information_state_tensor_size(), game.num_distinct_actions(), (16,)
-    )
+    network = PolicyNetwork(num_features(game), game.num_distinct_actions(), (16,))
     blueprint = NetworkPolicy(game, network, 3 * network.initial_parameters(seed=1))
     transformations = transformations_by_name("paper", game)
     size = history_features.size(game)

@@ -10,7 +10,17 @@ import pytest
 
 from experiments.experiment import Experiment, Row, Study, run
 from experiments.manifest import MANIFEST
-from experiments.verdicts import MET, NOT_MET, OPEN, PARTLY, sign_of_difference, verdict
+from experiments.verdicts import (
+    CONTRADICTS,
+    FAILS,
+    OPEN,
+    PARTLY,
+    REPRODUCED,
+    SMALLER,
+    sign_of_difference,
+    verdict,
+    weighed,
+)
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.runs.workspace import Workspace
 
@@ -57,9 +67,9 @@ OTHERS = dataclasses.replace(SQUARES, name="others", claim="")
 @pytest.mark.parametrize(
     ("seeds", "held"),
     [
-        ((1, 2), MET),
+        ((1, 2), REPRODUCED),
         ((2, 4), f"{PARTLY}: 1 of 2 parts hold; not: 16"),
-        ((4, 5), NOT_MET),
+        ((4, 5), FAILS),
         ((), ""),
     ],
 )
@@ -85,16 +95,30 @@ def test_a_report_begins_with_the_verdict(
     ("parts", "expected"),
     [
         ({"a": None}, OPEN),
-        ({"a": True, "b": None}, "partly met: 1 of 2 parts hold; open: b"),
-        ({"a": False, "b": None}, "not met: 0 of 2 parts hold; not: a; open: b"),
+        ({"a": True, "b": None}, "partly: 1 of 2 parts hold; open: b"),
+        ({"a": False, "b": None}, "does not hold: 0 of 2 parts hold; not: a; open: b"),
         ({"a": True, **dict.fromkeys("bcdefg", False)},
-         "partly met: 1 of 7 parts hold; not: b, c, d, e, 2 more"),
+         "partly: 1 of 7 parts hold; not: b, c, d, e, 2 more"),
     ],
 )  # fmt: skip
 def test_a_verdict_names_the_parts_that_do_not_hold(
     parts: dict[str, bool | None], expected: str
 ) -> None:
     assert verdict(parts) == expected
+
+
+def test_what_fails_is_a_contradiction_only_if_nothing_else_is_to_blame() -> None:
+    failed = verdict({"a": False, "b": False})
+    assert weighed(failed, cut="two seeds") == f"{SMALLER} (two seeds)"
+    assert weighed(failed, checked="an LP") == f"{CONTRADICTS} (checked by an LP)"
+    assert weighed(failed).startswith(f"{OPEN}: no second implementation")
+    partly = verdict({"a": False, "b": True})
+    assert weighed(partly, cut="two seeds") == partly
+    goals = Row(SQUARES, "squares", Settings())
+    assert (goals.verdict(failed), goals.verdict(REPRODUCED)) == ("not met", "met")
+    assert dataclasses.replace(goals, place="Figure 1", short_of="x").verdict(failed) == (
+        f"{SMALLER} (x)"
+    )
 
 
 @pytest.mark.parametrize(
@@ -136,4 +160,4 @@ def test_every_experiment_is_declared_completely() -> None:
 
 def test_no_settings_are_long() -> None:
     longest = max(MANIFEST, key=lambda row: len(dataclasses.fields(row.settings)))
-    assert len(dataclasses.fields(longest.settings)) <= 12
+    assert len(dataclasses.fields(longest.settings)) <= 13

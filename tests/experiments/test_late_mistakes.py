@@ -10,7 +10,7 @@ import pytest
 from experiments.experiment import run
 from experiments.responses import late_mistakes, sweeps
 from experiments.responses.late_mistakes import LATE_MISTAKES, Settings, Study
-from experiments.verdicts import MET, NOT_MET, OPEN, PARTLY
+from experiments.verdicts import FAILS, OPEN, PARTLY, REPRODUCED
 from spiel_dl.algorithms import exploitability
 from spiel_dl.algorithms.rnr import RNRPolicy
 from spiel_dl.runs.workspace import Workspace
@@ -45,9 +45,9 @@ def test_a_verdict_asks_for_two_games_and_both_kinds() -> None:
         ]
 
     told = late_mistakes.find_verdict
-    assert told(summary(2.1, 2.0, 1.0, 2.5, 2.2, 1.0)) == MET
+    assert told(summary(2.1, 2.0, 1.0, 2.5, 2.2, 1.0)) == REPRODUCED
     assert told(summary(2.1, 2.0, 9.0, 2.5, 1.9, 9.0)) == PARTLY
-    assert told(summary(1.9, 1.9, 9.0, 1.5, 1.9, 9.0)) == NOT_MET
+    assert told(summary(1.9, 1.9, 9.0, 1.5, 1.9, 9.0)) == FAILS
     assert told(summary(1.9, 1.9, 9.0)[2:]) == "", "random alone, so nothing was tested"
     assert told(summary(1.9, 1.9, 9.0, 1.5, 1.9, 9.0, most=1.95)) == OPEN, "nobody can gain more"
 

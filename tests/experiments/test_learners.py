@@ -41,7 +41,7 @@ def test_numbers_are_those_of_the_learners_last_policies(tmp_path: Path) -> None
     assert means[1]["mean"] == pytest.approx((rows[2]["nash_conv"] + rows[3]["nash_conv"]) / 2)
     assert [row["peer"] for row in means] == [None, "0.6 (2)"]
     assert [point["step"] for point in report.more["curves"]["leduc-mmd-5"]] == [2, 3]
-    assert report.verdict.startswith("not met. "), "after three steps"
+    assert report.verdict.startswith("does not hold. "), "after three steps"
     again = STRENGTH.report(study)
     assert list(again.tables.values())[1].rows == rows, "also the seconds"
 
@@ -66,5 +66,5 @@ def test_goals_are_met_by_the_mean() -> None:
     judge = STRENGTH.judge
     assert judge is not None
     judged = judge({"Means": means, "After the last step": rows})
-    assert judged.verdict == "partly met: 1 of 2 parts hold; not: rnad in leduc"
+    assert judged.verdict == "partly: 1 of 2 parts hold; not: rnad in leduc"
     assert judged.headline.startswith("rnad in leduc 0.31 (one seed); mmd in leduc 0.34")

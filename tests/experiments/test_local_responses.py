@@ -10,7 +10,7 @@ from open_spiel.python.algorithms import best_response as openspiel_best_respons
 from open_spiel.python.algorithms import cfr as openspiel_cfr
 
 from experiments.responses.local import LOCAL_RESPONSES
-from experiments.verdicts import MET, PARTLY
+from experiments.verdicts import PARTLY, REPRODUCED
 from tests.tiny_responses import study
 
 
@@ -22,18 +22,31 @@ def test_local_responses_by_hand() -> None:
         (34, "CDBR4"): 0.1, (34, "CDBR5"): 0.1,
     }  # fmt: skip
     rows = [
-        {"game": "leduc", "player": 0, "iterations": number, "method": method, "gain": gain}
+        {
+            "game": "leduc",
+            "player": 0,
+            "opponent": "average of CFR",
+            "iterations": number,
+            "method": method,
+            "gain": gain,
+        }
         for (number, method), gain in gains.items()
     ]
     judge = LOCAL_RESPONSES.judge
     assert judge is not None
-    assert judge({"Gain, by model and responder": rows}).verdict == MET
+    assert judge({"Gain, by model and responder": rows}).verdict == REPRODUCED
     rows[0]["gain"] = 0.9
     assert judge({"Gain, by model and responder": rows}) == (
         f"{PARTLY}: 2 of 3 parts hold; not: CDBR5 gains more than LBR",
-        "CDBR5 gains more than LBR in 1 of 2; LBR gains nothing at 34 iterations in 1 of 1; CDBR "
-        "never loses in 2 of 2",
+        "average of CFR: CDBR5 gains more than LBR 1 of 2, LBR gains nothing at 34 iterations 1 of "
+        "1, CDBR never loses 2 of 2",
     )
+    # Another reading of the opponents that fits better is the one that is held.
+    others = [{**row, "opponent": "average of CFR+"} for row in rows]
+    others[0]["gain"] = 0.5
+    found = judge({"Gain, by model and responder": [*rows, *others]})
+    assert found.verdict == REPRODUCED
+    assert found.headline.startswith("average of CFR+: ")
 
 
 def test_local_responses_are_openspiels_games_own(tmp_path: Path) -> None:

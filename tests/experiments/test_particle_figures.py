@@ -39,7 +39,6 @@ SETTINGS = {
         *NETWORKS,
         played=1,
         fractions=(0.0, 0.5, 1.0),
-        num_draws=2,
         equilibrium_iterations=200,
     ),
 }
@@ -98,8 +97,9 @@ def test_architectures(tmp_path):
 def test_the_support_leaves_out_what_is_hardly_reached():
     # The last two come to less than a thousandth of 1 together, the last three to more.
     reach = np.array([0.0004, 0.6, 0.0005, 0.0002, 0.0, 0.3989])
-    assert particle_fractions.support(reach).tolist() == [1, 5, 2]
-    assert particle_fractions.support(np.array([0.0, 1.0])).tolist() == [1]
+    assert particle_fractions.support(reach, 1e-3).tolist() == [1, 5, 2]
+    assert particle_fractions.support(np.array([0.0, 1.0]), 1e-3).tolist() == [1]
+    assert particle_fractions.support(reach, 0.0).tolist() == [1, 5, 2, 0, 3]
 
 
 def test_fractions_and_what_is_finished_is_not_done_again(tmp_path, monkeypatch):
@@ -121,7 +121,6 @@ def test_fractions_and_what_is_finished_is_not_done_again(tmp_path, monkeypatch)
     # The paper's numbers are of 5 cards, and stand in the claim only.
     assert path.read_text().count("0.42") == 1
     settings = content["settings"]
-    assert settings["num_draws"] == 2
     assert settings["sizes"]["particle"]["base"] == 4
     assert settings["loss"] == "l2"
     assert path.with_suffix(".png").stat().st_size > 10_000

@@ -13,7 +13,7 @@ from experiments.experiment import run
 from experiments.responses import small_games
 from experiments.responses.gadgets import GADGET_SETS
 from experiments.responses.responders import compile_named
-from experiments.verdicts import MET, NOT_MET, PARTLY
+from experiments.verdicts import FAILS, PARTLY, REPRODUCED
 from spiel_dl.policies.array_policy import ArrayPolicy
 from tests.tiny_responses import SETTINGS, responder, study
 
@@ -78,12 +78,12 @@ def test_only_responses_of_rnr_count_as_recovered(tmp_path: Path) -> None:
 
     headline = "of RNR's 2 responses are recovered: CDRNR, resolving 1, CDRNR, full 2"
     assert told("CDRNR, resolving", "CDRNR, full", "RNR") == (
-        MET,
+        REPRODUCED,
         headline,
         ["yes", "yes", "yes", "no", "yes", "yes", "no"],
     )
     methods["CDRNR, full"].pop(1)
     assert told("CDRNR, resolving", "CDRNR, full", "RNR")[0].startswith(f"{PARTLY}:")
     methods["CDRNR, resolving"].append(methods["RNR"][1])
-    assert told("CDRNR, resolving", "RNR")[0] == NOT_MET
+    assert told("CDRNR, resolving", "RNR")[0] == FAILS
     assert told("RNR")[0] == ""

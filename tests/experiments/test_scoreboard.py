@@ -12,14 +12,15 @@ from typing import Any
 import pytest
 
 from experiments import ledger, scoreboard
-from experiments.experiment import Row
+from experiments.experiment import OURS, Row
 from experiments.ledger import CURRENT, MISSING, OLD
-from experiments.manifest import MANIFEST
+from experiments.manifest import MANIFEST, PAPERS
 from experiments.settings import declared
 from spiel_dl.tree.from_openspiel import load_turn_based
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "results"
+IS_PAPER = {row: bool(paper.not_covered) for paper in PAPERS for row in paper.rows}
 ROW = next(row for row in MANIFEST if row.name == "responses/gadgets")
 COMMIT = "0" * 40
 
@@ -30,7 +31,7 @@ def write(results: Path, row: Row = ROW, **changes: Any) -> dict[str, Any]:
         "settings": {},
         "environment": {"started": "2026-11-20T00:00:00+00:00", "git_commit": COMMIT},
         "commits_of_parts": [COMMIT],
-        "verdict": "met. The paper: says so.",
+        "verdict": "reproduced. The paper: says so.",
         "headline": "0.1 ± 0.01 (3 seeds)",
         "claim": row.experiment.claim,
         **changes,
@@ -88,14 +89,14 @@ def test_running_it_again_does_not_make_a_criterion_one_that_was_set_before(
     write(tmp_path, settings={"seeds": [1, 2]})
     earlier = {
         "claim": claim_before or ROW.experiment.claim,
-        "verdict": "not met. The paper: another.",
+        "verdict": "open. The paper: another.",
         "headline": "at most 9",
         "settings": {"seeds": seeds_before} if seeds_before else {},
     }
     ledger.record(ROW, tmp_path, earlier)
     assert ("came_with" in ledger.read(tmp_path)[ROW.name]) == is_kept
-    page = scoreboard.page(tmp_path)
-    assert ("*Set after; came with: not met.*" in page) == is_kept
+    page = scoreboard.appendix(tmp_path)
+    assert ("*Set after; came with: open.*" in page) == is_kept
     # It stays so when the row is run once more.
     ledger.record(ROW, tmp_path, json.loads(ROW.report(tmp_path).read_text()))
     assert ("came_with" in ledger.read(tmp_path)[ROW.name]) == is_kept
@@ -112,24 +113,42 @@ def test_open_rows_are_those_without_a_current_report(tmp_path: Path) -> None:
         scoreboard.open_rows(tmp_path, ["responses/gagdets"])
 
 
-def test_the_page_has_a_line_for_every_row(tmp_path: Path) -> None:
+def test_every_row_has_a_line(tmp_path: Path) -> None:
     write(tmp_path, headline="0.1 ± 0.01 (3 seeds)" + ", and more" * 50)
+    ledger.record(ROW, tmp_path, {})
+    everything = scoreboard.appendix(tmp_path)
+    assert everything.count("| missing |") == len(MANIFEST) - 1
     page = scoreboard.page(tmp_path)
-    assert page.count("| missing |") == len(MANIFEST) - 1
     [line] = [line for line in page.splitlines() if line.startswith("| Figures 4, 8 |")]
-    assert "| met |" in line
-    assert "[responses/gadgets](../results/responses/gadgets.md)" in line
+    assert "| reproduced |" in line
+    assert "[responses](../results/responses/gadgets.md)" in line
     assert max(map(len, line.split("|"))) < 200
+    for row in MANIFEST:
+        # What has no report is missing; what is ours is not on the page.
+        assert (f"`{row.name}`" in page) == (row.place != OURS and row is not ROW and IS_PAPER[row])
 
 
-def test_the_committed_page_is_that_of_the_committed_reports() -> None:
-    """`reproduce.py --scoreboard_only` renews it."""
+def test_a_contradiction_says_why(tmp_path: Path) -> None:
+    found = scoreboard.page(RESULTS)
+    told = found[found.index("## Contradictions") : found.index("## Missing")]
+    for row in MANIFEST:
+        if f"`{row.name}`" in told:
+            assert row.checked
+            assert row.why.count(". ") == 1, f"{row.name}: two sentences"
+
+
+def test_the_committed_pages_are_those_of_the_committed_reports() -> None:
+    """`reproduce.py --scoreboard_only` renews them."""
     assert (ROOT / "docs" / "scoreboard.md").read_text(encoding="utf-8") == scoreboard.page(RESULTS)
+    every = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
+    assert every.endswith(scoreboard.appendix(RESULTS))
 
 
 def test_verdicts_are_those_of_the_reports_or_are_said_to_be_set_after() -> None:
     for row in MANIFEST:
         found = ledger.state(row, RESULTS)
+        if found.word != CURRENT:
+            continue
         now = row.experiment.in_words(scoreboard.judged(row, found).verdict)
         assert found.report["verdict"] == now or "came_with" in found.entry, row.name
 
@@ -154,6 +173,8 @@ def test_what_is_declared_is_what_the_reports_tell() -> None:
     """Some older ones tell [] or None where the experiment's own games, models and so on were run,
     and leave out what was a constant of the code."""
     for row in MANIFEST:
+        if ledger.state(row, RESULTS).word != CURRENT:
+            continue
         told = dict(leaves(json.loads(row.report(RESULTS).read_text())["settings"]))
         for name, value in leaves(json.loads(json.dumps(declared(row.settings)))):
             assert told.get(name) in (None, [], value), f"{row.name}: {name}"

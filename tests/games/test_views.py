@@ -1,11 +1,12 @@
 """Views show what a player may know, and nothing else."""
 
 import collections
+import re
 
 import pyspiel
 import pytest
 
-from spiel_dl.games import views
+from spiel_dl.games import endings, views
 from spiel_dl.games.leduc import LeducRules
 from tests import reference
 from tests.games.openspiel_conformance import all_states
@@ -117,3 +118,25 @@ def test_only_players_see_something():
     rules = LeducRules()
     with pytest.raises(ValueError, match="player=2"):
         views.view(rules, rules.initial_state(), player=2)
+
+
+@pytest.mark.parametrize("game_string", SMALL_GAMES)
+def test_endings_fit_what_the_player_has_won(game_string):
+    """Both players are told the same story, each from its side; the loser is who folded or lied."""
+    game = pyspiel.load_game(game_string)
+    for state in all_states(game):
+        if not state.is_terminal():
+            continue
+        told = [
+            endings.ending(game.rules, state.batch, player, state.player_return(player))
+            for player in (0, 1)
+        ]
+        assert all(text and text[0].isupper() and text[-1] == "." for text in told)
+        for player, text in enumerate(told):
+            if "You folded" in text or ("You called" in text and "It was true" in text):
+                assert state.player_return(player) < 0
+            if "Most points win" in text:
+                own, other = (int(word) for word in re.findall(r"\d+", text))
+                assert (own > other) == (state.player_return(player) > 0)
+            if "opponent has done so" in text:
+                assert state.player_return(player) < 0

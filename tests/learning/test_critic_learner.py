@@ -13,6 +13,7 @@ import pytest
 import torch
 from open_spiel.python import policy as openspiel_policy
 
+from spiel_dl.games.features import num_features
 from spiel_dl.learning import checkpoints, history_features
 from spiel_dl.learning.critic_learner import CriticLearner
 from spiel_dl.learning.critic_training import CriticConfig, CriticTrainer
@@ -51,7 +52,7 @@ def random_policy(tree: GameTree) -> ArrayPolicy:
 
 def network_policy(tree: GameTree, fine_tuning: FineTuning | None = None) -> NetworkPolicy:
     """Far from uniform."""
-    size = tree.game.information_state_tensor_size()
+    size = num_features(tree.game)
     network = PolicyNetwork(size, tree.game.num_distinct_actions(), (16, 16))
     parameters = 5 * network.initial_parameters(seed=2)
     return NetworkPolicy(tree.game, network, parameters, fine_tuning)

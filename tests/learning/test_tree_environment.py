@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 
+from spiel_dl.games.features import num_features
 from spiel_dl.learning.tree_environment import TreeEnvironment
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.network_policy import FineTuning, NetworkPolicy
@@ -75,7 +76,7 @@ def test_a_row_is_what_the_policy_says_there() -> None:
 @pytest.mark.parametrize("fine_tuning", [None, FineTuning(0.2, 16)])
 def test_a_network_is_tabulated_as_it_answers(fine_tuning: FineTuning | None) -> None:
     tree = GameTree.from_game("leduc_poker")
-    size, num_actions = tree.game.information_state_tensor_size(), tree.game.num_distinct_actions()
+    size, num_actions = num_features(tree.game), tree.game.num_distinct_actions()
     network = PolicyNetwork(size, num_actions, (16, 8))
     parameters = 5 * network.initial_parameters(seed=1)
     table = TreeEnvironment(tree, 1).tabulate(network, parameters, fine_tuning)

@@ -7,15 +7,10 @@ import torch
 from open_spiel.python import policy as openspiel_policy
 
 import spiel_dl.games  # noqa: F401  (registers the games)
+from spiel_dl.games.features import num_features
 from spiel_dl.play.bots import policy_bot
-from spiel_dl.play.matches import (
-    MatchResult,
-    ask,
-    parts_of,
-    play_match,
-    play_pairs,
-)
-from spiel_dl.policies import opponent_models
+from spiel_dl.play.matches import MatchResult, parts_of, play_match, play_pairs
+from spiel_dl.policies import asking, opponent_models
 from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.policies.policy_network import PolicyNetwork
 from spiel_dl.policies.small_policies import HighestActionPolicy
@@ -65,9 +60,7 @@ def test_results_do_not_depend_on_how_pairs_are_shared_out():
 @pytest.mark.parametrize("game_string", ["leduc_poker", "python_goofspiel_ii(num_cards=4)"])
 def test_a_network_answers_many_states_as_it_answers_one(game_string):
     game = pyspiel.load_game(game_string)
-    network = PolicyNetwork(
-        game.information_state_tensor_size(), game.num_distinct_actions(), (16,)
-    )
+    network = PolicyNetwork(num_features(game), game.num_distinct_actions(), (16,))
     policy = NetworkPolicy(game, network, 3 * network.initial_parameters(seed=0))
     generator, states = np.random.default_rng(0), []
     for _ in range(5):
@@ -76,7 +69,7 @@ def test_a_network_answers_many_states_as_it_answers_one(game_string):
             if not state.is_chance_node():
                 states.append(state.clone())
             state.apply_action(int(generator.choice(state.legal_actions())))
-    for state, answer in zip(states, ask(policy, states), strict=True):
+    for state, answer in zip(states, asking.ask(policy, states), strict=True):
         alone = policy.action_probabilities(state)
         assert answer.probabilities == pytest.approx(alone, abs=1e-6)
         assert list(answer.probabilities) == list(alone)

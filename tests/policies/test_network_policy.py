@@ -6,6 +6,7 @@ import pyspiel
 import pytest
 import torch
 
+from spiel_dl.games.features import num_features
 from spiel_dl.policies.network_policy import FineTuning, NetworkPolicy
 from spiel_dl.policies.policy_network import PolicyNetwork
 
@@ -35,7 +36,7 @@ def test_multiples_of_a_level_stay() -> None:
 
 def leduc_network() -> tuple[pyspiel.Game, PolicyNetwork, torch.Tensor]:
     game = pyspiel.load_game("leduc_poker")
-    network = PolicyNetwork(game.information_state_tensor_size(), 3, (16, 8))
+    network = PolicyNetwork(num_features(game), 3, (16, 8))
     return game, network, 5 * network.initial_parameters(seed=1)
 
 

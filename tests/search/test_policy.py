@@ -23,6 +23,7 @@ from spiel_dl.algorithms.particle_sepot import ParticleConfig, ParticleSePoTPoli
 from spiel_dl.algorithms.sepot import SearchConfig, SePoTPlayPolicy, SePoTPolicy
 from spiel_dl.algorithms.ses import safe_exploitation_search
 from spiel_dl.algorithms.trunk_exploitability import trunk_exploitability
+from spiel_dl.games.features import num_features
 from spiel_dl.learning.compiled_rollouts import CompiledRollouts
 from spiel_dl.learning.rollouts import Rollouts
 from spiel_dl.play.public_tree_view import view_public_tree
@@ -51,9 +52,7 @@ LIMIT = DepthLimit(rounds=1)
 
 
 def network_policy() -> NetworkPolicy:
-    network = PolicyNetwork(
-        GAME.information_state_tensor_size(), GAME.num_distinct_actions(), (16, 16)
-    )
+    network = PolicyNetwork(num_features(GAME), GAME.num_distinct_actions(), (16, 16))
     return NetworkPolicy(GAME, network, network.initial_parameters(seed=2))
 
 

@@ -25,7 +25,7 @@ def test_a_commit_is_clean_though_reports_were_written(
         command = ["git", "-C", str(tmp_path), *who, *arguments]
         return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
 
-    files = [tmp_path / name for name in ("runs/code.py", "results/a.md", "docs/scoreboard.md")]
+    files = [tmp_path / name for name in ("runs/code.py", "results/a.md", "docs/results.md")]
     git("init")
     for path in files:
         path.parent.mkdir()

@@ -1,0 +1,215 @@
+"""Table 1 of Kubíček et al. (2023) by its own protocol: section 5.1.
+
+Two groups of networks learn separately by R-NaD with the same settings, one with critics beside
+them. (Here all have critics, which change nothing for their networks.) Every network of that group
+meets every network of the other one, with search and, as a control, without: what a search earns is
+the difference.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import math
+from typing import Any
+
+from experiments.experiment import Experiment, Row
+from experiments.sepot import study as sepot_study
+from experiments.sepot.paper_results import paper_result
+from experiments.sepot.study import TrainedGame, TrainedStudy
+from experiments.sepot.table_1 import MATCHES, Rows, match_seed, pooled
+from experiments.settings import check_least
+from experiments.verdicts import Judgement, Tables, verdict
+from spiel_dl.algorithms import rnad
+from spiel_dl.play import registry
+from spiel_dl.runs import head_to_head
+from spiel_dl.runs.reports import Report, Table
+from spiel_dl.runs.workspace import file_name
+
+SEARCH, CONTROL = "with search", "without"
+_SUMMARY = "Table 1"
+
+
+@dataclasses.dataclass(frozen=True)
+class Settings(sepot_study.Trained):
+    """Networks, searches and matches.
+
+    Attributes:
+      num_searching: so many of the seeds, the first ones, are of networks that search.
+      bounds: the most unique histories of a search.
+      num_games: of each pair of networks, half of them with either seat.
+    """
+
+    num_searching: int = 3
+    bounds: tuple[int, ...] = (25_000, 100_000)
+    num_games: int = 2000
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_least(self, num_searching=1, bounds=1, num_games=1)
+        if len(self.seeds) <= self.num_searching:
+            raise ValueError(
+                f"seeds={self.seeds} must be more than num_searching={self.num_searching}; the "
+                "others are of the opponents"
+            )
+
+
+Study = TrainedStudy[Settings]
+Game = TrainedGame[Settings]
+
+
+def _compute(study: Study) -> Rows:
+    """Trains all networks, and plays all matches."""
+    rows: Rows = []
+    for each in study.games():
+        each.train()
+        chosen = study.settings
+        for seed in chosen.seeds[: chosen.num_searching]:
+            for other in chosen.seeds[chosen.num_searching :]:
+                rows.append(_match(each, seed, other, None))
+                rows += [_match(each, seed, other, most) for most in chosen.bounds]
+    return rows
+
+
+def _match(study: Game, seed: int, other: int, most: int | None) -> dict[str, Any]:
+    """A network with a critic against one of the other group; None: without search."""
+    settings = study.settings
+    own, opponent = (str(study.checkpoint(each)) for each in (seed, other))
+    name = file_name("match", seed, other, most or "control", settings.num_games)
+    options = {
+        "depth_limit": study.limits[0],
+        "max_histories": most,
+        "effort": settings.iterations,
+    }
+    told = {
+        "game": study.game,
+        "depth_limit": str(study.limits[0]),
+        "iterations": settings.iterations,
+        "seed": match_seed(seed, other),
+        "files": [registry.digest(each) for each in (own, opponent)],
+    }
+    measure = functools.partial(
+        head_to_head.measure,
+        study.name,
+        own if most is None else f"sepot:{own}",
+        opponent,
+        num_games=settings.num_games,
+        seed=match_seed(seed, other),
+        options={} if most is None else options,
+        control_variates=own,
+        device=settings.device,
+        workspace=study.workspace.within(name),
+        description=name if study.workspace.show_progress else None,
+    )
+    row = study.workspace.part(name, told, measure)
+    labels = {"game": study.name, "network": f"seed {seed}", "opponent": f"seed {other}"}
+    return {**row, **labels, "max_histories": most, "kind": CONTROL if most is None else SEARCH}
+
+
+def _report(study: Study, rows: Rows) -> Report:
+    settings = study.settings
+    return Report(
+        "",
+        [
+            f"{settings.num_searching} networks with critics against "
+            f"{len(settings.seeds) - settings.num_searching} others, of {settings.num_steps:,} "
+            f"learner steps each; {settings.num_games:,} games of each pair, in pairs with both "
+            "seats and the same luck, less the luck that the critic tells. Returns are in utility "
+            "units; the paper's Table 1 shows them times 100.",
+            *(
+                f"{each.describe()}; searches look {each.limits[0]} ahead."
+                for each in study.games()
+            ),
+        ],
+        {
+            _SUMMARY: Table.of(summary(rows), half_width="± (95 %, over pairs of games)"),
+            "All matches": Table(rows, {"kind": "kind", **MATCHES}),
+        },
+    )
+
+
+def summary(rows: Rows) -> Rows:
+    """Mean returns by game and bound, and by how much they are above the control's."""
+    lines: Rows = []
+    for game in dict.fromkeys(row["game"] for row in rows):
+        own = [row for row in rows if row["game"] == game]
+        control = pooled([row for row in own if row["kind"] == CONTROL])
+        for most in dict.fromkeys(row["max_histories"] for row in own):
+            found = pooled([row for row in own if row["max_histories"] == most])
+            line = {
+                "game": game,
+                "largest search": most or CONTROL,
+                "played": found["played"],
+                "mean": found["mean"],
+                "half_width": found["half_width"],
+            }
+            if most is not None:
+                line |= {
+                    "earned": found["mean"] - control["mean"],
+                    "± of that": math.hypot(
+                        found["half_width"] or math.inf, control["half_width"] or math.inf
+                    ),
+                    "paper": paper_result(game, most),
+                }
+            lines.append(line)
+    return lines
+
+
+def _judge(tables: Tables) -> Judgement:
+    """That search wins, and that it wins more than the same network without it."""
+    parts: dict[str, bool | None] = {}
+    told = []
+    for row in tables[_SUMMARY]:
+        label = f"{row['largest search']} histories" if "earned" in row else CONTROL
+        told.append(f"{label} {row['mean']:.3f} ± {row['half_width'] or math.nan:.2g}")
+        if "earned" in row:
+            parts[f"wins, {label}"] = _above(row["mean"], row["half_width"])
+            parts[f"more than the control, {label}"] = _above(row["earned"], row["± of that"])
+    return Judgement(verdict(parts), "; ".join(told))
+
+
+def _above(mean: float, half_width: float | None) -> bool | None:
+    """Whether a mean is above 0; None where its interval holds 0."""
+    return None if half_width is None or abs(mean) <= half_width else mean > 0
+
+
+PROTOCOL = Experiment(
+    name="protocol",
+    title="SePoT head to head with R-NaD, networks of two groups",
+    metric="mean return (utility)",
+    claim=(
+        "SePoT wins against R-NaD in all games (Table 1); held is that search wins, and earns more "
+        "than the same networks without it; open where an interval holds 0."
+    ),
+    study=Study,
+    compute=_compute,
+    render=_report,
+    judge=_judge,
+)
+_CUT = "networks of 100,000 steps, not of three days on a GPU; 18,000 games, not a million"
+ROWS = tuple(
+    Row(
+        PROTOCOL,
+        f"sepot/{game}",
+        Settings(
+            (game,),
+            seeds=(0, 1, 2, 3, 4, 5),
+            num_steps=100_000,
+            steps_per_evaluation=100_000,
+            learner=rnad.PAPER,
+            device="cuda",
+        ),
+        "Table 1",
+        minutes,
+        _CUT,
+        paper=paper_result(game, 100_000) or "",
+    )
+    for game, minutes in (
+        ("goofspiel_8_descending", 400),
+        ("goofspiel_8_random", 400),
+        ("goofspiel_13_descending", 700),
+        ("goofspiel_13_random", 900),
+        ("battleships_3x3", 400),
+        ("battleships_5x5", 900),
+    )
+)
