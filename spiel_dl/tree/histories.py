@@ -273,7 +273,7 @@ def _first_occurrence_ids(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 @_jit
-def _slot_of(key: int, id_at: np.ndarray, distinct: np.ndarray, bits: int) -> int:
+def _slot_of(key: int, id_at: np.ndarray, distinct: np.ndarray, bits: int) -> np.uint64:
     """Where a key stands in the table, or will."""
     # Fibonacci hashing: the highest bits of the product depend on all bits of the key.
     slot = (np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(64 - bits)
