@@ -18,21 +18,20 @@ OpenSpiel's fcpa. Sizes and the rules of wagers: see `holdem_betting`. Ranges: s
 
 Chance outcomes: cards, numbered rank * num_suits + suit. Player 0's own cards are dealt first.
 
-With `potSize`, OpenSpiel 2.0.2's `universal_poker` pays half that pot for a first fold, but what the
-blinds were for checks to a showdown; here both pay what is in the pot. Chips need not be whole.
+With `potSize`, OpenSpiel 2.0.2's `universal_poker` pays half that pot for a first fold, but what
+the blinds were for checks to a showdown; here both pay what is in the pot.
 
-Pieces of the tensors, with C cards in the deck, P private ones, R rounds, M actions in the longest
-one:
+Pieces of the tensors, with C cards in the deck, D dealt, R rounds, M actions in the longest one:
 
 | tensor | perfect recall | piece | shape | meaning |
 |---|---|---|---|---|
-| public | yes | deals | P | thermometer of private cards dealt |
-| public | yes | board | R x C | the cards dealt before each round |
+| public | yes | deals | D | thermometer of all cards dealt |
+| public | yes | board | R x C | the cards dealt before each round, once all of them are |
 | public | yes | betting | R x M x A | actions of each round in order, one-hot, zero-padded |
 | public | no | current_player | 2 | the player to move, one-hot; zeros if none is |
 | public | no | board | C | all cards dealt to the board |
 | public | no | contributions | 2 x U | what each has in, one-hot among all amounts that occur |
-| private | both | private_cards | C | the own cards |
+| private | both | private_cards | C | the own cards, once all of them are dealt |
 """
 
 from __future__ import annotations
@@ -64,7 +63,7 @@ class HoldemState(rules.StateBatch):
 
     Attributes:
       node: int32 [B], the node of the betting tree; see `holdem_betting`.
-      cards: int8 [B, P + K], cards in the order of deals; -1 before.
+      cards: int8 [B, D], cards in the order of deals; -1 before.
       actions: int8 [B, R * M], actions round by round; -1 padded.
     """
 
@@ -174,6 +173,9 @@ class HoldemRules(rules.Rules[HoldemState]):
         self.num_dealt = self.betting.num_private + sum(self.betting.board_cards)
         self.num_actions = self.betting.num_actions
         self.num_chance_outcomes = self.num_cards
+        # Where the cards of each round stand among all; rounds without cards have none.
+        slots = itertools.accumulate(self.betting.board_cards, initial=self.betting.num_private)
+        self._board_slots = list(itertools.pairwise(slots))
         self.max_game_length = self.tree.longest
         self.max_chance_nodes = self.longest_chance_run = self.num_dealt
         at_end = self.tree.spent[self.tree.player == rules.TERMINAL_PLAYER].min(axis=1)
@@ -305,7 +307,7 @@ class HoldemRules(rules.Rules[HoldemState]):
                 "contributions": (2, len(self._amounts)),
             }
         return {
-            "deals": (2 * self.num_hole,),
+            "deals": (self.num_dealt,),
             "board": (self.num_rounds, self.num_cards),
             "betting": (self.num_rounds, self.tree.longest_round, self.num_actions),
         }
@@ -325,9 +327,8 @@ class HoldemRules(rules.Rules[HoldemState]):
             amount = tables.amount.index_select(0, state.node)
             spent = rules.one_hot(amount, len(self._amounts)).flatten(1)
             return torch.cat([player, board + given, spent], dim=1)
-        deals = (state.cards[:, :private] >= 0).float()
-        starts = np.cumsum([private, *self.betting.board_cards])
-        boards = [dealt[:, a:b].sum(dim=1) for a, b in itertools.pairwise(starts)]
+        deals = (state.cards >= 0).float()
+        boards = [dealt[:, a:b].sum(dim=1) * deals[:, b - 1 : b] for a, b in self._board_slots]
         betting = rules.one_hot(state.actions, self.num_actions).flatten(1)
         return torch.cat([deals, *boards, betting], dim=1)
 
@@ -337,20 +338,21 @@ class HoldemRules(rules.Rules[HoldemState]):
         """The own cards: float32 [B, C]."""
         first = player * self.num_hole
         own = state.cards[:, first : first + self.num_hole]
-        return rules.one_hot(own, self.num_cards).sum(dim=1)
+        return rules.one_hot(own, self.num_cards).sum(dim=1) * (own[:, -1:] >= 0)
 
     def public_code(self, state: HoldemState) -> torch.Tensor:
-        """As `Rules.public_code`: cards of each round in ascending order, and all actions."""
-        private = 2 * self.num_hole
-        parts = [(state.cards[:, :private] >= 0).to(torch.int8), state.actions]
-        starts = np.cumsum([private, *self.betting.board_cards])
-        parts += [state.cards[:, a:b].sort(dim=1).values for a, b in itertools.pairwise(starts)]
-        return torch.cat(parts, dim=1)
+        """As `Rules.public_code`: deals, cards of each round in ascending order, all actions."""
+        deals = (state.cards >= 0).to(torch.int8)
+        boards = [
+            state.cards[:, a:b].sort(dim=1).values * deals[:, b - 1 : b]
+            for a, b in self._board_slots
+        ]
+        return torch.cat([deals, state.actions, *boards], dim=1)
 
     def private_code(self, state: HoldemState, player: int) -> torch.Tensor:
         """As `Rules.private_code`: the own cards in ascending order."""
-        first = player * self.num_hole
-        return state.cards[:, first : first + self.num_hole].sort(dim=1).values
+        own = state.cards[:, player * self.num_hole : (player + 1) * self.num_hole]
+        return own.sort(dim=1).values * (own[:, -1:] >= 0)
 
     def action_to_string(self, player: int, action: int) -> str:
         """A name of an action or of a card."""
@@ -363,11 +365,8 @@ class HoldemRules(rules.Rules[HoldemState]):
         private, hole = 2 * self.num_hole, self.num_hole
         cards = state.cards[row].tolist()
         spent = self.tree.spent[int(state.node[row])].tolist()
-        lines = [
-            f"Player {p}: {card_list(cards[p * hole : (p + 1) * hole], self.num_suits) or '-'}, "
-            f"{spent[p]:g} in the pot"
-            for p in (0, 1)
-        ]
+        own = [card_list(cards[p * hole : (p + 1) * hole], self.num_suits) for p in (0, 1)]
+        lines = [f"Player {p}: {own[p] or '-'}, {spent[p]:g} in the pot" for p in (0, 1)]
         board = card_list([*self.board, *cards[private:]], self.num_suits)
         rounds = state.actions[row].view(self.num_rounds, -1).tolist()
         betting = [

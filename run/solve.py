@@ -11,7 +11,6 @@ from spiel_dl.algorithms.cfr import SOLVERS, CFRSolver
 from spiel_dl.algorithms.exploitability import exploitability
 from spiel_dl.commands import script
 from spiel_dl.factored.families import compile_any
-from spiel_dl.games.poker import endgame
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.runs.large_games import estimate_solving
 from spiel_dl.runs.solver_run import PLOT_FILE, WHOLE_GAME, Evaluation, run_solver
@@ -65,6 +64,8 @@ def main(
     is_class = solver in SOLVERS
     name, evaluation, loaded = slug(game), WHOLE_GAME, game
     if poker is not None:
+        from spiel_dl.games.poker import endgame  # With torch.
+
         name, evaluation = f"poker-{slug(poker)}", _of_pot(pot)
         loaded = endgame(
             board=poker, pot=pot, stacks=(stack, stack), ranges=(range_0, range_1), bets=bets

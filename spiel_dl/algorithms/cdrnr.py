@@ -74,7 +74,6 @@ class CDRNRPolicy(ResponsePolicy):
         p: float,
         scheme: str = "sliding",
         gadget: str = "joint",
-        refinement: str | None = None,
         value_function: AnyValueFunction | None = None,
         exact: bool = False,
         effort: Effort = DEFAULT_EFFORT,
@@ -93,9 +92,6 @@ class CDRNRPolicy(ResponsePolicy):
             see above. The last three know what the opponent had before where a step ends only, if
             a value function tells it: they cannot slide with one. The full ones have no one
             horizon, so they take one value function for all leaves.
-          refinement: refines the last three, where the opponent that does not follow the model need
-            not enter: "ones", "prior" (by the model's reach) or "mixed", see `solvers.refinement`;
-            None: does not.
           value_function: values what lies at the horizon: one for all steps, or one for each depth
             limit, counted from the root, at which a step ends. None: the optimal value function, by
             solving all the rest of the game in each step.
@@ -106,7 +102,7 @@ class CDRNRPolicy(ResponsePolicy):
           ValueError: if the game cannot be compiled or cut, if an argument is not valid, or if the
             gadget cannot be used with this scheme and this value function.
         """
-        check_gadget(gadget, refinement, GADGETS)
+        check_gadget(gadget, allowed=GADGETS)
         check_probability(p)
         if gadget in SAFE_GADGETS and scheme == "sliding" and value_function is not None:
             raise ValueError(
@@ -122,4 +118,4 @@ class CDRNRPolicy(ResponsePolicy):
             )
         source = response_source(game, player, model, depth_limit, scheme)
         values = values_by(source.pieces, value_function)
-        super().__init__(source, Spec(values, gadget, refinement, p=p, exact=exact), effort)
+        super().__init__(source, Spec(values, gadget, p=p, exact=exact), effort)

@@ -17,7 +17,13 @@ Games", section 4.2. To decide in a public state:
     policy = load("runs/sepot/leduc/checkpoint.safetensors", DepthLimit(rounds=1))  # trained ones
 
 `SePoTPolicy` searches in compiled games, `SePoTPlayPolicy` in games of any size with `Rules`, whose
-public states are reconstructed.
+public states are reconstructed. Where they are too large to list, it starts from some of their
+histories: a sample, or those of low-order knowledge (`search.samples`). Then steps 1 and 2 are as
+above, each history counts for those it stands for, and nothing is guaranteed; if the budget holds
+the whole public state, this is SePoT to the last digits.
+
+    policy = SePoTPlayPolicy(game, blueprint, critic, DepthLimit(rounds=1),
+                             particles=ParticleConfig(budget=500))
 
 Why these are the defaults of `SearchConfig` (others in `results/sepot/goofspiel_5/ablation.md`):
 
@@ -64,8 +70,9 @@ from spiel_dl.search.leaf_values import ByCritic
 from spiel_dl.search.played import MOST, BlueprintSource, Schedule
 from spiel_dl.search.policy import SearchPolicy
 from spiel_dl.search.policy_rows import AnyBlueprint, TensorPolicy, acting_blueprint
-from spiel_dl.search.samples import Sampler, WholePublicState
+from spiel_dl.search.samples import OfKnowledge, Sampler, SomeOfPublicState, WholePublicState
 from spiel_dl.search.sepot_config import MAX_HISTORIES
+from spiel_dl.search.sepot_config import ParticleConfig as ParticleConfig
 from spiel_dl.search.sepot_config import SearchConfig as SearchConfig
 from spiel_dl.search.spec import Spec
 from spiel_dl.tree.depth_limit import DepthLimit
@@ -163,7 +170,7 @@ class SePoTPlayPolicy(SearchPolicy):
         depth_limit: DepthLimit,
         *,
         config: SearchConfig | None = None,
-        sampler: Sampler | None = None,
+        particles: ParticleConfig | None = None,
         max_kept: int = MAX_KEPT,
     ):
         """Loads the game.
@@ -176,27 +183,33 @@ class SePoTPlayPolicy(SearchPolicy):
             sum to 1 in each row. Other policies are refused.
           critic: of this blueprint.
           depth_limit: how deep each search looks.
-          config: the rest; None: the defaults, with max_histories=25,000. A config of your own has
-            no bound unless it says one.
-          sampler: at which histories of a public state a search starts; None: at all.
+          config: the rest; None: the defaults, without particles with max_histories=25,000. A
+            config of your own has no bound unless it says one.
+          particles: from which histories of a public state a search starts; None: from all.
           max_kept: how many searches are remembered at most; the latest ones.
 
         Raises:
           ValueError: if the game has no rules, or if the blueprint is none of these.
         """
-        config = config or SearchConfig(max_histories=MAX_HISTORIES)
+        config = config or SearchConfig(max_histories=None if particles else MAX_HISTORIES)
         turn_based = turn_based_game(game)
         source = BlueprintSource(
             turn_based,
             TensorPolicy(rules_of(turn_based), acting_blueprint(blueprint)),
             depth_limit,
-            sampler or WholePublicState(min(config.max_histories or MOST, MOST)),
+            _sampler(config, particles),
             schedule=Schedule(
                 config.scheme, config.first_level, max_histories=config.max_histories
             ),
         )
         spec = sepot_spec(critic, config)
         super().__init__(source, spec, config.effort, max_kept=max_kept)
+
+
+def _sampler(config: SearchConfig, particles: ParticleConfig | None) -> Sampler:
+    if particles is None:
+        return WholePublicState(min(config.max_histories or MOST, MOST))
+    return SomeOfPublicState(particles) if particles.order is None else OfKnowledge(particles)
 
 
 @runtime_checkable

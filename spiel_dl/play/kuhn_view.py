@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pyspiel
+
+from spiel_dl.games import blocks
+from spiel_dl.games.blocks import Block
 
 _CARDS = "JQK"
 _MOVES = {"p": "pass", "b": "bet"}
@@ -15,24 +16,20 @@ def is_shown(state: pyspiel.State) -> bool:
     return bool(state.get_game().get_type().short_name == "kuhn_poker" and state.num_players() == 2)
 
 
-def view(state: pyspiel.State, player: int) -> str:
-    """What a player sees, as lines of text."""
-    card, moves = _seen(state, player)
-    return f"You are player {player}.\nYour card: {card}\nMoves: {', '.join(moves) or '-'}"
-
-
-def picture(state: pyspiel.State, player: int) -> list[dict[str, Any]]:
-    """The same as blocks, see `spiel_dl.games.pictures`."""
+def picture(state: pyspiel.State, player: int) -> list[Block]:
+    """What a player sees, as blocks that a page draws."""
     card, moves = _seen(state, player)
     cards = [
-        {"text": card, "note": "yours", "mark": "plain", "actions": []},
-        {"text": "?", "note": "theirs", "mark": "back", "actions": []},
+        blocks.card(card, note="yours", mark="plain"),
+        blocks.card("?", note="theirs", mark="back"),
     ]
-    rows = [["Moves", *(moves or ["\u2013"])]]
-    return [
-        {"block": "cards", "title": "Cards", "cards": cards},
-        {"block": "table", "title": "Betting", "rows": rows},
-    ]
+    return [blocks.cards("Cards", cards), blocks.facts({"Moves": ", ".join(moves) or "-"})]
+
+
+def view(state: pyspiel.State, player: int) -> str:
+    """The same as lines of text."""
+    lines = [line for block in picture(state, player) for line in blocks.write(block)]
+    return "\n".join([f"You are player {player}.", *lines])
 
 
 def _seen(state: pyspiel.State, player: int) -> tuple[str, list[str]]:

@@ -206,9 +206,9 @@ def _picture(state: pyspiel.State, seat: int, actions: list[int]) -> list[dict[s
     rules = getattr(state.get_game(), "rules", None)
     if rules is None:
         return kuhn_view.picture(state, seat) if kuhn_view.is_shown(state) else []
-    from spiel_dl.games import pictures  # With torch, which other games do without.
+    from spiel_dl.games import views  # With torch, which other games do without.
 
-    return pictures.picture(rules, state.batch, seat, actions)
+    return views.picture(rules, state.batch, seat, actions)
 
 
 def _why(state: pyspiel.State, seat: int) -> str:

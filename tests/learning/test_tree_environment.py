@@ -5,11 +5,11 @@ import pytest
 import torch
 
 from spiel_dl.games.features import num_features
-from spiel_dl.learning.tree_environment import TreeEnvironment
+from spiel_dl.learning.tree_environment import TreeEnvironment, table_bytes
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.network_policy import FineTuning, NetworkPolicy
 from spiel_dl.policies.policy_network import PolicyNetwork
-from spiel_dl.tree import GameTree
+from spiel_dl.tree import GameTree, size_limit
 from spiel_dl.value_functions.random_strategies import random_strategy
 
 
@@ -86,3 +86,15 @@ def test_a_network_is_tabulated_as_it_answers(fine_tuning: FineTuning | None) ->
             state = tree.state(history)
             expected = policy.action_probabilities(state)
             assert table.action_probabilities(state) == pytest.approx(expected, abs=1e-6)
+
+
+def test_tables_that_do_not_fit_into_memory_are_refused(monkeypatch):
+    tree = GameTree.from_game("leduc_poker")
+    environment = TreeEnvironment(tree, 1)
+    tables = (environment.infoset_features, environment.infoset_legal, environment.successor)
+    numbers = sum(table.numel() * table.element_size() for table in tables)
+    numbers += environment.history_tables()[1].numel() * 4
+    assert numbers < table_bytes(tree) < 4 * numbers
+    monkeypatch.setattr(size_limit, "available_bytes", lambda: numbers)
+    with pytest.raises(ValueError, match=r"9,457 histories, .* GiB are available; give the game"):
+        TreeEnvironment(tree, 1)
