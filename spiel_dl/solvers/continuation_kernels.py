@@ -74,28 +74,23 @@ def sum_pairs(utilities, chance_reach, order, starts, payoffs):
 
 
 @_sum_jit
-def _values_of_block(blocks, infoset, weights, kept, values):
+def _values_of_block(blocks, infoset, weights, values):
     """What each choice at an infoset of the second side earns it, into `values` (float64 [K])."""
     values[:] = 0.0
-    # Where the first side never comes, which is often, nothing has to be read.
-    count = 0
-    for j in range(blocks.starts[infoset], blocks.starts[infoset + 1]):
-        kept[count] = j
-        count += weights[blocks.columns[j]] != 0.0
-    unrolled = count - count % 4
+    start, end = blocks.starts[infoset], blocks.starts[infoset + 1]
+    unrolled = end - (end - start) % 4
     # Four columns at a time, so that each value is loaded and stored a quarter as often.
-    for i in range(0, unrolled, 4):
-        first, second, third, fourth = kept[i], kept[i + 1], kept[i + 2], kept[i + 3]
-        a, b = weights[blocks.columns[first]], weights[blocks.columns[second]]
-        c, d = weights[blocks.columns[third]], weights[blocks.columns[fourth]]
+    for j in range(start, unrolled, 4):
+        columns = blocks.columns[j : j + 4]
+        a, b = weights[columns[0]], weights[columns[1]]
+        c, d = weights[columns[2]], weights[columns[3]]
         row_a, row_b, row_c, row_d = (
-            blocks.payoffs[first], blocks.payoffs[second], blocks.payoffs[third],
-            blocks.payoffs[fourth]
+            blocks.payoffs[j], blocks.payoffs[j + 1], blocks.payoffs[j + 2], blocks.payoffs[j + 3]
         )  # fmt: skip
         for k in range(values.size):
             values[k] -= a * row_a[k] + b * row_b[k] + c * row_c[k] + d * row_d[k]
-    for i in range(unrolled, count):
-        weight, row = weights[blocks.columns[kept[i]]], blocks.payoffs[kept[i]]
+    for j in range(unrolled, end):
+        weight, row = weights[blocks.columns[j]], blocks.payoffs[j]
         for k in range(values.size):
             values[k] -= weight * row[k]
 
@@ -138,9 +133,8 @@ def values_of_second(blocks, weights, values):
       weights: float64 [L_0], the first side's reach of its infosets.
       values: overwritten.
     """
-    kept = np.empty(weights.size + 1, np.int64)
     for infoset in range(values.shape[0]):
-        _values_of_block(blocks, infoset, weights, kept, values[infoset])
+        _values_of_block(blocks, infoset, weights, values[infoset])
 
 
 @_jit
@@ -162,11 +156,10 @@ def update_second(blocks, weights, ranges, learner, now, weight, tolerance, cfv)
     is_fixed = learner.is_fixed
     num_infosets = ranges.size
     num_choices = cfv.size // num_infosets - 1
-    kept = np.empty(weights.size + 1, np.int64)
     for infoset in range(num_infosets):
         first = num_infosets + num_choices * infoset
         last = first + num_choices
-        _values_of_block(blocks, infoset, weights, kept, cfv[first:last])
+        _values_of_block(blocks, infoset, weights, cfv[first:last])
         for s in range(first, last):
             learner.average[s] += weight * ranges[infoset] * learner.strategy[s]
         value = 0.0
