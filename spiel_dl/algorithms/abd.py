@@ -96,6 +96,7 @@ class ABDPolicy(ResponsePolicy):
         check_probability(p)
         source = response_source(game, player, model, depth_limit, scheme)
         known = source.known
+        made: AnyPortfolios
         if isinstance(portfolios, str):
             made = _portfolios(portfolios, known, player, p)
         elif isinstance(portfolios, Portfolios):

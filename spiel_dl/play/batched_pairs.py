@@ -14,15 +14,8 @@ import torch
 from spiel_dl.games.environments import sample
 from spiel_dl.games.rules import CHANCE_PLAYER, TERMINAL_PLAYER, Rules
 from spiel_dl.play.match_results import DecisionTime, PairResults
+from spiel_dl.play.shared_luck import CHANCE, sources
 from spiel_dl.tree.beam import PolicyRows
-
-CHANCE = 2
-"""The third source of luck, behind the players."""
-
-
-def sources(seed: int, pair: int) -> list[np.random.Generator]:
-    """The luck of both games of a pair: each player, and chance, has a source of its own."""
-    return [np.random.default_rng([seed, pair, source]) for source in (0, 1, CHANCE)]
 
 
 def play(

@@ -19,24 +19,26 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyspiel
 from open_spiel.python import policy as openspiel_policy
 
-from spiel_dl.play import batched_pairs
 from spiel_dl.play.control_variates import HistoryValues, Step, luck
 from spiel_dl.play.match_results import DecisionTime, MatchResult, PairResults
+from spiel_dl.play.shared_luck import CHANCE, sources
 from spiel_dl.policies import asking
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.asking import SameAnswers
 from spiel_dl.policies.small_policies import HighestActionPolicy, UniformPolicy
-from spiel_dl.search.policy_rows import find_rows
-from spiel_dl.tree.beam import PolicyRows
 from spiel_dl.tree.counts import is_count
 from spiel_dl.tree.from_openspiel import is_same_game
 from spiel_dl.tree.load import AnyGame, turn_based_game
 from spiel_dl.tree.walk import zero_sum_utility
+
+if TYPE_CHECKING:
+    from spiel_dl.tree.beam import PolicyRows
 
 Policies = tuple[openspiel_policy.Policy, openspiel_policy.Policy]
 _PAIRS_AT_ONCE = 64
@@ -134,6 +136,8 @@ def play_pairs(
     turn_based = turn_based_game(game)
     rows = _rows_of(turn_based, policies) if values is None else None
     if rows is not None:
+        from spiel_dl.play import batched_pairs  # It imports torch.
+
         return batched_pairs.play(turn_based.rules, rows, pairs, seed)
     games = [_Game.start(turn_based, seed, pair, seat) for pair in pairs for seat in (0, 1)]
     at_once = all(_is_quick(policy) for policy in policies)
@@ -157,6 +161,8 @@ def _rows_of(game: pyspiel.Game, policies: Policies) -> tuple[PolicyRows, Policy
     own = [getattr(policy, "game", None) for policy in policies]
     if not all(each is not None and is_same_game(each, game) for each in own):
         return None
+    from spiel_dl.search.policy_rows import find_rows  # It imports torch.
+
     first, second = (find_rows(game.rules, policy) for policy in policies)
     return None if first is None or second is None else (first, second)
 
@@ -203,7 +209,7 @@ class _Game:
     @staticmethod
     def start(game: pyspiel.Game, seed: int, pair: int, first_seat: int) -> _Game:
         """A game of a pair."""
-        return _Game(game.new_initial_state(), first_seat, batched_pairs.sources(seed, pair))
+        return _Game(game.new_initial_state(), first_seat, sources(seed, pair))
 
     def plays_on(self) -> bool:
         """Plays chance, and says whether a player is to move then.
@@ -212,7 +218,7 @@ class _Game:
           ValueError: if both players move at once; the game's type did not say that they may.
         """
         while self.state.is_chance_node():
-            self._apply(dict(self.state.chance_outcomes()), batched_pairs.CHANCE)
+            self._apply(dict(self.state.chance_outcomes()), CHANCE)
         if self.state.is_terminal():
             return False
         asking.acting_player(self.state)

@@ -61,10 +61,8 @@ class TensorPolicy:
 
 
 def _sight_of(acting: ActingPolicy) -> Sight:
-    if isinstance(acting, ActingNetwork):
-        return acting.network.sight
-    owner = getattr(acting, "__self__", None)  # of `NetworkPolicy.act`
-    return owner.network.sight if isinstance(owner, NetworkPolicy) else "sequences"
+    # A function may be the method `act` of a policy.
+    return sight.of_policy(getattr(acting, "__self__", acting))
 
 
 def _check_distributions(rows: np.ndarray, legal: np.ndarray) -> None:

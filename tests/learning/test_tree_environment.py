@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from spiel_dl.games.features import num_features
+from spiel_dl.games.features import features, num_features
 from spiel_dl.learning.tree_environment import TreeEnvironment, table_bytes
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.network_policy import FineTuning, NetworkPolicy
@@ -28,7 +28,7 @@ def test_tables_say_what_the_states_say(game: str) -> None:
         legal = state.legal_actions() if state.current_player() >= 0 else []
         assert environment.infoset_legal[row].nonzero()[:, 0].tolist() == legal
         if state.current_player() >= 0:
-            known = state.information_state_tensor(state.current_player())
+            known = features(state, state.current_player())
             np.testing.assert_allclose(environment.infoset_features[row].numpy(), known)
         for action in range(num_actions):
             after = int(environment.successor[history * num_actions + action])
