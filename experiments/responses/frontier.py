@@ -299,7 +299,7 @@ ROWS = (
         "Figure 5",
         10,
         paper="twice best Nash at almost no exploitability; p bounds it",
-        cause="reading: which opponents are in the figure is not told",
+        cause="reading: which opponents and which mix is not told; ours is of the best Nash",
     ),
     Row(
         FRONTIER,

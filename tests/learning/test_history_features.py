@@ -10,8 +10,8 @@ import torch
 from spiel_dl.games.environments import BatchedEnvironment
 from spiel_dl.games.features import features, num_features
 from spiel_dl.learning import history_features
-from spiel_dl.learning.self_play import SelfPlay
 from spiel_dl.learning.compiled_sources import TreeSource
+from spiel_dl.learning.self_play import SelfPlay
 from spiel_dl.learning.sources import Source, TensorSource
 from spiel_dl.learning.state_environment import StateEnvironment
 from spiel_dl.learning.tree_environment import TreeEnvironment

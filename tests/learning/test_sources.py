@@ -21,9 +21,9 @@ from spiel_dl.games.goofspiel_ii import GoofspielIIRules
 from spiel_dl.games.leduc import LeducRules
 from spiel_dl.games.rules import Rules
 from spiel_dl.learning import environments, play_kernels
+from spiel_dl.learning.compiled_sources import CompiledSource, TreeSource
 from spiel_dl.learning.environments import self_play_of
 from spiel_dl.learning.self_play import ActingNetwork, SelfPlay
-from spiel_dl.learning.compiled_sources import CompiledSource, TreeSource
 from spiel_dl.learning.sources import Moves, Source, TensorSource, Trajectories, sampled
 from spiel_dl.learning.state_environment import StateEnvironment
 from spiel_dl.learning.tree_environment import TreeEnvironment
