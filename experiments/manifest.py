@@ -26,6 +26,7 @@ from experiments.responses import (
     gadgets,
     late_mistakes,
     local,
+    poker,
     table_1,
 )
 from experiments.sepot import curves, distilled, position, protocol, safety
@@ -82,9 +83,10 @@ PAPERS: Sequence[Paper] = (
             *local.ROWS,
             *biased_rps.ROWS,
             *late_mistakes.ROWS,
+            *poker.ROWS,
         ),
         (
-            "Table 2, SlumBot: no-limit hold'em, out of reach as printed",
+            "Table 2, SlumBot: its strategy is not public; an endgame stands in for the game",
             "CDRNR with the values of 500 iterations of CFR (Figure 5): a solution of every "
             "subgame in every iteration, 10 hours",
             "Figures 9 and 10, and the exploiting strategy of Figure 15",

@@ -58,6 +58,27 @@ REGISTRATIONS = (
         has_chance=True,
     ),
     Registration(
+        short_name="python_holdem",
+        long_name="Hold'em Poker",
+        defaults={
+            "num_ranks": 13,
+            "num_suits": 4,
+            "num_hole_cards": 2,
+            "board": "",
+            "board_cards": "[0;3;1;1]",
+            "stacks": "[20.0;20.0]",
+            "blinds": "[1.0;2.0]",
+            "bets": "pot allin",
+            "max_wagers": "[]",
+            "min_wager": -1.0,
+            "first_players": "[0]",
+            "range_0": "",
+            "range_1": "",
+        },
+        make_rules="spiel_dl.games.holdem:HoldemRules",
+        has_chance=True,
+    ),
+    Registration(
         short_name="python_leduc",
         long_name="Leduc Poker",
         defaults={

@@ -284,7 +284,8 @@ class BattleshipsRules(BattleshipsBoards):
 
     def features(self, state: BattleshipsState, player: int) -> torch.Tensor:
         """What a network sees: float32 [B, F]."""
-        return battleships_features.features(self, state, player)
+        ships = self._tables(state.device).ships
+        return battleships_features.features(self, state, player, ships)
 
     def compiled(self) -> CompiledRules:
         """As `Rules.compiled`."""

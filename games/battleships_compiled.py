@@ -1,4 +1,4 @@
-"""The compiled form of Battleships; `battleships` has the rules and the order of all bits."""
+"""The compiled form of Battleships; `battleships` has the rules."""
 
 from __future__ import annotations
 
@@ -9,13 +9,11 @@ import numpy as np
 from spiel_dl.games.battleships_fleets import HIT, MISS, NOTHING, SUNK, FleetTables
 from spiel_dl.games.compiled import (
     NO_ACTION,
-    OWN_BIT,
+    SEATS,
     TERMINAL,
     CompiledRules,
     Games,
     kernel,
-    show,
-    show_both,
 )
 
 _NO_PLACEMENTS = np.zeros((0, 0), np.int32)
@@ -30,6 +28,8 @@ class _Constants(NamedTuple):
       excludes: bool [S, 2N, S, 2N], the same.
       next_prefix: int32 [P, 2N], the same; of size 0 where there is none.
       ship_values: float64 [S].
+      lines: int64 [P, L], the tiles of all placements of all ships; -1 behind the last.
+      scale: float32, 1 divided by the most placements that cover a tile of an empty board.
       num_shots: T.
       repeats_shots: whether a player may shoot at the same tile again.
       is_win_loss: whether only the last ship counts.
@@ -40,6 +40,8 @@ class _Constants(NamedTuple):
     excludes: np.ndarray
     next_prefix: np.ndarray
     ship_values: np.ndarray
+    lines: np.ndarray
+    scale: np.float32
     num_shots: int
     repeats_shots: bool
     is_win_loss: bool
@@ -60,13 +62,22 @@ def compiled_battleships(
         fleets.excludes,
         next_prefix,
         np.array(ship_values),
+        _lines(fleets),
+        np.float32(1.0) / np.float32(fleets.covers.sum(axis=(0, 1)).max()),
         num_shots,
         repeats_shots,
         is_win_loss,
     )
-    # Who is asked, the placements made, the own ones, and two bits of every shot.
-    max_bits = 1 + 3 * fleets.num_ships + 4 * num_shots
-    return CompiledRules(_advance, constants, max_bits, _features)
+    return CompiledRules(_advance, constants, _features)
+
+
+def _lines(fleets: FleetTables) -> np.ndarray:
+    placements = fleets.covers.reshape(-1, fleets.covers.shape[2])
+    lines = np.full((len(placements), placements.sum(axis=1).max()), -1, np.int64)
+    for line, covered in zip(lines, placements, strict=True):
+        tiles = covered.nonzero()[0]
+        line[: len(tiles)] = tiles
+    return lines[placements.any(axis=1)]
 
 
 @kernel
@@ -86,10 +97,10 @@ def _advance(
             continue
         if action != NO_ACTION:
             if move < num_placements:
-                _place(constants, record, games, game, move, action)
+                record[game, move] = action
                 next_move[game] = move + 1
             else:
-                is_last = _shoot(constants, record, tiles_left, boards, games, game, move, action)
+                is_last = _shoot(constants, record, tiles_left, boards, game, move, action)
                 next_move[game] = end if is_last else move + 1
         move = next_move[game]
         games.legal[game] = False
@@ -103,24 +114,11 @@ def _advance(
 
 
 @kernel
-def _place(
-    constants: _Constants, record: np.ndarray, games: Games, game: int, move: int, action: int
-) -> None:
-    num_ships, num_tiles = len(constants.covers), constants.covers.shape[2]
-    public_size = 2 * num_ships + 2 * constants.num_shots * (num_tiles + 3)
-    record[game, move] = action
-    show_both(games, game, OWN_BIT + move)
-    column = public_size + (move // 2) * 2 * num_tiles + action - num_tiles
-    show(games, game, move % 2, OWN_BIT + column)
-
-
-@kernel
 def _shoot(
     constants: _Constants,
     record: np.ndarray,
     tiles_left: np.ndarray,
     boards: np.ndarray,
-    games: Games,
     game: int,
     move: int,
     tile: int,
@@ -138,11 +136,7 @@ def _shoot(
         is_sunk &= tiles_left[game, slot] == 0
     boards[game, place] = outcome
     record[game, move], record[game, move + shots] = tile, outcome
-    shot = move - 2 * num_ships
-    show_both(games, game, OWN_BIT + 2 * num_ships + shot * num_tiles + tile)
-    outcomes = OWN_BIT + 2 * num_ships + shots * num_tiles
-    show_both(games, game, outcomes + 3 * shot + outcome)
-    return is_sunk or shot + 1 == shots
+    return is_sunk or move + 1 == 2 * num_ships + shots
 
 
 @kernel
@@ -191,6 +185,24 @@ def _return(constants: _Constants, tiles_left: np.ndarray) -> float:
 
 
 @kernel
+def _weigh_placements(constants: _Constants, board: np.ndarray, planes: np.ndarray) -> None:
+    """`placements_left` of a board of N tiles; `planes`, float32 [2 N], are zeros before."""
+    num_tiles = len(board)
+    for place in range(len(constants.lines)):
+        line, meets, fits = constants.lines[place], 0, True
+        for tile in line:
+            if tile >= 0:
+                meets += board[tile] == HIT
+                fits &= board[tile] == NOTHING or board[tile] == HIT
+        if fits:
+            for tile in line:
+                if tile >= 0 and board[tile] == NOTHING:
+                    planes[tile] += np.float32(1.0)
+                    planes[num_tiles + tile] += np.float32(meets)
+    planes *= constants.scale
+
+
+@kernel
 def _features(
     constants: _Constants,
     next_move: np.ndarray,
@@ -202,8 +214,9 @@ def _features(
 ) -> None:
     """What observers see, as `battleships_features` has it."""
     num_ships, num_tiles = len(constants.covers), constants.covers.shape[2]
-    own_board = OWN_BIT + num_ships * num_tiles
-    next_ship = own_board + 6 * num_tiles
+    own_board = SEATS + num_ships * num_tiles
+    placements_left = own_board + 6 * num_tiles
+    next_ship = placements_left + 2 * num_tiles
     shots_left = next_ship + num_ships
     sunk = shots_left + 2
     share = np.float32(1 / constants.num_shots)
@@ -222,9 +235,13 @@ def _features(
             if placement >= 0:
                 num_placed += 1
                 for tile in range(num_tiles):
-                    row[OWN_BIT + ship * num_tiles + tile] = constants.covers[ship, placement, tile]
+                    row[SEATS + ship * num_tiles + tile] = constants.covers[ship, placement, tile]
         if num_placed < num_ships:
             row[next_ship + num_placed] = 1.0
+        opponent = boards[game, (1 - player) * num_tiles : (2 - player) * num_tiles]
+        _weigh_placements(
+            constants, opponent, row[placements_left : placements_left + 2 * num_tiles]
+        )
         for side in range(2):
             owner = player if side == 0 else 1 - player
             first = own_board + 3 * side * num_tiles

@@ -9,6 +9,9 @@ whenever it was made. Pieces, with S ships and N tiles:
 | own_ships | S x N | the tiles of each own ship; zeros before it is placed |
 | own_board | 3 x N | tiles of the own board last announced as missed, hit, sunk |
 | opponent_board | 3 x N | the same of the opponent's board |
+| placements_left | 2 x N | of tiles of the opponent's board not shot at yet: how many placements \
+of its ships cover them and meet no tile announced as missed or sunk, as a share of the most on \
+an empty board; and the same, each placement counting as often as it meets a hit |
 | next_ship | S | the own ship to place next, one-hot; zeros once all are placed |
 | shots_left | 2 | shots that the player and the opponent have left, as shares of all |
 | ships_sunk | 2 x S | thermometers of the own ships and the opponent's that are sunk |
@@ -18,7 +21,7 @@ from __future__ import annotations
 
 import torch
 
-from spiel_dl.games.battleships_fleets import HIT, MISS, SUNK
+from spiel_dl.games.battleships_fleets import HIT, MISS, NOTHING, SUNK
 from spiel_dl.games.battleships_public_states import BattleshipsBoards, BattleshipsState
 
 
@@ -30,20 +33,30 @@ def feature_pieces(game: BattleshipsBoards) -> dict[str, tuple[int, ...]]:
         "own_ships": (num_ships, num_tiles),
         "own_board": (3, num_tiles),
         "opponent_board": (3, num_tiles),
+        "placements_left": (2, num_tiles),
         "next_ship": (num_ships,),
         "shots_left": (2,),
         "ships_sunk": (2, num_ships),
     }
 
 
-def features(game: BattleshipsBoards, state: BattleshipsState, player: int) -> torch.Tensor:
-    """As `Rules.features`: float32 [B, F]."""
+def features(
+    game: BattleshipsBoards, state: BattleshipsState, player: int, ships: torch.Tensor
+) -> torch.Tensor:
+    """As `Rules.features`: float32 [B, F].
+
+    Args:
+      game: the game.
+      state: the states.
+      player: who looks.
+      ships: float32 [P, N], the tiles of all placements of all ships; rows of zeros do no harm.
+    """
     num_ships, num_placements = len(game.ship_sizes), game.num_placements
     sides = [player, 1 - player]
     boards = state.boards.unflatten(1, (2, -1))
     planes = [boards[:, owner] == outcome for owner in sides for outcome in (MISS, HIT, SUNK)]
     happened = state.record >= 0
-    ships = torch.arange(num_ships, device=state.device)
+    numbers = torch.arange(num_ships, device=state.device)
     num_placed = happened[:, player:num_placements:2].sum(dim=1, keepdim=True)
     num_shots = (state.record.shape[1] - num_placements) // 4
     shots = happened[:, num_placements : num_placements + 2 * num_shots].unflatten(1, (-1, 2))
@@ -54,10 +67,22 @@ def features(game: BattleshipsBoards, state: BattleshipsState, player: int) -> t
         torch.zeros((state.batch_size, 2), device=state.device),
         game.private_tensor(state, player, perfect_recall=False),
         *planes,
-        num_placed == ships,
+        *_placements_left(planes[3:], boards[:, 1 - player] == NOTHING, ships),
+        num_placed == numbers,
         *(shots_left[:, side : side + 1] * (1 / num_shots) for side in sides),
-        *(num_sunk[:, side : side + 1] > ships for side in sides),
+        *(num_sunk[:, side : side + 1] > numbers for side in sides),
     ]
     seen = torch.cat([column.float() for column in columns], dim=1)
     seen[:, player] = 1.0
     return seen
+
+
+def _placements_left(
+    announced: list[torch.Tensor], is_open: torch.Tensor, ships: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """The planes of `placements_left`, float32 [B, N] each; the numbers are whole until the end."""
+    missed, hit, sunk = announced
+    fits = ((missed | sunk).float() @ ships.t() == 0).float()
+    meets = hit.float() @ ships.t()
+    scale = is_open / ships.sum(dim=0).amax()
+    return (fits @ ships) * scale, ((fits * meets) @ ships) * scale

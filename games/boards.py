@@ -18,10 +18,12 @@ class Board:
     Attributes:
       num_cells: n; at most 16, because sets of cells are numbers.
       wins: bool [2, 2^n], whether a set of a player's stones wins; bit c is cell c.
+      is_hexagonal: whether cells are hexagons, each row half a cell to the right; for people.
     """
 
     num_cells: int
     wins: np.ndarray
+    is_hexagonal: bool = False
 
 
 def tic_tac_toe() -> Board:
@@ -57,7 +59,7 @@ def hex_board(num_rows: int, num_columns: int) -> Board:
     for player, (start, end) in enumerate(sides):
         for stones in range(1 << num_cells):
             wins[player, stones] = bool(_reached(stones & start, stones, near) & end)
-    return Board(num_cells, wins)
+    return Board(num_cells, wins, is_hexagonal=True)
 
 
 def turn_lengths(num_cells: int) -> list[int]:

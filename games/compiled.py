@@ -3,10 +3,6 @@
 The tensors of `Rules` say what a game is. A compiled form is the same said a second time, for speed
 alone: it changes the very tensors of a state batch, in place and on the CPU, and the tests hold it
 to the tensor rules step by step. A game need not have one.
-
-What a player knows is a list here, the columns of the ones in its information state tensor. Bits of
-perfect recall never go away (see `rules`), so the list only grows: what a player knew at an earlier
-move is the beginning of what it knows now.
 """
 
 from __future__ import annotations
@@ -20,7 +16,7 @@ import numpy as np
 
 CHANCE, TERMINAL = -1, -4  # OpenSpiel's player ids, as constants of compiled loops
 NO_ACTION = -1
-OWN_BIT = 2  # information state tensors begin with a one-hot of the player
+SEATS = 2  # features of games whose seats differ begin with a one-hot of the player
 
 kernel = numba.njit(cache=True, boundscheck=False, error_model="numpy", nogil=True)
 # A call hands over all arrays of games one by one, which takes longer than a short function.
@@ -36,9 +32,6 @@ class Games(NamedTuple):
       player: int8 [B], who acts.
       legal: bool [B, A], the legal actions of the player who acts.
       returns: float64 [B], player 0's utility where the game is over; else 0.
-      bits: int32 [B, 2, K], the columns of the ones in each player's perfect-recall information
-        state tensor, in the order in which they came.
-      num_bits: int32 [B, 2], how many there are.
     """
 
     action: np.ndarray
@@ -46,8 +39,6 @@ class Games(NamedTuple):
     player: np.ndarray
     legal: np.ndarray
     returns: np.ndarray
-    bits: np.ndarray
-    num_bits: np.ndarray
 
 
 @dataclasses.dataclass(frozen=True)
@@ -62,15 +53,13 @@ class CompiledRules:
         the first one at which the sum of probabilities exceeds the number. A game that is over
         stays as it is.
       constants: of the game.
-      max_bits: K, the most ones in a player's information state tensor.
       feature_kernel: the compiled loop that writes features. It takes the constants, the arrays of
         the states, `observer` and `rows` as `write_features` has them.
     """
 
     kernel: Callable[..., None]
     constants: NamedTuple
-    max_bits: int
-    feature_kernel: Callable[..., None] | None = None
+    feature_kernel: Callable[..., None]
 
     def advance(self, state: tuple[np.ndarray, ...], games: Games) -> None:
         """Goes on in all games, in place."""
@@ -87,23 +76,7 @@ class CompiledRules:
           rows: float32 [N, F], of the games in which somebody looks, in order; is written, whatever
             it held.
         """
-        assert self.feature_kernel is not None
         self.feature_kernel(self.constants, *state, observer, rows)
-
-
-@inlined
-def show(games: Games, game: int, player: int, column: int) -> None:
-    """A player gets to know one more bit."""
-    count = games.num_bits[game, player]
-    games.bits[game, player, count] = column
-    games.num_bits[game, player] = count + 1
-
-
-@inlined
-def show_both(games: Games, game: int, column: int) -> None:
-    """Both players get to know one more bit."""
-    show(games, game, 0, column)
-    show(games, game, 1, column)
 
 
 @kernel

@@ -18,7 +18,7 @@ class CompiledEnvironment(BatchedEnvironment):
     `step`.
 
     Attributes:
-      roots: what players see and may do at the root, before chance plays, as arrays.
+      roots: what players may do at the root, before chance plays, as arrays.
       games: the same of the rows as they are now.
     """
 
@@ -41,7 +41,7 @@ class CompiledEnvironment(BatchedEnvironment):
                 f"{type(game_rules).__name__} has no compiled form; play it by BatchedEnvironment"
             )
         self._compiled = compiled
-        self.roots = _at_roots(game_rules, batch_size, compiled.max_bits)
+        self.roots = _at_roots(game_rules, batch_size)
         self.games = Games(*(array.copy() for array in self.roots))
         super().__init__(game_rules, batch_size, seed=seed)
 
@@ -87,21 +87,13 @@ class CompiledEnvironment(BatchedEnvironment):
         self._compiled.advance(self._arrays, self.games)
 
 
-def _at_roots(game_rules: rules.Rules, batch_size: int, max_bits: int) -> Games:
-    """What is known and may be done in B games before the first event."""
+def _at_roots(game_rules: rules.Rules, batch_size: int) -> Games:
+    """What may be done in B games before the first event."""
     states = game_rules.initial_state(batch_size)
-    roots = Games(
+    return Games(
         action=np.full(batch_size, NO_ACTION),
         uniform=np.zeros((0, batch_size)),
         player=game_rules.current_player(states).numpy(),
         legal=game_rules.legal_actions(states).numpy(),
         returns=np.zeros(batch_size),
-        bits=np.zeros((batch_size, 2, max_bits), np.int32),
-        num_bits=np.zeros((batch_size, 2), np.int32),
     )
-    for player in (0, 1):
-        seen = game_rules.information_state_tensor(states.take(slice(1)), player)[0]
-        columns = seen.nonzero()[:, 0].numpy()
-        roots.bits[:, player, : len(columns)] = columns
-        roots.num_bits[:, player] = len(columns)
-    return roots

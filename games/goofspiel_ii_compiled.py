@@ -1,4 +1,4 @@
-"""The compiled form of Goofspiel; `goofspiel_ii` has the rules and the order of all bits."""
+"""The compiled form of Goofspiel; `goofspiel_ii` has the rules."""
 
 from __future__ import annotations
 
@@ -9,15 +9,12 @@ import numpy as np
 from spiel_dl.games.compiled import (
     CHANCE,
     NO_ACTION,
-    OWN_BIT,
     TERMINAL,
     CompiledRules,
     Games,
     inlined,
     kernel,
     sample,
-    show,
-    show_both,
 )
 
 _DECK = 2
@@ -55,7 +52,7 @@ def compiled_goofspiel(
     constants = _Constants(
         player, acting_row, point_cards, num_cards, plays_last_round, is_win_loss
     )
-    return CompiledRules(_advance, constants, 1 + 4 * len(point_cards), _features)
+    return CompiledRules(_advance, constants, _features)
 
 
 @kernel
@@ -71,12 +68,12 @@ def _advance(
         if constants.player[step[game]] == TERMINAL:
             continue
         if games.action[game] != NO_ACTION:
-            _play(constants, step, played, remaining, games, game, games.action[game])
+            _play(constants, step, played, remaining, game, games.action[game])
         for event in range(len(games.uniform)):
             if constants.player[step[game]] != CHANCE:
                 break
             outcome = sample(remaining[game, _DECK * cards :], games.uniform[event, game])
-            _play(constants, step, played, remaining, games, game, outcome)
+            _play(constants, step, played, remaining, game, outcome)
         player = constants.player[step[game]]
         games.player[game] = player
         for card in range(cards):
@@ -91,7 +88,6 @@ def _play(
     step: np.ndarray,
     played: np.ndarray,
     remaining: np.ndarray,
-    games: Games,
     game: int,
     card: int,
 ) -> None:
@@ -99,7 +95,7 @@ def _play(
     here = step[game]
     num_rows = remaining.shape[1] // constants.num_cards
     row, this_round = constants.acting_row[here], here // num_rows
-    _put(constants, played, remaining, games, game, row, this_round, card)
+    _put(constants, played, remaining, game, row, this_round, card)
     step[game] = here + 1
     if constants.plays_last_round and here + 1 == len(constants.acting_row):
         for index in range(num_rows):
@@ -108,7 +104,7 @@ def _play(
             last = 0
             while not remaining[game, row * constants.num_cards + last]:
                 last += 1
-            _put(constants, played, remaining, games, game, row, this_round + 1, last)
+            _put(constants, played, remaining, game, row, this_round + 1, last)
 
 
 @inlined
@@ -116,32 +112,15 @@ def _put(
     constants: _Constants,
     played: np.ndarray,
     remaining: np.ndarray,
-    games: Games,
     game: int,
     row: int,
     this_round: int,
     card: int,
 ) -> None:
-    """One row's card of a round, and what is seen of it."""
+    """One row's card of a round."""
     cards, turns = constants.num_cards, len(constants.point_cards)
     played[game, row * turns + this_round] = card + 1
     remaining[game, row * cards + card] = False
-    has_bid = OWN_BIT + turns * cards
-    winners = has_bid + turns
-    if row == _DECK:
-        show_both(games, game, OWN_BIT + this_round * cards + card)
-        return
-    show(games, game, row, winners + 3 * turns + this_round * cards + card)
-    if row == 0:
-        show_both(games, game, has_bid + this_round)
-        return
-    first = played[game, this_round]
-    winner = 0 if first > card + 1 else 2 if first < card + 1 else 1
-    show_both(games, game, winners + 3 * this_round + winner)
-    following = this_round + 1
-    if following < turns and constants.point_cards[following]:
-        column = following * cards + constants.point_cards[following] - 1
-        show_both(games, game, OWN_BIT + column)
 
 
 @inlined

@@ -1,4 +1,4 @@
-"""The compiled form of Leduc poker; `leduc` has the rules and the order of all bits."""
+"""The compiled form of Leduc poker; `leduc` has the rules."""
 
 from __future__ import annotations
 
@@ -9,14 +9,12 @@ import numpy as np
 from spiel_dl.games.compiled import (
     CHANCE,
     NO_ACTION,
-    OWN_BIT,
+    SEATS,
     TERMINAL,
     CompiledRules,
     Games,
     kernel,
     sample,
-    show,
-    show_both,
 )
 from spiel_dl.games.leduc_betting import NOBODY, BettingTables
 
@@ -69,10 +67,7 @@ def compiled_leduc(
         deal_ranks=deal_ranks,
         max_stake=max_stake,
     )
-    num_deals = 1 if deal_ranks else 2
-    num_slots = 1 + int(constants.action_slot.max())
-    # Who is asked, the deals, an action in every slot, the public card and the own one.
-    return CompiledRules(_advance, constants, 1 + num_deals + num_slots + 2, _features)
+    return CompiledRules(_advance, constants, _features)
 
 
 @kernel
@@ -90,13 +85,13 @@ def _advance(
             continue
         if games.action[game] != NO_ACTION:
             action = games.action[game]
-            _apply(constants, node, cards, actions, contributions, games, game, action)
+            _apply(constants, node, cards, actions, contributions, game, action)
         for event in range(len(games.uniform)):
             if constants.player[node[game]] != CHANCE:
                 break
             _weigh_deals(constants, node[game], cards[game], weights)
             outcome = sample(weights, games.uniform[event, game])
-            _apply(constants, node, cards, actions, contributions, games, game, outcome)
+            _apply(constants, node, cards, actions, contributions, game, outcome)
         here = node[game]
         games.player[game] = constants.player[here]
         games.legal[game] = constants.legal[here]
@@ -111,16 +106,11 @@ def _apply(
     cards: np.ndarray,
     actions: np.ndarray,
     contributions: np.ndarray,
-    games: Games,
     game: int,
     action: int,
 ) -> None:
     """One action, or one deal."""
     here, num_actions = node[game], constants.legal.shape[1]
-    num_deals = 1 if constants.deal_ranks else 2
-    per_round = actions.shape[1] // 2
-    public_card = OWN_BIT + num_deals + per_round * num_actions
-    private_card = public_card + constants.num_kinds + per_round * num_actions
     # The transitions of chance do not depend on the outcome, which may exceed A.
     transition = here * num_actions + min(action, num_actions - 1)
     node[game] = constants.successor[transition]
@@ -132,17 +122,8 @@ def _apply(
             ranks = constants.num_ranks
             card = action // ranks if slot == 0 else action % ranks
         cards[game, slot] = card
-        if slot == 2:
-            show_both(games, game, public_card + card)
-            continue
-        show(games, game, slot, private_card + card)
-        if slot < num_deals:
-            show_both(games, game, OWN_BIT + slot)
     if constants.action_slot[here] >= 0:
-        slot = constants.action_slot[here]
-        actions[game, slot] = action
-        column = OWN_BIT + num_deals + slot * num_actions + action
-        show_both(games, game, column + constants.num_kinds * (slot >= per_round))
+        actions[game, constants.action_slot[here]] = action
     payer = constants.payer[transition]
     if payer != NOBODY:
         stake = max(contributions[game, 0], contributions[game, 1])
@@ -191,7 +172,7 @@ def _features(
     """What observers see, as `leduc_features` has it."""
     num_actions = constants.legal.shape[1]
     suits = 1 if constants.deal_ranks else constants.num_suits
-    public_rank = OWN_BIT + constants.num_ranks
+    public_rank = SEATS + constants.num_ranks
     is_pair = public_rank + constants.num_ranks
     betting = is_pair + 3
     share = np.float32(1 / constants.max_stake)
@@ -206,7 +187,7 @@ def _features(
         row[player] = 1.0
         private, public = cards[game, player], cards[game, 2]
         if private >= 0:
-            row[OWN_BIT + private // suits] = 1.0
+            row[SEATS + private // suits] = 1.0
         if public >= 0:
             row[public_rank + public // suits] = 1.0
             row[is_pair] = private // suits == public // suits

@@ -1,4 +1,4 @@
-"""The compiled form of liar's dice; `liars_dice` has the rules and the order of all bits."""
+"""The compiled form of liar's dice; `liars_dice` has the rules."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ import numpy as np
 from spiel_dl.games.compiled import (
     CHANCE,
     NO_ACTION,
-    OWN_BIT,
+    SEATS,
     TERMINAL,
     CompiledRules,
     Games,
+    inlined,
     kernel,
-    show,
-    show_both,
 )
 
 
@@ -39,10 +38,8 @@ def compiled_liars_dice(
     num_dice: int, num_sides: int, faces: np.ndarray, quantities: np.ndarray
 ) -> CompiledRules:
     """Steps `LiarsDiceState`s of a game, given as `_Constants` has it."""
-    # Who is asked, all rolls, all bids, the call, and the own dice.
-    max_bits = 1 + 2 * num_dice + len(faces) + 1 + num_dice
     constants = _Constants(num_dice, num_sides, faces, quantities)
-    return CompiledRules(_advance, constants, max_bits, _features)
+    return CompiledRules(_advance, constants, _features)
 
 
 @kernel
@@ -61,45 +58,27 @@ def _advance(
         action = games.action[game]
         if action != NO_ACTION:
             if step[game] < num_rolls:
-                _roll(constants, step, dice, games, game, action)
+                _roll(step, dice, game, action)
             elif action == num_bids:
                 called[game] = True
-                show_both(games, game, OWN_BIT + num_rolls + num_bids)
             else:
                 was_bid[game, action] = True
                 step[game] += 1
-                show_both(games, game, OWN_BIT + num_rolls + action)
         for event in range(len(games.uniform)):
             if step[game] >= num_rolls:
                 break
             face = min(
                 int(games.uniform[event, game] * constants.num_sides), constants.num_sides - 1
             )
-            _roll(constants, step, dice, games, game, face)
+            _roll(step, dice, game, face)
         _tell(constants, step[game], dice[game], was_bid[game], called[game], games, game)
 
 
-@kernel
-def _roll(
-    constants: _Constants,
-    step: np.ndarray,
-    dice: np.ndarray,
-    games: Games,
-    game: int,
-    face: int,
-) -> None:
-    """One die. Who has rolled its last one sees them all, in ascending order."""
-    slot = step[game]
-    dice[game, slot] = face + 1
+@inlined
+def _roll(step: np.ndarray, dice: np.ndarray, game: int, face: int) -> None:
+    """One die."""
+    dice[game, step[game]] = face + 1
     step[game] += 1
-    show_both(games, game, OWN_BIT + slot)
-    player, number = slot // constants.num_dice, slot % constants.num_dice
-    if number == constants.num_dice - 1:
-        first = player * constants.num_dice
-        own = np.sort(dice[game, first : first + constants.num_dice])
-        column = OWN_BIT + 2 * constants.num_dice + len(constants.faces) + 1
-        for place in range(constants.num_dice):
-            show(games, game, player, column + place * constants.num_sides + own[place] - 1)
 
 
 @kernel
@@ -147,7 +126,7 @@ def _features(
 ) -> None:
     """What observers see, as `LiarsDiceRules.features` has it."""
     num_dice, num_bids = constants.num_dice, len(constants.faces)
-    quantity = OWN_BIT + constants.num_sides
+    quantity = SEATS + constants.num_sides
     face = quantity + 2 * num_dice
     bids = face + constants.num_sides
     share = np.float32(1 / num_dice)
@@ -163,9 +142,9 @@ def _features(
         first = player * num_dice
         if step[game] >= first + num_dice:
             for die in range(num_dice):
-                row[OWN_BIT + dice[game, first + die] - 1] += 1.0
+                row[SEATS + dice[game, first + die] - 1] += 1.0
             for side in range(constants.num_sides):
-                row[OWN_BIT + side] *= share
+                row[SEATS + side] *= share
         bidder, last = 0, -1
         for bid in range(num_bids):
             if was_bid[game, bid]:

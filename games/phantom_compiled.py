@@ -1,4 +1,4 @@
-"""The compiled form of phantom games; `phantom` has the rules and the order of all bits."""
+"""The compiled form of phantom games; `phantom` has the rules."""
 
 from __future__ import annotations
 
@@ -9,14 +9,12 @@ import numpy as np
 from spiel_dl.games.boards import Board
 from spiel_dl.games.compiled import (
     NO_ACTION,
-    OWN_BIT,
+    SEATS,
     TERMINAL,
     CompiledRules,
     Games,
     inlined,
     kernel,
-    show,
-    show_both,
 )
 
 
@@ -35,9 +33,7 @@ def compiled_phantom(board: Board, turn_lengths: list[int]) -> CompiledRules:
     is_last = np.zeros(len(mover), np.bool_)
     is_last[np.cumsum(turn_lengths) - 1] = True
     n = board.num_cells
-    # Who is asked, all steps, the end, the own tries, and at most n - 1 of them that failed.
-    max_bits = 1 + len(mover) + 1 + n + (n - 1)
-    return CompiledRules(_advance, _Constants(n, board.wins, mover, is_last), max_bits, _features)
+    return CompiledRules(_advance, _Constants(n, board.wins, mover, is_last), _features)
 
 
 @kernel
@@ -59,7 +55,6 @@ def _advance(
         if action != NO_ACTION:
             player = constants.mover[step[game]]
             is_last = constants.is_last[step[game]]
-            show_both(games, game, OWN_BIT + step[game])
             step[game] += 1
             is_laid = True
             if not waits[game]:
@@ -93,12 +88,10 @@ def _try(
 ) -> bool:
     """A player tries a cell; says whether a stone was laid."""
     n = constants.num_cells
-    end_bit = OWN_BIT + len(constants.mover)
     slot = 0
     while tries[game, player * n + slot] > 0:
         slot += 1
     tries[game, player * n + slot] = cell + 1
-    show(games, game, player, end_bit + 1 + slot * n + cell)
     is_laid = not stones[game, 1 - player] >> cell & 1
     if is_laid:
         stones[game, player] |= 1 << cell
@@ -106,11 +99,9 @@ def _try(
         full = stones[game, 0] + stones[game, 1] == (1 << n) - 1
         if wins or full:
             over[game] = True
-            show_both(games, game, end_bit)
             games.returns[game] = (1.0 - 2.0 * player) if wins else 0.0
     else:
         failed[game, player] |= 1 << cell
-        show(games, game, player, end_bit + 1 + n * n + cell)
     return is_laid
 
 
@@ -128,7 +119,7 @@ def _features(
 ) -> None:
     """What observers see, as `PhantomRules.features` has it."""
     n = constants.num_cells
-    counts = OWN_BIT + 3 * n
+    counts = SEATS + 3 * n
     steps = counts + 2
     own_tries = steps + len(constants.mover)
     share = np.float32(1 / n)
@@ -145,9 +136,9 @@ def _features(
         for cell in range(n):
             is_own = stones[game, player] >> cell & 1
             is_found = failed[game, player] >> cell & 1
-            row[OWN_BIT + cell] = is_own
-            row[OWN_BIT + n + cell] = is_found
-            row[OWN_BIT + 2 * n + cell] = 1 - is_own - is_found
+            row[SEATS + cell] = is_own
+            row[SEATS + n + cell] = is_found
+            row[SEATS + 2 * n + cell] = 1 - is_own - is_found
             num_own += is_own
             num_found += is_found
         row[counts] = np.float32(num_own) * share

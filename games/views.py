@@ -1,20 +1,21 @@
-"""What a player of a game sees, as text for people.
+"""What a player of a game sees: a picture that a page can draw, and the same as text.
 
-A view is made of the public pieces and of the player's own private pieces, never of the state, so
-it shows nothing that is hidden from the player. Views exist for the games of this package; any
-other `Rules` is shown by its pieces, written out.
+Both are made of the public pieces and of the player's own private pieces, never of the state, so
+they show nothing that is hidden from the player. A picture is a list of `blocks`. The games of this
+package have pictures; any other `Rules` is shown by its pieces, written out.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from spiel_dl.games import (
     battleships,
+    blocks,
     goofspiel_ii,
     leduc,
     liars_dice,
@@ -22,10 +23,11 @@ from spiel_dl.games import (
     phantom,
     rules,
 )
+from spiel_dl.games.blocks import Block
 from spiel_dl.games.pieces import strings_of_pieces
 from spiel_dl.games.sights import Sight, index_of, indices_of, see
 
-_SHOWN_ROUNDS = 15  # as many columns as fit into a terminal
+SUITS = ("\u2660", "\u2665", "\u2666", "\u2663")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -33,12 +35,30 @@ class _Game:
     """How a game is shown.
 
     Attributes:
-      view: writes what a player sees.
+      draw: the blocks of what a player sees; the last argument are its legal actions.
       summary: says in a few lines how the game is played.
     """
 
-    view: Callable[[Any, Sight], list[str]]
+    draw: Callable[[Any, Sight, Collection[int]], list[Block]]
     summary: Callable[[Any], str]
+
+
+def picture(
+    game_rules: rules.Rules, state: rules.StateBatch, player: int, actions: Collection[int]
+) -> list[Block]:
+    """What a player sees in a state (batch dimension 1); empty for games that are not drawn.
+
+    Args:
+      game_rules: the game.
+      state: the state.
+      player: 0 or 1.
+      actions: what the player may do now; empty while it waits.
+
+    Raises:
+      ValueError: if there is no such player.
+    """
+    sight, game = see(game_rules, state, player), _GAMES.get(type(game_rules))
+    return game.draw(game_rules, sight, actions) if game else []
 
 
 def view(game_rules: rules.Rules, state: rules.StateBatch, player: int, row: int = 0) -> str:
@@ -53,89 +73,64 @@ def view(game_rules: rules.Rules, state: rules.StateBatch, player: int, row: int
     Raises:
       ValueError: if `player` is neither 0 nor 1.
     """
-    seen = see(game_rules, state, player, row)
-    game = _GAMES.get(type(game_rules))
-    write = game.view if game else _view_pieces
-    return "\n".join(write(game_rules, seen))
+    sight, game = see(game_rules, state, player, row), _GAMES.get(type(game_rules))
+    if game is None:
+        shapes = {name: piece.shape for name, piece in sight.past.items()}
+        pieces = np.concatenate([piece.ravel() for piece in sight.past.values()])
+        lines = strings_of_pieces(shapes, pieces).split("; ")
+    else:
+        found = game.draw(game_rules, sight, ())
+        lines = [line for block in found for line in blocks.write(block)]
+    return "\n".join([f"You are player {player}.", *lines])
 
 
 def summary(game_rules: rules.Rules) -> str:
-    """How the game is played, in a few lines; empty for a game without a view of its own."""
+    """How the game is played, in a few lines; empty for a game without a picture."""
     game = _GAMES.get(type(game_rules))
     return game.summary(game_rules) if game else ""
 
 
-def _view_pieces(game_rules: rules.Rules, sight: Sight) -> list[str]:
-    shapes = {name: piece.shape for name, piece in sight.past.items()}
-    row = np.concatenate([piece.ravel() for piece in sight.past.values()])
-    return [f"You are player {sight.player}.", *strings_of_pieces(shapes, row).split("; ")]
-
-
-def _table(rows: Mapping[str, Sequence[object]]) -> list[str]:
-    """Rows of cells in columns, the last ones only if there are many."""
-    start = max(0, max(map(len, rows.values())) - _SHOWN_ROUNDS)
-    cells = [[name, *map(str, row[start:])] for name, row in rows.items()]
-    head = max(len(row[0]) for row in cells)
-    width = max((len(cell) for row in cells for cell in row[1:]), default=0)
-    return [
-        " ".join([f"{row[0]:{head}}", *(f"{cell:>{width}}" for cell in row[1:])]).rstrip()
-        for row in cells
-    ]
-
-
-def rounds_of_bids(
+def _rounds(
     sight: Sight, public: Mapping[str, Sequence[object]], bids: Sequence[object]
-) -> tuple[dict[str, list[object]], bool]:
-    """All rounds begun, in a game of hidden bids.
+) -> list[Block]:
+    """A table of all rounds begun, in a game of hidden bids; none before the first one.
 
     Args:
       sight: what a player sees.
       public: what else there is to say of each round, by its name.
-      bids: the player's own.
-
-    Returns:
-      Rows of cells by their names, a column for each round; and whether player 0 has bid in a round
-      in which player 1 has not.
+      bids: the player's own; "" where there is none.
     """
     outcomes = indices_of(sight.past["round_winners"])
     names = ("you", "draw", "them") if sight.player == 0 else ("them", "draw", "you")
     over = sum(outcome >= 0 for outcome in outcomes)
     waits = over < len(outcomes) and bool(sight.past["player_0_has_bid"][over])
     begun = max([over + waits, *map(len, public.values())])
-    rows: dict[str, list[object]] = {
-        "round": list(range(1, begun + 1)),
-        **{name: list(row) for name, row in public.items()},
+    rows: dict[str, Sequence[object]] = {
+        "round": range(1, begun + 1),
+        **public,
         "your bid": [bid for bid in bids[:begun] if bid != ""],
         "winner": [names[outcome] for outcome in outcomes[:over]],
     }
-    return rows, waits
+    return [blocks.table("Rounds", rows)] if begun else []
 
 
-def _rounds_of_bids(
-    sight: Sight, public: Mapping[str, Sequence[object]], bids: Sequence[object]
-) -> list[str]:
-    """A table of all rounds begun, in a game of hidden bids."""
-    rows, waits = rounds_of_bids(sight, public, bids)
-    if not rows["round"]:
-        return []
-    return _table(rows) + ["Your opponent has bid."] * (waits and sight.player == 1)
-
-
-def goofspiel_rounds(sight: Sight) -> tuple[list[int], list[object]]:
-    """Point cards that were turned up, and the player's bids; "" where there is none."""
-    cards = [card + 1 for card in indices_of(sight.past["point_cards"]) if card >= 0]
-    bids: list[object] = ["" if c < 0 else c + 1 for c in indices_of(sight.past["bids"])]
-    return cards, bids
-
-
-def _view_goofspiel(game_rules: goofspiel_ii.GoofspielIIRules, sight: Sight) -> list[str]:
+def _draw_goofspiel(
+    game_rules: goofspiel_ii.GoofspielIIRules, sight: Sight, actions: Collection[int]
+) -> list[Block]:
     points = [index_of(total) for total in sight.now["point_totals"]]
-    cards, bids = goofspiel_rounds(sight)
+    cards = [card + 1 for card in indices_of(sight.past["point_cards"]) if card >= 0]
+    bids = ["" if bid < 0 else bid + 1 for bid in indices_of(sight.past["bids"])]
+    is_open = sum(each >= 0 for each in indices_of(sight.past["round_winners"])) < len(cards)
+    prize = [blocks.card(cards[-1], note="points", mark="prize")] if is_open else []
+    hand = np.flatnonzero(sight.now["hand"]).tolist()
+    facts = {"Your points": points[sight.player], "Opponent's points": points[1 - sight.player]}
     return [
-        f"You are player {sight.player}. Rounds: {game_rules.num_turns}.",
-        *_rounds_of_bids(sight, {"point card": cards}, bids),
-        f"Points: you {points[sight.player]}, opponent {points[1 - sight.player]}",
-        f"Your hand: {' '.join(str(card + 1) for card in np.flatnonzero(sight.now['hand']))}",
+        blocks.facts(facts),
+        blocks.cards("To be won", prize),
+        blocks.cards(
+            "Your hand", [blocks.card(card + 1, [card] if card in actions else []) for card in hand]
+        ),
+        *_rounds(sight, {"point card": cards}, bids),
     ]
 
 
@@ -143,7 +138,8 @@ def _summarize_goofspiel(game_rules: goofspiel_ii.GoofspielIIRules) -> str:
     return (
         "In every round a point card is turned up and both players bid one card of their hand,\n"
         "unseen. The higher bid wins the points; on a draw nobody does. Bids are never shown.\n"
-        f"Point cards come in {game_rules.points_order} order. Most points win."
+        f"Point cards come in {game_rules.points_order} order, one in each of "
+        f"{game_rules.num_turns} rounds. Most points win."
     )
 
 
@@ -156,19 +152,25 @@ def wrestlers_field(game_rules: oshi_zumo_ii.OshiZumoIIRules, sight: Sight) -> l
     return field
 
 
-def _view_oshi_zumo(game_rules: oshi_zumo_ii.OshiZumoIIRules, sight: Sight) -> list[str]:
-    field = wrestlers_field(game_rules, sight)
-    bids = ["" if bid < 0 else bid for bid in indices_of(sight.past["bids"])]
-    side = ("right", "left")[sight.player]
-    lines = [
-        f"You are player {sight.player} and push to the {side}.",
-        *_rounds_of_bids(sight, {}, bids),
-        f"Field: {''.join(field)}   (W wrestler, # off the board)",
-        f"Your coins: {index_of(sight.now['coins'])}",
-    ]
+def _draw_oshi_zumo(
+    game_rules: oshi_zumo_ii.OshiZumoIIRules, sight: Sight, actions: Collection[int]
+) -> list[Block]:
+    marks = {"W": ("\u25cf", "wrestler"), "#": ("#", "off"), ".": ("", "tile")}
+    field = [marks[each] for each in wrestlers_field(game_rules, sight)]
+    side = ("right \u2192", "\u2190 left")[sight.player]
+    facts: dict[str, object] = {"Your coins": index_of(sight.now["coins"])}
     if game_rules.optimal_endgame and sight.past["game_over"][0]:
-        lines.append("The field is shown before the pushes that ended the game, if there were any.")
-    return lines
+        facts["Field"] = "before the pushes that ended the game, if there were any"
+    coins = [blocks.card(action, [action], mark="coin") for action in sorted(actions)]
+    bids = ["" if bid < 0 else bid for bid in indices_of(sight.past["bids"])]
+    return [
+        blocks.grid(
+            f"You push to the {side}", [blocks.card(t, mark=m) for t, m in field], len(field)
+        ),
+        blocks.facts(facts),
+        blocks.cards("Bid", coins),
+        *_rounds(sight, {}, bids),
+    ]
 
 
 def _summarize_oshi_zumo(game_rules: oshi_zumo_ii.OshiZumoIIRules) -> str:
@@ -184,54 +186,49 @@ def _summarize_oshi_zumo(game_rules: oshi_zumo_ii.OshiZumoIIRules) -> str:
     return "\n".join(lines)
 
 
-def _view_battleships(game_rules: battleships.BattleshipsRules, sight: Sight) -> list[str]:
-    mine, theirs = marks_of_boards(game_rules, sight)
-    width = max(2 * game_rules.board_width + 1, len("Your board"))
-    boards = zip(_board(game_rules, mine), _board(game_rules, theirs), strict=True)
-    sizes = enumerate(game_rules.ship_sizes)
-    fleet = ", ".join(f"{chr(ord('a') + ship)} of {size}" for ship, size in sizes)
-    return [
-        f"You are player {sight.player}. Ships: {fleet}.",
-        f"{'Your board':{width}}   Opponent's board",
-        *(f"{left:{width}}   {right}" for left, right in boards),
-        "Left: a, b, ... ships, A, B, ... where hit. Right: X hit, # the hit that sank a ship.",
-        "Both: * missed shot.",
-        *_last_shots(game_rules, sight),
-    ]
-
-
-def marks_of_boards(
-    game_rules: battleships.BattleshipsRules, sight: Sight
-) -> tuple[list[str], list[str]]:
-    """Marks of the tiles of the player's board and of the opponent's, as the view explains them."""
+def _draw_battleships(
+    game_rules: battleships.BattleshipsRules, sight: Sight, actions: Collection[int]
+) -> list[Block]:
+    tiles, width = game_rules.num_tiles, game_rules.board_width
     # Codes of what was announced of a tile: 0 nothing, 1 miss, 2 hit, 3 sunk.
     own, other = (sight.now["boards"][p].argmax(axis=1) for p in (sight.player, 1 - sight.player))
-    marks = np.full(game_rules.num_tiles, ".")
-    for ship, tiles in enumerate(sight.now["ships"]):
-        marks[tiles] = chr(ord("a") + ship)
+    ships = [""] * tiles
+    for ship, placed in enumerate(sight.now["ships"]):
+        for tile in np.flatnonzero(placed):
+            ships[tile] = chr(ord("a") + ship)
     mine = [
-        (mark, "*", mark.upper(), mark.upper())[code] for code, mark in zip(own, marks, strict=True)
+        blocks.card(
+            (ship, "*", ship.upper(), ship.upper())[code],
+            [action for action in (tiles + tile, 2 * tiles + tile) if action in actions],
+            mark=("ship" if ship else "water", "miss", "hit", "hit")[code],
+        )
+        for tile, (ship, code) in enumerate(zip(ships, own, strict=True))
     ]
-    return mine, [".*X#"[code] for code in other]
-
-
-def _board(game_rules: battleships.BattleshipsRules, marks: Sequence[str]) -> list[str]:
-    width = game_rules.board_width
-    rows = [marks[start : start + width] for start in range(0, len(marks), width)]
-    header = " ".join(map(str, range(width)))
-    return [f"  {header}", *(f"{number} {' '.join(row)}" for number, row in enumerate(rows))]
-
-
-def _last_shots(game_rules: battleships.BattleshipsRules, sight: Sight) -> list[str]:
-    lines = []
+    theirs = [
+        blocks.card(
+            ("", "*", "X", "#")[code],
+            [tile] if tile in actions else [],
+            mark=("water", "miss", "hit", "sunk")[code],
+        )
+        for tile, code in enumerate(other)
+    ]
+    sizes = enumerate(game_rules.ship_sizes)
+    fleet = ", ".join(f"{chr(ord('a') + ship)} of {size}" for ship, size in sizes)
+    facts = {
+        "Ships": f"{fleet}; capitals where hit",
+        "Shots": "* missed, X hit, # the hit that sank a ship",
+    }
     for player, whose in ((sight.player, "Your"), (1 - sight.player, "Opponent's")):
-        tiles = [tile for tile in indices_of(sight.past["shot_tiles"][:, player]) if tile >= 0]
-        if tiles:
-            row, column = divmod(tiles[-1], game_rules.board_width)
-            outcome = index_of(sight.past["shot_outcomes"][len(tiles) - 1, player])
+        shots = [tile for tile in indices_of(sight.past["shot_tiles"][:, player]) if tile >= 0]
+        if shots:
+            outcome = index_of(sight.past["shot_outcomes"][len(shots) - 1, player])
             word = ("missed", "hit", "hit and sank a ship")[outcome]
-            lines.append(f"{whose} last shot: at ({row}, {column}), {word}.")
-    return lines
+            facts[f"{whose} last shot"] = f"at {divmod(shots[-1], width)}, {word}"
+    return [
+        blocks.grid("Your board", mine, width),
+        blocks.grid("Opponent's board", theirs, width),
+        blocks.facts(facts),
+    ]
 
 
 def _summarize_battleships(game_rules: battleships.BattleshipsRules) -> str:
@@ -246,24 +243,19 @@ def _summarize_battleships(game_rules: battleships.BattleshipsRules) -> str:
     )
 
 
-def _view_leduc(game_rules: leduc.LeducRules, sight: Sight) -> list[str]:
+def _draw_leduc(
+    game_rules: leduc.LeducRules, sight: Sight, actions: Collection[int]
+) -> list[Block]:
+    del actions  # They are buttons.
     chips = [index_of(put) for put in sight.now["contributions"]]
-    cards = {
-        name: card_name(game_rules, index_of(sight.past[name]))
-        for name in ("private_card", "public_card")
-    }
-    lines = [
-        f"You are player {sight.player}.",
-        f"Your card: {cards['private_card']}",
-        f"Public card: {cards['public_card']}",
-        f"In the pot: you {chips[sight.player]}, opponent {chips[1 - sight.player]}",
+    cards = [
+        _leduc_card(game_rules, index_of(sight.past[piece]), note)
+        for note, piece in (("yours", "private_card"), ("public", "public_card"))
     ]
-    return lines + [f"{name}: {moves or '-'}" for name, moves in betting(game_rules, sight)]
-
-
-def betting(game_rules: leduc.LeducRules, sight: Sight) -> list[tuple[str, str]]:
-    """The names of both betting rounds, and what was done in them."""
-    rounds = []
+    facts: dict[str, object] = {
+        "You put in": chips[sight.player],
+        "Opponent put in": chips[1 - sight.player],
+    }
     for name, piece in (("First round", "first_round"), ("Second round", "second_round")):
         # Player 0 opens both rounds.
         moves = [
@@ -271,23 +263,34 @@ def betting(game_rules: leduc.LeducRules, sight: Sight) -> list[tuple[str, str]]
             for move, action in enumerate(indices_of(sight.past[piece]))
             if action >= 0
         ]
-        rounds.append((name, ", ".join(moves)))
-    return rounds
+        facts[name] = ", ".join(moves) or "-"
+    return [
+        blocks.cards("Cards", [*cards, blocks.card("?", note="theirs", mark="back")]),
+        blocks.facts(facts),
+    ]
 
 
-def card_name(game_rules: leduc.LeducRules, card: int) -> str:
-    """What a card is called; -1 is none."""
+def rank_name(game_rules: leduc.LeducRules, rank: int) -> str:
+    """What a rank is called on a card: three ranks are J, Q and K, as Leduc poker has them."""
+    names = ("J", "Q", "K") if game_rules.num_ranks == 3 else "23456789TJQKA"
+    return names[rank - game_rules.num_ranks] if game_rules.num_ranks <= len(names) else str(rank)
+
+
+def _leduc_card(game_rules: leduc.LeducRules, card: int, note: str) -> Block:
     if card < 0:
-        return "not dealt"
+        return blocks.card("", note=note, mark="back")
     if game_rules.deal_ranks:
-        return f"rank {card}"
+        return blocks.card(rank_name(game_rules, card), note=note, mark="plain")
     rank, suit = divmod(card, game_rules.num_suits)
-    return f"rank {rank}, suit {suit}"
+    sign = SUITS[suit] if suit < len(SUITS) else f" of suit {suit}"
+    mark = "red" if suit in (1, 2) else "plain"
+    return blocks.card(f"{rank_name(game_rules, rank)}{sign}", note=note, mark=mark)
 
 
 def _summarize_leduc(game_rules: leduc.LeducRules) -> str:
+    ranks = ", ".join(rank_name(game_rules, rank) for rank in range(game_rules.num_ranks))
     return (
-        f"The deck has ranks 0 to {game_rules.num_ranks - 1} in {game_rules.num_suits} suit(s). "
+        f"The deck has the ranks {ranks}, the last one highest, in {game_rules.num_suits} suits. "
         "Each player has one card;\na betting round, one public card, and a second betting round "
         "with doubled stakes follow.\nWho does not fold wins the pot. At the end, the rank of the "
         "public card beats all others;\nelse the higher rank wins, and equal ranks split. To call "
@@ -295,15 +298,17 @@ def _summarize_leduc(game_rules: leduc.LeducRules) -> str:
     )
 
 
-def _view_liars_dice(game_rules: liars_dice.LiarsDiceRules, sight: Sight) -> list[str]:
-    dice = " ".join(map(str, own_dice(sight))) or "not rolled"
-    bids = ", ".join(f"{who} {bid}" for who, bid in bids_made(game_rules, sight))
-    return [f"You are player {sight.player}.", f"Your dice: {dice}", f"Bids: {bids or '-'}"]
-
-
-def own_dice(sight: Sight) -> list[int]:
-    """The own faces in liar's dice, ascending; empty before the last one is rolled."""
-    return [place + 1 for place in indices_of(sight.past["dice"]) if place >= 0]
+def _draw_liars_dice(
+    game_rules: liars_dice.LiarsDiceRules, sight: Sight, actions: Collection[int]
+) -> list[Block]:
+    del actions  # They are buttons.
+    # None are shown before the last one is rolled.
+    faces = [place + 1 for place in indices_of(sight.past["dice"]) if place >= 0]
+    dice = [blocks.card(face, note="yours", mark="plain") for face in faces]
+    dice += [blocks.card("?", note="theirs", mark="back")] * game_rules.num_dice
+    bids = bids_made(game_rules, sight)
+    rows = {"who": [who for who, _ in bids], "bid": [bid for _, bid in bids]}
+    return [blocks.cards("Dice", dice), *([blocks.table("Bids", rows)] if bids else [])]
 
 
 def bids_made(game_rules: liars_dice.LiarsDiceRules, sight: Sight) -> list[tuple[str, str]]:
@@ -325,26 +330,28 @@ def _summarize_liars_dice(game_rules: liars_dice.LiarsDiceRules) -> str:
     )
 
 
-def _view_phantom(game_rules: phantom.PhantomRules, sight: Sight) -> list[str]:
-    marks, width = marks_of_cells(sight), game_rules.num_columns
-    rows = [" ".join(marks[start : start + width]) for start in range(0, len(marks), width)]
-    lines = [f"You are player {sight.player} and lay {'xo'[sight.player]}.", *rows]
-    return [*lines, *(f"{what}: {number}" for what, number in phantom_facts(game_rules, sight))]
-
-
-def phantom_facts(game_rules: phantom.PhantomRules, sight: Sight) -> list[tuple[str, int]]:
-    """What is public in a phantom game: a name and a number each."""
+def _draw_phantom(
+    game_rules: phantom.PhantomRules, sight: Sight, actions: Collection[int]
+) -> list[Block]:
+    own, other = "xo"[sight.player], "ox"[sight.player]
+    looks = (("", "tile"), (own, "own"), (other, "other"))
+    known = [looks[kind] for kind in indices_of(sight.now["cells"])]
+    cells = [
+        blocks.card(text, [cell] if cell in actions else [], mark=look)
+        for cell, (text, look) in enumerate(known)
+    ]
     if game_rules.is_abrupt:
-        return [("Tries of both so far", int(sight.past["tries"].sum()))]
-    ends = np.cumsum(game_rules.turn_lengths)
-    steps = int(sight.past["steps"].sum())
-    return [("Stones that lie already", int(np.searchsorted(ends, steps, side="right")))]
-
-
-def marks_of_cells(sight: Sight) -> list[str]:
-    """What a player of a phantom game knows of each cell: x, o, or a dot where it has not tried."""
-    own, other = ("x", "o") if sight.player == 0 else ("o", "x")
-    return [(".", own, other)[index_of(kinds)] for kinds in sight.now["cells"]]
+        facts = {"Tries of both so far": int(sight.past["tries"].sum())}
+    else:
+        ends, steps = np.cumsum(game_rules.turn_lengths), int(sight.past["steps"].sum())
+        facts = {"Stones that lie already": int(np.searchsorted(ends, steps, side="right"))}
+    grid = blocks.grid(f"You lay {own}", cells, game_rules.num_columns)
+    if game_rules.board.is_hexagonal:
+        edges = ("the top and the bottom edge", "the left and the right edge")
+        mine, theirs = edges[sight.player], edges[1 - sight.player]
+        grid["shape"] = f"hex of-player-{sight.player}"
+        grid["note"] = f"You join {mine}, in blue; your opponent joins {theirs}, in orange."
+    return [grid, blocks.facts(facts)]
 
 
 def _summarize_phantom(game_rules: phantom.PhantomRules) -> str:
@@ -357,10 +364,10 @@ def _summarize_phantom(game_rules: phantom.PhantomRules) -> str:
 
 
 _GAMES = {
-    phantom.PhantomRules: _Game(_view_phantom, _summarize_phantom),
-    liars_dice.LiarsDiceRules: _Game(_view_liars_dice, _summarize_liars_dice),
-    goofspiel_ii.GoofspielIIRules: _Game(_view_goofspiel, _summarize_goofspiel),
-    oshi_zumo_ii.OshiZumoIIRules: _Game(_view_oshi_zumo, _summarize_oshi_zumo),
-    battleships.BattleshipsRules: _Game(_view_battleships, _summarize_battleships),
-    leduc.LeducRules: _Game(_view_leduc, _summarize_leduc),
+    phantom.PhantomRules: _Game(_draw_phantom, _summarize_phantom),
+    liars_dice.LiarsDiceRules: _Game(_draw_liars_dice, _summarize_liars_dice),
+    goofspiel_ii.GoofspielIIRules: _Game(_draw_goofspiel, _summarize_goofspiel),
+    oshi_zumo_ii.OshiZumoIIRules: _Game(_draw_oshi_zumo, _summarize_oshi_zumo),
+    battleships.BattleshipsRules: _Game(_draw_battleships, _summarize_battleships),
+    leduc.LeducRules: _Game(_draw_leduc, _summarize_leduc),
 }

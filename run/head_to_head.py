@@ -56,9 +56,10 @@ def main(
     print(f"game         {row['game']}")
     print(f"wall-clock   {row['wall_clock']:.1f} s\n")
     table = head_to_head.table([row])
-    print(table.to_markdown(), end="")
+    table.show()
     if table.rest:
-        print(f"\n{table.rest.to_markdown()}", end="")
+        print()
+        table.rest.show()
 
 
 if __name__ == "__main__":

@@ -43,7 +43,8 @@ def main(
         device=device,
         on_message=say,
     )
-    print(f"\n{policy}\n\n{large_games.table(rows).to_markdown()}")
+    print(f"\n{policy}\n")
+    large_games.table(rows).show()
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from typing import Literal
 from spiel_dl.commands import players, script
 from spiel_dl.play import terminal
 from spiel_dl.play.kinds import policy_names
-from spiel_dl.system.parameters import Positive
+from spiel_dl.system.parameters import Positive, Seed
 from spiel_dl.tree.load import turn_based_game
 
 _OPTIONS = players.OptionFlags()
@@ -31,7 +31,7 @@ def main(
     opponent: str = "uniform",
     seat: Literal["0", "1", "random"] = "0",
     num_games: Positive = 1,
-    seed: int | None = None,
+    seed: Seed | None = None,
     reveal: bool = False,
 ) -> None:
     """Plays a match.

@@ -134,6 +134,10 @@ def _call(games: config_flags.Flags[None], own: config_flags.Flags[None]) -> Non
         _fail(f"{error.strerror or error}{where}{remedy}")
     except MemoryError as error:
         _fail(f"out of memory: {error}")
+    except RuntimeError as error:
+        if not re.search(r"can't allocate memory|out of memory", str(error)):
+            raise
+        _fail("out of memory: a network or a batch is too large for this machine; take a smaller")
     except KeyboardInterrupt:
         _fail(f"interrupted{_how_to_resume()}")
 

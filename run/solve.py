@@ -1,7 +1,8 @@
-"""Solves any two-player zero-sum OpenSpiel game by a variant of CFR.
+"""Solves any two-player zero-sum OpenSpiel game, or an endgame of hold'em, by a variant of CFR.
 
-Example:
+Examples:
   python run/solve.py --game="leduc_poker" --solver=cfr_plus --iterations=1000
+  python run/solve.py --poker=QsJh2h4d5c --pot=20 --stack=90 --range_0="22+,A2s+" --solver=lcfr
 """
 
 from typing import Annotated, Any
@@ -9,10 +10,14 @@ from typing import Annotated, Any
 from spiel_dl.algorithms.cfr import SOLVERS, CFRSolver
 from spiel_dl.algorithms.exploitability import exploitability
 from spiel_dl.commands import script
-from spiel_dl.runs.solver_run import PLOT_FILE, run_solver
+from spiel_dl.factored.families import compile_any
+from spiel_dl.policies.array_policy import ArrayPolicy
+from spiel_dl.runs.large_games import estimate_solving
+from spiel_dl.runs.solver_run import PLOT_FILE, WHOLE_GAME, Evaluation, run_solver
 from spiel_dl.solvers.variants import VARIANTS
 from spiel_dl.system.parameters import Bounds, Positive
 from spiel_dl.system.run_directory import AVERAGE_POLICY_FILE, CURRENT_POLICY_FILE, slug
+from spiel_dl.tree.factored_game import FactoredGame
 from spiel_dl.tree.game_tree import GameTree
 
 _RUN = script.run_directory()
@@ -27,6 +32,12 @@ def main(
     num_threads: Positive = 1,
     points_per_decade: Annotated[int, Bounds(1, 1000)] = 8,
     last_iterate: bool = False,
+    poker: str | None = None,
+    pot: float = 20.0,
+    stack: float = 90.0,
+    range_0: str = "",
+    range_1: str = "",
+    bets: str = "pot, allin",
 ) -> None:
     """Solves, and says where the results are.
 
@@ -38,23 +49,48 @@ def main(
       num_threads: threads per iteration.
       points_per_decade: evaluations per factor of 10 in iterations.
       last_iterate: evaluate and save the current policy of the last iteration, too.
+      poker: the board of an endgame of hold'em, such as QsJh2h4d, which is solved in place of the
+        game; the flags below say more. lcfr is a good solver for it.
+      pot: chips in the pot.
+      stack: chips that each player has left.
+      range_0: hands of the player who acts first, such as "22+,A2s+,QJo:0.5"; empty: all.
+      range_1: hands of the other player.
+      bets: sizes of bets and raises, such as "33%,pot,allin; raise 60%,allin | pot,allin".
     """
     how: dict[str, Any] = {
         "alternating_updates": alternating_updates,
         "num_threads": num_threads,
     }
     is_class = solver in SOLVERS
-    with script.waiting(f"listing the histories of {game}"):
-        made = SOLVERS[solver](game, **how) if is_class else CFRSolver(game, variant=solver, **how)
+    name, evaluation, loaded = slug(game), WHOLE_GAME, game
+    if poker is not None:
+        from spiel_dl.games.poker import endgame  # With torch.
+
+        name, evaluation = f"poker-{slug(poker)}", _of_pot(pot)
+        loaded = endgame(
+            board=poker, pot=pot, stacks=(stack, stack), ranges=(range_0, range_1), bets=bets
+        )
+    with script.waiting(f"listing {'what may be dealt' if poker else f'the histories of {game}'}"):
+        tree = compile_any(loaded)
+    if isinstance(tree, FactoredGame):
+        print(estimate_solving(tree), flush=True)
+    made = SOLVERS[solver](tree, **how) if is_class else CFRSolver(tree, variant=solver, **how)
     identity = {
         "game": str(made.game),
         "solver": solver,
         "alternating_updates": alternating_updates,
     }
-    directory = _RUN.build(f"runs/solve/{slug(game)}-{solver}", identity)
-    run_solver(made, directory, iterations, label=solver, points_per_decade=points_per_decade)
+    directory = _RUN.build(f"runs/solve/{name}-{solver}", identity)
+    run_solver(
+        made,
+        directory,
+        iterations,
+        label=solver,
+        evaluation=evaluation,
+        points_per_decade=points_per_decade,
+    )
     last = directory.read_metrics()[-1]
-    print(f"game                        {made.game}")
+    print(f"game                        {poker or made.game}")
     if isinstance(made.tree, GameTree):
         print(f"histories                   {made.tree.num_histories:,}")
     infosets = sum(made.tree.num_infosets(player) for player in (0, 1))
@@ -63,6 +99,8 @@ def main(
     print(f"iterations                  {last['iteration']:,}")
     print(f"seconds of solving          {last['solving_seconds']:.3f}")
     print(f"exploitability (NashConv/2) {last['exploitability']:.3e}")
+    if poker is not None:
+        print(f"  in percent of the pot     {last['percent_of_pot']:.4f}")
     print(f"policy                      {directory.path / AVERAGE_POLICY_FILE}")
     print(f"picture                     {directory.path / PLOT_FILE}")
     if last_iterate:
@@ -70,6 +108,16 @@ def main(
         current.save(path)
         print(f"last iterate's              {exploitability(made.tree, current):.3e}")
         print(f"last iterate                {path}")
+
+
+def _of_pot(pot: float) -> Evaluation:
+    """Exploitability in chips, and in percent of the pot, which is shown."""
+
+    def measure(policy: ArrayPolicy) -> dict[str, float]:
+        found = WHOLE_GAME.measure(policy)
+        return {**found, "percent_of_pot": 100 * found["exploitability"] / pot}
+
+    return Evaluation(measure, "percent_of_pot", "exploitability (percent of the pot)")
 
 
 if __name__ == "__main__":

@@ -41,7 +41,7 @@ def train(
     /,
     *,
     num_steps: Positive = 100_000,
-    steps_per_evaluation: Positive = 5000,
+    steps_per_evaluation: Positive | None = None,
     fine_tuning: bool = False,
     device: str = "cpu",
     num_threads: Positive = 1,
@@ -52,7 +52,8 @@ def train(
       made: the learner.
       open_run: see `script.open_run`.
       num_steps: learner steps in all.
-      steps_per_evaluation: learner steps between evaluations.
+      steps_per_evaluation: learner steps between evaluations. Default: a tenth of the steps, at
+        most 5000.
       fine_tuning: evaluate the fine-tuned policy, too.
       device: torch device, such as cpu or cuda.
       num_threads: threads of torch.
@@ -61,6 +62,7 @@ def train(
       ValueError: as `RunDirectory` and `learner_run.run_learner`.
     """
     learner, tuning = made.learner, FineTuning() if fine_tuning else None
+    every = steps_per_evaluation or min(5000, max(1, num_steps // 10))
     learner_run.check_fine_tuning(learner, tuning)
     directory = open_run(
         f"runs/{learner.name}/{slug(str(learner.game))}-{learner.config.seed}",
@@ -76,7 +78,7 @@ def train(
         },
     )
     last = learner_run.run_learner(
-        learner, directory, num_steps, steps_per_evaluation=steps_per_evaluation, fine_tuning=tuning
+        learner, directory, num_steps, steps_per_evaluation=every, fine_tuning=tuning
     )
     print(f"{'game':<40}{learner.game}")
     print(f"{'learner steps':<40}{last['step']:,}")

@@ -14,8 +14,11 @@ package from then on: `pyspiel.load_game("python_leduc")`. In workers of a scrip
 games are imported here, too.
 """
 
+import ast
+import functools
 import importlib
 import importlib.metadata
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from spiel_dl.games.own import import_those_of_parent as _import_own_games
@@ -51,6 +54,7 @@ if TYPE_CHECKING:
     from spiel_dl.algorithms.sequence_form_lp import solve_zero_sum_game as solve_lp
     from spiel_dl.algorithms.solve import solve
     from spiel_dl.algorithms.trunk_exploitability import trunk_exploitability, trunk_nash_conv
+    from spiel_dl.games import poker
     from spiel_dl.play.bots import policy_bot
     from spiel_dl.play.matches import play_match
     from spiel_dl.play.registry import load_policy
@@ -60,7 +64,7 @@ if TYPE_CHECKING:
     from spiel_dl.tree.depth_limit import DepthLimit
     from spiel_dl.tree.game_tree import GameTree
     from spiel_dl.tree.load import AnyGame, compile_game
-    from spiel_dl.value_functions.base import ZeroValue
+    from spiel_dl.value_functions.base import ValueFunction, ZeroValue
     from spiel_dl.value_functions.exact import ExactValue
 
 __all__ = [
@@ -86,6 +90,7 @@ __all__ = [
     "PredictiveCFRPlus",
     "RNaD",
     "SePoT",
+    "ValueFunction",
     "ZeroValue",
     "best_response_policy",
     "best_response_value",
@@ -99,6 +104,7 @@ __all__ = [
     "nash_conv",
     "play_match",
     "player_exploitability",
+    "poker",
     "policy_bot",
     "random_policy",
     "solve",
@@ -107,60 +113,29 @@ __all__ = [
     "trunk_nash_conv",
 ]
 
-_SOURCES = {
-    "ABD": ("algorithms.abd", "ABDPolicy"),
-    "AnyGame": ("tree.load", "AnyGame"),
-    "ArrayPolicy": ("policies.array_policy", "ArrayPolicy"),
-    "CDBR": ("algorithms.cdbr", "CDBRPolicy"),
-    "CDRNR": ("algorithms.cdrnr", "CDRNRPolicy"),
-    "CFR": ("algorithms.cfr", "CFRSolver"),
-    "CFRPlus": ("algorithms.cfr", "CFRPlusSolver"),
-    "ContinualResolving": ("algorithms.continual_resolving", "ContinualResolvingPolicy"),
-    "DLCFR": ("algorithms.dl_cfr", "DLCFRSolver"),
-    "DepthLimit": ("tree.depth_limit", "DepthLimit"),
-    "DiscountedCFR": ("algorithms.cfr", "DiscountedCFRSolver"),
-    "Effort": ("solvers.effort", "Effort"),
-    "ExactValue": ("value_functions.exact", "ExactValue"),
-    "GameTree": ("tree.game_tree", "GameTree"),
-    "LinearCFR": ("algorithms.cfr", "LinearCFRSolver"),
-    "MMD": ("algorithms.mmd", "MMDSolver"),
-    "PPO": ("algorithms.ppo", "PPOSolver"),
-    "ParticleSearch": ("algorithms.particle_search", "ParticlePolicy"),
-    "PredictiveCFRPlus": ("algorithms.cfr", "PredictiveCFRPlusSolver"),
-    "RNR": ("algorithms.rnr", "RNRPolicy"),
-    "RNaD": ("algorithms.rnad", "RNaDSolver"),
-    "SePoT": ("algorithms.sepot", "load"),
-    "ZeroValue": ("value_functions.base", "ZeroValue"),
-    "best_response_policy": ("algorithms.best_response", "best_response_policy"),
-    "best_response_value": ("algorithms.best_response", "best_response_value"),
-    "compile_game": ("tree.load", "compile_game"),
-    "expected_value": ("algorithms.exploitability", "expected_value"),
-    "exploitability": ("algorithms.exploitability", "exploitability"),
-    "gain": ("algorithms.exploitability", "gain"),
-    "game_value": ("algorithms.exploitability", "game_value"),
-    "load_policy": ("play.registry", "load_policy"),
-    "mix_policies": ("policies.array_policy", "mix_policies"),
-    "nash_conv": ("algorithms.exploitability", "nash_conv"),
-    "play_match": ("play.matches", "play_match"),
-    "player_exploitability": ("algorithms.exploitability", "player_exploitability"),
-    "policy_bot": ("play.bots", "policy_bot"),
-    "random_policy": ("policies.opponent_models", "random_policy"),
-    "solve": ("algorithms.solve", "solve"),
-    "solve_lp": ("algorithms.sequence_form_lp", "solve_zero_sum_game"),
-    "trunk_exploitability": ("algorithms.trunk_exploitability", "trunk_exploitability"),
-    "trunk_nash_conv": ("algorithms.trunk_exploitability", "trunk_nash_conv"),
-}
-"""Where each name is defined: its module and what it is called there."""
-
 if not TYPE_CHECKING:  # A type checker takes the names from the imports above.
+
+    @functools.cache
+    def _sources() -> dict[str, tuple[str, str]]:
+        """Where each name is defined, by the imports above: its module, and its name there."""
+        module = ast.parse(Path(__file__).read_text(encoding="utf-8"))
+        imports = next(node.body for node in module.body if isinstance(node, ast.If))
+        pairs = ((each, node.module) for node in imports for each in node.names)
+        return {each.asname or each.name: (module, each.name) for each, module in pairs}
 
     def __getattr__(name: str) -> object:
         if name == "__version__":
             return importlib.metadata.version("spiel_dl")
-        if name not in _SOURCES:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        module, attribute = _SOURCES[name]
-        globals()[name] = getattr(importlib.import_module(f"{__name__}.{module}"), attribute)
+        if name not in __all__:
+            from spiel_dl.system.messages import did_you_mean
+
+            meant = did_you_mean(name, __all__)
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}{meant}")
+        source, attribute = _sources()[name]
+        found = importlib.import_module(source)
+        if not hasattr(found, attribute):  # It is a module.
+            importlib.import_module(f"{source}.{attribute}")
+        globals()[name] = getattr(found, attribute)
         return globals()[name]
 
     def __dir__() -> list[str]:

@@ -30,6 +30,13 @@ COMMANDS = (
     "train_on_policy",
     "large_games",
 )
+_ELSEWHERE = {
+    "reproduce": "it runs the papers' experiments, in a clone: python run/reproduce.py",
+    "bench": "benchmarks are run in a clone: make bench",
+    "test": "tests are run in a clone: make test",
+    "demo": "it is run in a clone: make demo",
+}
+"""What a person may take for a command, and how to run it."""
 _HELP = ("", "help", "-h", "--help", "-?")
 
 
@@ -46,6 +53,8 @@ def main() -> None:
     elif name in COMMANDS:
         sys.argv[:2] = [f"spiel-dl {word}"]
         runpy.run_module(f"{_PACKAGE}.{name}", run_name="__main__", alter_sys=True)
+    elif name in _ELSEWHERE:
+        sys.exit(f"error: {word} is no command of the installed package; {_ELSEWHERE[name]}")
     else:
         near = difflib.get_close_matches(name, COMMANDS, n=1)
         hint = f"did you mean {_typed(near[0])}? " if near else ""

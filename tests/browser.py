@@ -48,8 +48,8 @@ def dump(page: Path, fragment: str = "") -> str:
 class Tab:
     """A page that is open in a browser."""
 
-    def __init__(self, connection: Any):
-        self._connection = connection
+    def __init__(self, connection: Any, address: str):
+        self._connection, self._address = connection, address
         self._last = 0
         self.errors: list[str] = []
         self.send("Page.enable")
@@ -96,22 +96,42 @@ class Tab:
             assert time.monotonic() < end, f"{script} did not come true; the page shows {shown}"
             time.sleep(0.05)
 
-    def click(self, selector: str) -> None:
+    def click(self, selector: str, times: int = 1) -> None:
         """Clicks on the middle of the first element that a selector fits, with the mouse."""
         place = self.value(
             f"(() => {{ const e = document.querySelector({json.dumps(selector)});"
             "e.scrollIntoView({block: 'center'}); const r = e.getBoundingClientRect();"
             "return [r.x + r.width / 2, r.y + r.height / 2]; })()"
         )
-        for kind in ("mousePressed", "mouseReleased"):
-            self.send(
-                "Input.dispatchMouseEvent",
-                type=kind,
-                x=place[0],
-                y=place[1],
-                button="left",
-                clickCount=1,
-            )
+        for count in range(1, times + 1):
+            for kind in ("mousePressed", "mouseReleased"):
+                self.send(
+                    "Input.dispatchMouseEvent",
+                    type=kind,
+                    x=place[0],
+                    y=place[1],
+                    button="left",
+                    clickCount=count,
+                )
+
+    def press(self, key: str) -> None:
+        """Presses a key, such as Tab or Enter."""
+        text = {"Enter": "\r", " ": " "}.get(key, "")
+        self.send("Input.dispatchKeyEvent", type="keyDown", key=key, code=key, text=text)
+        self.send("Input.dispatchKeyEvent", type="keyUp", key=key, code=key)
+
+    @contextlib.contextmanager
+    def beside(self, url: str) -> Iterator[Tab]:
+        """Another tab of the same browser, at an address."""
+        from websockets.sync.client import connect
+
+        target = self.send("Target.createTarget", url=url)["targetId"]
+        address = f"{self._address.rpartition('/')[0]}/{target}"
+        try:
+            with connect(address, max_size=None) as connection:
+                yield Tab(connection, address)
+        finally:
+            self.send("Target.closeTarget", targetId=target)
 
     def type(self, selector: str, text: str) -> None:
         """Writes a text into a field, in the place of what stood there."""
@@ -141,8 +161,9 @@ def open_tab() -> Iterator[Tab]:
             port = _wait_for(Path(profile) / "DevToolsActivePort").splitlines()[0]
             with urllib.request.urlopen(f"http://127.0.0.1:{port}/json/list") as answer:
                 pages = [page for page in json.load(answer) if page["type"] == "page"]
-            with connect(pages[0]["webSocketDebuggerUrl"], max_size=None) as connection:
-                yield Tab(connection)
+            address = pages[0]["webSocketDebuggerUrl"]
+            with connect(address, max_size=None) as connection:
+                yield Tab(connection, address)
         finally:
             process.terminate()
             process.wait(timeout=30)

@@ -14,6 +14,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import open_spiel.python.games  # noqa: F401  (registers the games written in Python)
 import pyspiel
 import pytest
@@ -230,3 +231,15 @@ def state_after(game: str, actions: Sequence[int]) -> pyspiel.State:
     for action in actions:
         state.apply_action(action)
     return state
+
+
+def decisions(game: pyspiel.Game, num_games: int, seed: int) -> list[pyspiel.State]:
+    """The states of random games in which a player moves."""
+    generator, found = np.random.default_rng(seed), []
+    for _ in range(num_games):
+        state = game.new_initial_state()
+        while not state.is_terminal():
+            if not state.is_chance_node():
+                found.append(state.clone())
+            state.apply_action(int(generator.choice(state.legal_actions())))
+    return found

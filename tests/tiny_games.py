@@ -28,25 +28,8 @@ t "" 6 "" { 0, 0 }
 )
 
 # Chance deals a or b to player 1, which enters or not; player 0 does not see the deal. With b it is
-# better off outside, so by any solution it enters with a alone, where l is better by 0.01. Had it
-# entered with b, l would cost player 0 two more than r.
-RARELY_ENTERED = (
-    ROOT
-    + """c "" 1 "" { "a" 0.5 "b" 0.5 } 0
-p "" 2 1 "a" { "in" "out" } 0
-p "" 1 1 "entered" { "l" "r" } 0
-t "" 1 "" { 0, 0 }
-t "" 2 "" { -0.01, 0.01 }
-t "" 3 "" { 1, -1 }
-p "" 2 2 "b" { "in" "out" } 0
-p "" 1 1 "entered" { "l" "r" } 0
-t "" 4 "" { -1, 1 }
-t "" 5 "" { 1, -1 }
-t "" 6 "" { -2, 2 }
-"""
-)
-
-# The same, but a difference of 0.5 with a, and with b player 1 goes on after l, and may go wrong.
+# better off outside, so by any solution it enters with a alone, where l is better by 0.5. Had it
+# entered with b, l would cost player 0 two more than r if player 1 goes on wrong.
 RARELY_ENTERED_AND_WRONG = (
     ROOT
     + """c "" 1 "" { "a" 0.5 "b" 0.5 } 0
@@ -66,37 +49,61 @@ t "" 7 "" { -2, 2 }
 )
 
 
-def _game_type(
-    name: str,
-    chance_mode: pyspiel.GameType.ChanceMode,
-    utility: pyspiel.GameType.Utility,
-    *,
-    tells: str,
-) -> pyspiel.GameType:
-    """A sequential game's, whose states tell "observation", "information_state" or "nothing"."""
-    return pyspiel.GameType(
-        short_name=name,
-        long_name=name,
-        dynamics=pyspiel.GameType.Dynamics.SEQUENTIAL,
-        chance_mode=chance_mode,
-        information=pyspiel.GameType.Information.IMPERFECT_INFORMATION,
-        utility=utility,
-        reward_model=pyspiel.GameType.RewardModel.TERMINAL,
-        max_num_players=2,
-        min_num_players=2,
-        provides_information_state_string=tells == "information_state",
-        provides_information_state_tensor=False,
-        provides_observation_string=tells == "observation",
-        provides_observation_tensor=False,
-    )
+class _TinyGame(pyspiel.Game):
+    """A sequential game whose returns are -1 to 1; its copies are itself."""
+
+    state_class: type[_TinyState]
+
+    def __init__(
+        self,
+        name: str,
+        chance_mode: pyspiel.GameType.ChanceMode,
+        utility: pyspiel.GameType.Utility,
+        tells: str,
+        **sizes: int,
+    ):
+        """`tells`: what its states tell: "observation", "information_state" or "nothing"."""
+        game_type = pyspiel.GameType(
+            short_name=name,
+            long_name=name,
+            dynamics=pyspiel.GameType.Dynamics.SEQUENTIAL,
+            chance_mode=chance_mode,
+            information=pyspiel.GameType.Information.IMPERFECT_INFORMATION,
+            utility=utility,
+            reward_model=pyspiel.GameType.RewardModel.TERMINAL,
+            max_num_players=2,
+            min_num_players=2,
+            provides_information_state_string=tells == "information_state",
+            provides_information_state_tensor=False,
+            provides_observation_string=tells == "observation",
+            provides_observation_tensor=False,
+        )
+        info = pyspiel.GameInfo(num_players=2, min_utility=-1.0, max_utility=1.0, **sizes)
+        super().__init__(game_type, info, {})
+
+    def new_initial_state(self) -> _TinyState:
+        return self.state_class(self)
+
+    def __deepcopy__(self, memo: dict) -> _TinyGame:
+        return self
 
 
-def _game_info(**sizes: int) -> pyspiel.GameInfo:
-    """With returns of -1 to 1."""
-    return pyspiel.GameInfo(num_players=2, min_utility=-1.0, max_utility=1.0, **sizes)
+class _TinyState(pyspiel.State):
+    """A state by its history."""
+
+    def __init__(self, game: _TinyGame):
+        super().__init__(game)
+        self.game = game
+        self.actions: list[int] = []
+
+    def _apply_action(self, action: int) -> None:
+        self.actions.append(action)
+
+    def __str__(self) -> str:
+        return " ".join(map(str, self.actions))
 
 
-class HiddenMoves(pyspiel.Game):
+class HiddenMoves(_TinyGame):
     """Player 0 moves, then player 1 without having seen it, then player 0 guesses if they agreed.
 
     Observations tell the time and nothing else, not even a player's own past moves. The type says
@@ -119,32 +126,20 @@ class HiddenMoves(pyspiel.Game):
           actions_of_1: player 1's legal actions after player 0's action 0, and after 1.
         """
         super().__init__(
-            _game_type(
-                "hidden_moves",
-                pyspiel.GameType.ChanceMode.DETERMINISTIC,
-                pyspiel.GameType.Utility.GENERAL_SUM,
-                tells=tells,
-            ),
-            _game_info(num_distinct_actions=3, max_chance_outcomes=0, max_game_length=3),
-            {},
+            "hidden_moves",
+            pyspiel.GameType.ChanceMode.DETERMINISTIC,
+            pyspiel.GameType.Utility.GENERAL_SUM,
+            tells,
+            num_distinct_actions=3,
+            max_chance_outcomes=0,
+            max_game_length=3,
         )
         self.idle_answer = idle_answer
         self.actions_of_1 = actions_of_1
 
-    def new_initial_state(self) -> HiddenMovesState:
-        return HiddenMovesState(self)
 
-    def __deepcopy__(self, memo: dict) -> HiddenMoves:
-        return self
-
-
-class HiddenMovesState(pyspiel.State):
+class HiddenMovesState(_TinyState):
     """A state of `HiddenMoves`."""
-
-    def __init__(self, game: HiddenMoves):
-        super().__init__(game)
-        self.game = game
-        self.actions: list[int] = []
 
     def current_player(self) -> int:
         return (0, 1, 0, int(pyspiel.PlayerId.TERMINAL))[len(self.actions)]
@@ -153,9 +148,6 @@ class HiddenMovesState(pyspiel.State):
         if player == 1:
             return list(self.game.actions_of_1[self.actions[0]])
         return [0, 1]
-
-    def _apply_action(self, action: int) -> None:
-        self.actions.append(action)
 
     def _action_to_string(self, player: int, action: int) -> str:
         return f"{player}:{action}"
@@ -180,11 +172,11 @@ class HiddenMovesState(pyspiel.State):
             raise idle_answer("not to move")
         return f"move {len(self.actions)}, own moves {self.actions[player::2]}"
 
-    def __str__(self) -> str:
-        return " ".join(map(str, self.actions))
+
+HiddenMoves.state_class = HiddenMovesState
 
 
-class Faulty(pyspiel.Game):
+class Faulty(_TinyGame):
     """Chance deals 0 or 1, player 0 guesses it, and the game ends; one of the answers may be wrong.
 
     A state asks `faults` before it answers: the key is (name of the method, actions so far), the
@@ -193,31 +185,19 @@ class Faulty(pyspiel.Game):
 
     def __init__(self, faults: dict[tuple[str, tuple[int, ...]], object] | None = None):
         super().__init__(
-            _game_type(
-                "faulty",
-                pyspiel.GameType.ChanceMode.EXPLICIT_STOCHASTIC,
-                pyspiel.GameType.Utility.ZERO_SUM,
-                tells="information_state",
-            ),
-            _game_info(num_distinct_actions=2, max_chance_outcomes=2, max_game_length=1),
-            {},
+            "faulty",
+            pyspiel.GameType.ChanceMode.EXPLICIT_STOCHASTIC,
+            pyspiel.GameType.Utility.ZERO_SUM,
+            "information_state",
+            num_distinct_actions=2,
+            max_chance_outcomes=2,
+            max_game_length=1,
         )
         self.faults = faults or {}
 
-    def new_initial_state(self) -> FaultyState:
-        return FaultyState(self)
 
-    def __deepcopy__(self, memo: dict) -> Faulty:
-        return self
-
-
-class FaultyState(pyspiel.State):
+class FaultyState(_TinyState):
     """A state of `Faulty`."""
-
-    def __init__(self, game: Faulty):
-        super().__init__(game)
-        self.game = game
-        self.actions: list[int] = []
 
     def _answer(self, method: str, right: object) -> object:
         answer = self.game.faults.get((method, tuple(self.actions)), right)
@@ -251,5 +231,5 @@ class FaultyState(pyspiel.State):
     def information_state_string(self, player: int) -> str:
         return self._answer(f"information_state_of_{player}", f"{player} at {len(self.actions)}")
 
-    def __str__(self) -> str:
-        return " ".join(map(str, self.actions))
+
+Faulty.state_class = FaultyState

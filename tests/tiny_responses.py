@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from experiments.experiment import Experiment
-from experiments.responses import biased_rps, frontier, gadgets, local, table_1
+from experiments.responses import biased_rps, frontier, gadgets, local, poker, table_1
 from experiments.responses.responders import Responder, compile_named, game_value
 from experiments.responses.sweeps import Sweep
 from spiel_dl.policies.array_policy import ArrayPolicy
@@ -28,6 +28,7 @@ SETTINGS = {
     ),
     gadgets.GADGET_SETS: gadgets.Settings(),
     local.LOCAL_RESPONSES: local.Settings(),
+    poker.POKER: poker.Settings(),
 }
 
 

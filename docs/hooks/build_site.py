@@ -22,6 +22,7 @@ NAVIGATION = {
         "Concepts <concepts>",
         "What is inside <catalogue>",
         "Scoreboard <scoreboard>",
+        "Try without installing <try>",
         "Play on a page <serve>",
     ],
     "Algorithms": [
@@ -39,6 +40,7 @@ NAVIGATION = {
         "Write your own game <how_to/own_game>",
         "Write your own value function <how_to/own_value_function>",
         "Write your own search <how_to/own_search>",
+        "Use the games as environments <how_to/environments>",
         f"From a game string to search <{_NOTEBOOK}>",
         "All names <api>",
     ],
@@ -98,9 +100,12 @@ def main(site: Path) -> int:
     shutil.rmtree(site, ignore_errors=True)
     cache = ROOT / "build" / "doctrees"
     options = ["--quiet", "--fail-on-warning", "--keep-going", "--fresh-env"]
-    return sphinx.cmd.build.main(
+    status: int = sphinx.cmd.build.main(
         [*options, "-c", str(ROOT / "docs"), "-d", str(cache), str(pages), str(site)]
     )
+    # Whole pages of their own, which Sphinx would offer as files to be kept.
+    shutil.copytree(ROOT / "docs" / "try", site / "try")
+    return status
 
 
 if __name__ == "__main__":

@@ -7,6 +7,8 @@ and with the other checkout's Python, and compares the policies' arrays.
 """
 
 import functools
+import importlib
+import inspect
 import itertools
 import subprocess
 import sys
@@ -25,10 +27,8 @@ from spiel_dl.algorithms.abd_play import ABDPlayPolicy, PortfolioConfig
 from spiel_dl.algorithms.cdbr import CDBRPolicy
 from spiel_dl.algorithms.cdrnr import CDRNRPolicy
 from spiel_dl.algorithms.continual_resolving import ContinualResolvingPolicy
-from spiel_dl.algorithms.knowledge_limited import KnowledgeLimitedPolicy
 from spiel_dl.algorithms.mirror_descent_search import MirrorDescentConfig, MirrorDescentPolicy
 from spiel_dl.algorithms.particle_search import ParticlePolicy
-from spiel_dl.algorithms.particle_sepot import ParticleConfig, ParticleSePoTPolicy
 from spiel_dl.algorithms.rnr import RNRPolicy
 from spiel_dl.algorithms.sepot import SearchConfig, SePoTPlayPolicy, SePoTPolicy
 from spiel_dl.algorithms.ses import safe_exploitation_search
@@ -212,27 +212,20 @@ def _played(game: pyspiel.Game) -> Iterator[Case]:
                 game, ZeroValue(), MOVES, budget=40, gadget=gadget, effort=Effort(30)
             ),
         )
-    kinds = {"particle sepot": ParticleSePoTPolicy, "knowledge limited": KnowledgeLimitedPolicy}
-    samples = {
-        "all": ParticleConfig(budget=500),
-        "some": ParticleConfig(budget=20),
-        "drawn": ParticleConfig(budget=20, max_listed=0),
-    }
-    for (kind, policy), (name, particles) in itertools.product(kinds.items(), samples.items()):
+    samples = {"all": {"budget": 500}, "some": {"budget": 20}}
+    samples["drawn"] = {"budget": 20, "max_listed": 0}
+    for (kind, order), (name, sample) in itertools.product(
+        {"particle sepot": None, "knowledge limited": 1}.items(), samples.items()
+    ):
         for gadget in ("resolving", "unsafe"):
             config = SearchConfig(effort=few, gadget=gadget)
             yield (
                 f"played {kind} {name} {gadget}",
-                functools.partial(
-                    policy, game, _act, critic, ROUNDS, config=config, particles=particles
-                ),
+                functools.partial(_below_particles, game, critic, config, order, **sample),
             )
-    second = ParticleConfig(budget=40, order=2)
     yield (
         "played knowledge limited order 2",
-        lambda: KnowledgeLimitedPolicy(
-            game, _act, critic, ROUNDS, config=SearchConfig(effort=few), particles=second
-        ),
+        functools.partial(_below_particles, game, critic, SearchConfig(effort=few), 2, budget=40),
     )
     uniform = UniformPolicy(game, [0, 1])
     late = LatePolicy(uniform, uniform, 1)
@@ -248,6 +241,20 @@ def _played(game: pyspiel.Game) -> Iterator[Case]:
         "played mirror descent",
         lambda: MirrorDescentPolicy(game, _act, MirrorDescentConfig(magnet=0.1, num_rollouts=100)),
     )
+
+
+def _below_particles(
+    game: pyspiel.Game, critic: Critic, config: SearchConfig, order: int | None, **sample: int
+) -> Any:
+    """Search below a sample, or by knowledge of an order, which older checkouts have as classes."""
+    module, name, order_then = "sepot", "SePoTPlayPolicy", order
+    if "particles" not in inspect.signature(SePoTPlayPolicy).parameters:
+        module, name, order_then = "particle_sepot", "ParticleSePoTPolicy", 1
+        if order is not None:
+            module, name, order_then = "knowledge_limited", "KnowledgeLimitedPolicy", order
+    found = importlib.import_module(f"spiel_dl.algorithms.{module}")
+    kind, particles = getattr(found, name), found.ParticleConfig(order=order_then, **sample)
+    return kind(game, _act, critic, ROUNDS, config=config, particles=particles)
 
 
 def _along(policy: Any, game: pyspiel.Game) -> np.ndarray:

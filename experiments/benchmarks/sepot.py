@@ -23,6 +23,7 @@ import pyspiel
 import scipy.sparse
 
 from spiel_dl.algorithms.sepot import SearchConfig, SePoTPlayPolicy
+from spiel_dl.games.features import num_features
 from spiel_dl.learning import history_features
 from spiel_dl.learning.critic_network import CriticNetwork, NetworkCritic
 from spiel_dl.learning.transformations import action_values, paper_transformations
@@ -83,9 +84,7 @@ class Problem(NamedTuple):
 def make_searcher() -> Searcher:
     """Untrained networks."""
     game = load_turn_based(GAME)
-    network = PolicyNetwork(
-        game.information_state_tensor_size(), game.num_distinct_actions(), HIDDEN_SIZES
-    )
+    network = PolicyNetwork(num_features(game), game.num_distinct_actions(), HIDDEN_SIZES)
     blueprint = NetworkPolicy(game, network, network.initial_parameters(seed=1))
     names = paper_transformations(action_values(game)).names
     critics = CriticNetwork(history_features.size(game), len(names), HIDDEN_SIZES)

@@ -17,9 +17,8 @@ from open_spiel.python import policy as openspiel_policy
 
 from experiments import experiment
 from experiments.settings import check_least
-from spiel_dl.algorithms.knowledge_limited import KnowledgeLimitedPolicy
 from spiel_dl.algorithms.mirror_descent_search import MirrorDescentConfig, MirrorDescentPolicy
-from spiel_dl.algorithms.particle_sepot import ParticleConfig, ParticleSePoTPolicy
+from spiel_dl.algorithms.sepot import ParticleConfig, SePoTPlayPolicy
 from spiel_dl.learning.critics import ExactCritic, RecognisingCritic
 from spiel_dl.learning.self_play import ActingPolicy
 from spiel_dl.learning.transformations import transformations_by_name
@@ -136,14 +135,14 @@ def searched(
         )
     transformations = transformations_by_name(PRESETS[game].transformations, tree.game)
     critic = RecognisingCritic(ExactCritic(tree, table.strategies, transformations))
-    kind = ParticleSePoTPolicy if method == PARTICLE_SEPOT else KnowledgeLimitedPolicy
-    return kind(
+    order = None if method == PARTICLE_SEPOT else 1
+    return SePoTPlayPolicy(
         tree.game,
         act,
         critic,
         DepthLimit(rounds=1),
         config=SearchConfig(effort=Effort(settings.iterations)),
-        particles=ParticleConfig(budget=budget, seed=seed),
+        particles=ParticleConfig(budget=budget, seed=seed, order=order),
         max_kept=MAX_KEPT,
     )
 

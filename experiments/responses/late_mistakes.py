@@ -55,16 +55,14 @@ _SHOWN = 0.5
 _ITERATIONS = 1000
 # Parts of a best response's gain, per step.
 _TOLERANCE = 1e-3
-_NUM_SAMPLES = 10
 # Of exploitability, in parts of a best response's gain: what is equal.
 _EQUAL = 2e-3
 RNR, ABD = "RNR", "ABD"
 CDRNR = {"sliding": "CDRNR, sliding", "block": "CDRNR, block"}
 SWEPT = (RNR, *CDRNR.values(), ABD)
 """The methods that are measured at all p; the others are at one."""
-ABD_BLOCK, ABD_SAMPLED = "ABD, block", f"ABD, {_NUM_SAMPLES} games for a value"
-ABD_CONSTANT = "ABD, constant actions"
-METHODS = (*SWEPT, ABD_BLOCK, ABD_SAMPLED, ABD_CONSTANT)
+ABD_BLOCK, ABD_CONSTANT = "ABD, block", "ABD, constant actions"
+METHODS = (*SWEPT, ABD_BLOCK, ABD_CONSTANT)
 """All methods, in the order of the report."""
 
 
@@ -112,7 +110,6 @@ def methods(responder: Responder, limit: DepthLimit) -> Mapping[str, Respond]:
         found[name] = functools.partial(_cdrnr, responder, limit, effort, scheme)
     found[ABD] = abd
     found[ABD_BLOCK] = functools.partial(abd, scheme="block")
-    found[ABD_SAMPLED] = functools.partial(abd, num_samples=_NUM_SAMPLES)
     found[ABD_CONSTANT] = lambda p: abd(
         p, portfolios=transformed_portfolios(*who, transformations="pure")
     )
@@ -161,7 +158,6 @@ def _compute(study: Study) -> Rows:
             "iterations": _ITERATIONS,
             "tolerance": _TOLERANCE,
             "equilibrium_iterations": EQUILIBRIUM_ITERATIONS,
-            "num_samples": _NUM_SAMPLES,
         }
         find = functools.partial(_measure_all, study, game, labels, limit)
         points = study.workspace.part(file_name("late", *labels.values()), told, find)

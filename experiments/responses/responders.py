@@ -33,6 +33,12 @@ _GAMES = {
         "python_goofspiel_ii(num_cards=5,points_order=descending,returns_type=point_difference)"
     ),
     "liars_dice": "liars_dice(numdice=1,dice_sides=4)",
+    # Hold'em on a turn, a chip as the big blind.
+    "turn": (
+        "python_holdem(board=QsJh2h4d,board_cards=[0;1],stacks=[30;30],blinds=[10;10],"
+        "min_wager=0.0,bets=50% allin,range_0=AhAd;KcKd;AsQh;KhTh;7s6s,"
+        "range_1=JcJd;AcQd;KsTs;8h7h;5c5d)"
+    ),
     "battleships_2x2": "python_battleships(board_width=2,board_height=2,ship_sizes=[2])",
 }
 _SYMMETRIC = tuple(name for name in _GAMES if name.startswith("goofspiel"))
@@ -45,7 +51,7 @@ _EFG = {
 }
 
 
-_POKER = ("leduc_poker", "python_leduc", "kuhn_poker", "python_kuhn_poker")
+_POKER = ("leduc_poker", "python_leduc", "kuhn_poker", "python_kuhn_poker", "python_holdem")
 """Short names of the games that LBR is for."""
 MAX_LP_PAYOFFS = 100_000
 """Up to this many payoffs of a game, linear programs of responses take seconds."""
@@ -151,14 +157,16 @@ CFR_READINGS = {
 def load_model(name: str, tree: GameTree) -> ArrayPolicy:
     """The model of a name.
 
-    "fool" in the games that have one; one of `CFR_READINGS` and ":", the number of iterations; else
-    `registry.load_array_policy`.
+    "fool" in the games that have one; one of `small_games.HABITS` in hold'em; one of
+    `CFR_READINGS` and ":", the number of iterations; else `registry.load_array_policy`.
 
     Raises:
       ValueError: if there is no policy of this name.
     """
     if name == "fool":
         return small_games.fool(tree)
+    if name in small_games.HABITS:
+        return small_games.habitual(tree, name)
     reading, _, iterations = name.partition(":")
     if reading not in CFR_READINGS or reading == "cfr":
         return load_array_policy(name, tree)

@@ -122,6 +122,34 @@ def _losses(way: int, by_chance: bool) -> list[float]:
     return losses
 
 
+HABITS = ("calls", "folds", "overbets")
+"""Of players of hold'em: always, three times in four, three times in four."""
+_HABIT = 0.75
+
+
+def habitual(tree: GameTree, habit: str) -> ArrayPolicy:
+    """A player of hold'em who calls or checks always, or mostly folds, or wagers the most it can.
+
+    Where it cannot do so, and the fourth time, it does anything else, each as often.
+
+    Raises:
+      ValueError: if it is another game.
+    """
+    if tree.game.get_type().short_name != "python_holdem":
+        raise ValueError(f"{habit!r} is a model in hold'em, not in {tree.game}; use another one")
+    policy = ArrayPolicy.uniform(tree)
+    for player, treeplex in enumerate(tree.treeplexes):
+        for infoset in range(treeplex.num_infosets):
+            actions = tree.legal_actions(player, infoset)
+            wanted = {"calls": 1, "folds": 0, "overbets": max(2, int(actions[-1]))}[habit]
+            is_wanted, share = actions == wanted, 1.0 if habit == "calls" else _HABIT
+            if is_wanted.any():
+                others = (1.0 - share) / max(1, len(actions) - 1)
+                row = np.where(is_wanted, share if len(actions) > 1 else 1.0, others)
+                policy.strategies[player][treeplex.sequences(infoset)] = row
+    return policy
+
+
 def fool(tree: GameTree) -> ArrayPolicy:
     """The model of a `lost_actions_efg`: comes in, pays, and enters no other way.
 

@@ -216,7 +216,7 @@ def cdbr(responder: Responder, ahead: int) -> tuple[ArrayPolicy, float]:
 
 def _learned(responder: Responder, episodes: int) -> dict[str, float]:
     """What a reinforcement learner finds, and its cost."""
-    from spiel_dl.algorithms import abr  # It needs dm-tree, which the rest does not.
+    from experiments.responses import abr  # It needs dm-tree, which the rest does not.
 
     response = abr.approximate_best_response(
         responder.tree.game,
@@ -226,6 +226,6 @@ def _learned(responder: Responder, episodes: int) -> dict[str, float]:
     )
     return {
         "abr": responder.judge(response.policy)["percent"],
-        "abr_episodes": response.episodes,
+        "abr_episodes": episodes,
         "abr_seconds": response.seconds,
     }

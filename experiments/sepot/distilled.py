@@ -44,7 +44,7 @@ from spiel_dl.value_functions import training
 from spiel_dl.value_functions.base import ValueFunction
 from spiel_dl.value_functions.dataset import Dataset, DatasetConfig
 from spiel_dl.value_functions.generation import random_ranges, value_ranges
-from spiel_dl.value_functions.multi_valued import MultiValuedStates
+from spiel_dl.value_functions.multi_valued import MultiValuedLeaves
 from spiel_dl.value_functions.positional import PositionalNetwork
 from spiel_dl.value_functions.training import TrainingConfig
 
@@ -223,7 +223,7 @@ def measure(item: Item) -> list[dict[str, Any]]:
         critic: Critic = ExactCritic(tree, blueprint.strategies, transformations)
     else:
         critic = checkpoints.load(item.checkpoint, tree).critic
-    functions = [multi_valued_states(tree, critic, player) for player in (0, 1)]
+    functions = [MultiValuedStates(critic, player) for player in (0, 1)]
     networks, errors = [], []
     for player in (0, 1):
         network, error = _distil(item, trunk, functions[player], player)
@@ -245,13 +245,17 @@ def measure(item: Item) -> list[dict[str, Any]]:
     return rows
 
 
-def multi_valued_states(tree: GameTree, critic: Critic, player: int) -> MultiValuedStates:
+@dataclasses.dataclass(frozen=True)
+class MultiValuedStates(ValueFunction):
     """The value function of a player who searches, by a critic."""
 
-    def utilities(leaves: LeafSet) -> np.ndarray:
-        return critic.values(tree, leaves.histories, player)[:, None, :]
+    critic: Critic
+    player: int
 
-    return MultiValuedStates(player, utilities)
+    def bind(self, leaves: LeafSet) -> MultiValuedLeaves:
+        """See `ValueFunction`."""
+        values = self.critic.values(leaves.tree, leaves.histories, self.player)
+        return MultiValuedLeaves(leaves, self.player, values)
 
 
 def distilled_dataset(

@@ -2,8 +2,9 @@
 
     write_onnx(dl.load_policy("rnad:leduc"), "leduc.onnx")
 
-The file's inputs are `observation` (float32 [N, D], information state tensors) and `legal` (bool
-[N, A]); its output is `policy` (float32 [N, A]), 0 for illegal actions. Its metadata name the game.
+The file's inputs are `observation` (float32 [N, F], what the network sees: `Rules.features`, or
+`spiel_dl.games.features.features(state, player)`) and `legal` (bool [N, A]); its output is `policy`
+(float32 [N, A]), 0 for illegal actions. Its metadata name the `game`, and what is seen, `sight`.
 `load_policy("onnx:leduc.onnx", game)` plays it.
 Needs `pip install -c constraints.txt -e ".[adapters]"` in the repository.
 """
@@ -89,5 +90,5 @@ def _model(policy: NetworkPolicy) -> onnx.ModelProto:
     )
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", _OPSET)])
     model.ir_version = 8  # Of that opset, which runtimes of the last years read.
-    helper.set_model_props(model, {"game": str(policy.game)})
+    helper.set_model_props(model, {"game": str(policy.game), "sight": network.sight})
     return model

@@ -16,10 +16,10 @@ A step solves the game from the root down to the horizon:
      "joint", the only one here.
 
 With all pure strategies in both portfolios a step is the whole game, and ABD is the restricted Nash
-response (`algorithms.rnr`). With fewer, the player can do less behind the horizon than it will be
-able to, and so can an opponent that does not follow the model. The first only costs gain. The
-second makes the game look safer than it is: p bounds the exploitability no more, as it does in
-CDRNR's joint gadget.
+response (`algorithms.rnr`; tests hold it to that). With fewer, the player can do less behind the
+horizon than it will be able to, and so can an opponent that does not follow the model. The first
+only costs gain. The second makes the game look safer than it is: p bounds the exploitability no
+more, as it does in CDRNR's joint gadget.
 
 ```python
 model = opponent_models.errs_beyond(game, limit, equilibrium, ArrayPolicy.uniform(game))
@@ -32,6 +32,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from typing import TypeAlias
 
 import numpy as np
 from open_spiel.python import policy as openspiel_policy
@@ -43,15 +44,17 @@ from spiel_dl.policies.portfolios import Portfolios
 from spiel_dl.search.respond_to import DEFAULT_EFFORT, ResponsePolicy, response_source
 from spiel_dl.search.spec import Root, Spec
 from spiel_dl.solvers.effort import Effort
+from spiel_dl.solvers.history_values import history_values
 from spiel_dl.solvers.restricted_game import check_probability
 from spiel_dl.solvers.variants import CFR_PLUS
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.leaf_set import LeafSet
 from spiel_dl.tree.load import AnyGame, compile_game
-from spiel_dl.value_functions.matrices import AnyPortfolios, ExactMatrices, SampledMatrices
 
-PORTFOLIOS = ("cfr", "transformations", "pure")
+AnyPortfolios: TypeAlias = Portfolios | Callable[[LeafSet[GameTree]], Portfolios]
+"""The same for all leaves, or made for those of a trunk."""
+PORTFOLIOS = ("cfr", "transformations")
 _BLUEPRINT_ITERATIONS = 100
 
 
@@ -68,8 +71,6 @@ class ABDPolicy(ResponsePolicy):
         p: float,
         scheme: str = "sliding",
         portfolios: str | AnyPortfolios = "cfr",
-        num_samples: int | None = None,
-        seed: int = 0,
         exact: bool = False,
         effort: Effort = DEFAULT_EFFORT,
     ):
@@ -84,11 +85,8 @@ class ABDPolicy(ResponsePolicy):
           scheme: "sliding": a step at every level. "block": a step every so many levels.
           portfolios: "cfr": CFR's iterates against an opponent who follows the model with
             probability p. "transformations": SePoT's 22 of an average of CFR+, and the best
-            response to the model. "pure": all pure strategies, in tiny games. Or `Portfolios` of
-            one's own; or a function that makes them for the leaves of a trunk.
-          num_samples: games to play from a leaf for each pair of strategies; None: matrices are
-            exact.
-          seed: of these games.
+            response to the model. Or `Portfolios` of one's own; or a function that makes them for
+            the leaves of a trunk.
           exact: solve each step by linear programming, not by CFR.
           effort: how long to iterate, in each step.
 
@@ -98,27 +96,37 @@ class ABDPolicy(ResponsePolicy):
         check_probability(p)
         source = response_source(game, player, model, depth_limit, scheme)
         known = source.known
+        made: AnyPortfolios
         if isinstance(portfolios, str):
             made = _portfolios(portfolios, known, player, p)
         elif isinstance(portfolios, Portfolios):
             made = _checked(portfolios, known, player)
         else:
             made = functools.partial(_made_at, make=portfolios, model=known, player=player)
-        matrices: ExactMatrices | SampledMatrices = ExactMatrices(player, made)
-        if num_samples is not None:
-            matrices = SampledMatrices(player, made, num_samples, seed)
-        spec = Spec(
-            functools.partial(_at_leaves, matrices=matrices),
-            "joint",
-            p=p,
-            model_to_the_end=True,
-            exact=exact,
-        )
+        spec = Spec(ByPortfolios(made), "joint", p=p, model_to_the_end=True, exact=exact)
         super().__init__(source, spec, effort)
 
 
-def _at_leaves(root: Root, matrices: ExactMatrices | SampledMatrices) -> np.ndarray:
-    return matrices(root.trunk.leaves)
+class ByPortfolios:
+    """Leaves worth what both players' portfolios earn against each other; a `ValuesAt`.
+
+    No value function has to be learned and nobody has to be rational behind the leaves; strategies
+    that are known are followed to the end.
+    """
+
+    def __init__(self, portfolios: AnyPortfolios):
+        """Takes the portfolios of the searching player and its opponent."""
+        self._portfolios = portfolios
+        self._known: list[np.ndarray] | None = None
+
+    def __call__(self, root: Root) -> np.ndarray:
+        """Expected utilities of the searching player: float64 [N, J, K]."""
+        leaves, fixed = root.trunk.leaves, self._portfolios
+        portfolios = fixed if isinstance(fixed, Portfolios) else fixed(leaves)
+        if self._known is None or portfolios is not fixed:
+            _, own, others = portfolios
+            self._known = [history_values(leaves.tree, root.player, one, others) for one in own]
+        return np.stack([values[leaves.histories] for values in self._known], axis=1)
 
 
 def transformed_portfolios(
@@ -162,20 +170,15 @@ def transformed_portfolios(
     )
 
 
-def _portfolios(name: str, model: ArrayPolicy, player: int, p: float) -> AnyPortfolios:
+def _portfolios(name: str, model: ArrayPolicy, player: int, p: float) -> Portfolios:
     """The portfolios of a name."""
+    if name not in PORTFOLIOS:
+        raise ValueError(f"portfolios={name!r} must be one of {PORTFOLIOS}, or Portfolios")
     tree = model.tree
     assert isinstance(tree, GameTree)
-    make: dict[str, Callable[[], AnyPortfolios]] = {
-        "cfr": lambda: portfolio_makers.of_cfr(tree, player, model, p=p),
-        "transformations": lambda: transformed_portfolios(tree, player, model),
-        "pure": lambda: functools.partial(
-            portfolio_makers.pure_continuations, player=player, model=model
-        ),
-    }
-    if name not in make:
-        raise ValueError(f"portfolios={name!r} must be one of {PORTFOLIOS}, or Portfolios")
-    return make[name]()
+    if name == "cfr":
+        return portfolio_makers.of_cfr(tree, player, model, p=p)
+    return transformed_portfolios(tree, player, model)
 
 
 def _made_at(

@@ -5,9 +5,8 @@ Sequential Games", section 4. As in CDBR, each step looks down to a horizon. But
 follows the model only with probability p, and else does what is worst for the player, who does not
 see which. So its realization plan above the horizon is p * model + (1 - p) * free, also in the
 ranges that the value function gets (`solvers.restricted_game`). p = 0 is continual resolving, and
-one step over the whole game is the restricted Nash response (`algorithms.rnr`). p = 1 is CDBR with
-the same scheme and depth limit, up to which of a step's solutions is found; by default, CDBR slides
-and CDRNR goes in blocks.
+one step over the whole game is the restricted Nash response (`algorithms.rnr`). p = 1 is CDBR, up
+to which of a step's solutions is found.
 
 The opponent may have come to a step by another way than the step before expected. What makes up for
 it is the gadget. *Gain* is the expected utility against the model less the game's value v; *safety*
@@ -73,9 +72,8 @@ class CDRNRPolicy(ResponsePolicy):
         depth_limit: DepthLimit,
         *,
         p: float,
-        scheme: str = "block",
+        scheme: str = "sliding",
         gadget: str = "joint",
-        refinement: str | None = None,
         value_function: AnyValueFunction | None = None,
         exact: bool = False,
         effort: Effort = DEFAULT_EFFORT,
@@ -88,14 +86,12 @@ class CDRNRPolicy(ResponsePolicy):
           model: the opponent's policy as far as it is known; its part for `player` is not read.
           depth_limit: how many levels a step looks ahead.
           p: the probability that the opponent follows the model, 0 to 1.
-          scheme: "block": a step every so many levels. "sliding": a step at every level.
+          scheme: "sliding": a step at every level. "block": a step every so many levels, as the
+            papers define it.
           gadget: "joint", "full", "full_trunk", "resolving", "max_margin" or "reach_max_margin";
             see above. The last three know what the opponent had before where a step ends only, if
             a value function tells it: they cannot slide with one. The full ones have no one
             horizon, so they take one value function for all leaves.
-          refinement: refines the last three, where the opponent that does not follow the model need
-            not enter: "ones", "prior" (by the model's reach) or "mixed", see `solvers.refinement`;
-            None: does not.
           value_function: values what lies at the horizon: one for all steps, or one for each depth
             limit, counted from the root, at which a step ends. None: the optimal value function, by
             solving all the rest of the game in each step.
@@ -106,7 +102,7 @@ class CDRNRPolicy(ResponsePolicy):
           ValueError: if the game cannot be compiled or cut, if an argument is not valid, or if the
             gadget cannot be used with this scheme and this value function.
         """
-        check_gadget(gadget, refinement, GADGETS)
+        check_gadget(gadget, allowed=GADGETS)
         check_probability(p)
         if gadget in SAFE_GADGETS and scheme == "sliding" and value_function is not None:
             raise ValueError(
@@ -122,4 +118,4 @@ class CDRNRPolicy(ResponsePolicy):
             )
         source = response_source(game, player, model, depth_limit, scheme)
         values = values_by(source.pieces, value_function)
-        super().__init__(source, Spec(values, gadget, refinement, p=p, exact=exact), effort)
+        super().__init__(source, Spec(values, gadget, p=p, exact=exact), effort)

@@ -133,39 +133,9 @@ class PredictiveCFRPlusSolver(CFRSolver):
 
 
 class DiscountedCFRSolver(CFRSolver):
-    """Discounted CFR (Brown and Sandholm 2019)."""
+    """Discounted CFR (Brown and Sandholm 2019), with their exponents. `Weighting` has others."""
 
     variant = variants.DISCOUNTED_CFR
-
-    def __init__(
-        self,
-        game: AnyGame,
-        *,
-        alpha: float = variants.DISCOUNTED_CFR.alpha,
-        beta: float = variants.DISCOUNTED_CFR.beta,
-        gamma: float = variants.DISCOUNTED_CFR.gamma,
-        alternating_updates: bool = True,
-        num_threads: int = 1,
-    ):
-        """Starts at the uniform policy.
-
-        Args:
-          game: the game, its game string, or the compiled game.
-          alpha: exponent of the discount of positive regrets, t^alpha / (t^alpha + 1).
-          beta: exponent of the discount of negative regrets.
-          gamma: exponent of the averaging weight, t^gamma.
-          alternating_updates: update the players in turn, not at once.
-          num_threads: threads per iteration.
-
-        Raises:
-          ValueError: if the game cannot be compiled, or for impossible exponents or threads.
-        """
-        super().__init__(
-            game,
-            variant=Weighting(alpha, beta, gamma),
-            alternating_updates=alternating_updates,
-            num_threads=num_threads,
-        )
 
 
 SOLVERS: dict[str, type[CFRSolver]] = {

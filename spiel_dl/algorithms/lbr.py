@@ -28,7 +28,7 @@ from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.histories import CHANCE_PLAYER, check_player
 from spiel_dl.tree.load import AnyGame, compile_game
 
-_FOLD_CALL_GAMES = ("leduc_poker", "python_leduc")
+_FOLD_CALL_GAMES = ("leduc_poker", "python_leduc", "python_holdem", "universal_poker")
 """Games in which 0 is to fold, legal only against a bet, and 1 to check or call."""
 _PASS_BET_GAMES = ("kuhn_poker", "python_kuhn_poker")
 """Games in which 0 is to check or, against a bet, to fold, and 1 to bet or to call."""
@@ -50,8 +50,7 @@ def local_best_response(game: AnyGame, player: int, model: openspiel_policy.Poli
     """The local best response of a player to an opponent's policy.
 
     Args:
-      game: the game, its game string, or the compiled game: kuhn_poker, leduc_poker or
-        python_leduc.
+      game: the game, its game string, or the compiled game: one of poker.
       player: who responds.
       model: the opponent's policy; its part for `player` is not read.
 

@@ -1,7 +1,16 @@
-"""Mirror-descent search: decides by one update of the blueprint, without a subgame.
+"""Mirror-descent search: decides by one update of the blueprint, in the infoset at hand alone.
 
-Sokota et al. (2023), "The Update-Equivalence Framework for Decision-Time Planning";
-`search.mirror_descent` says how.
+Sokota et al. (2023), "The Update-Equivalence Framework for Decision-Time Planning". To do what an
+update of the whole policy would do here, nothing need be known but what each action is worth if
+everybody goes on by the blueprint:
+
+  1. Histories of the player's infoset are drawn by both players' blueprint (`search.beliefs`).
+  2. From each, after each action, games are played out by the blueprint; q is the mean utility.
+  3. The player's policy is pi' ~ (pi e^(eta q) rho^(eta alpha))^(1 / (1 + eta alpha)), the step of
+     magnetic mirror descent, with stepsize eta and a uniform magnet rho; alpha = 0 is mirror
+     descent. Utilities are measured in the utility range, so that eta means the same in all games.
+
+No subgame is solved, and no public state is needed.
 
     policy = MirrorDescentPolicy(game, blueprint, MirrorDescentConfig(stepsize=1.0))
 
@@ -12,16 +21,136 @@ nothing: too large a stepsize is a best response to the blueprint, and as exploi
 
 from __future__ import annotations
 
-from spiel_dl.search.mirror_descent import MirrorDescentSource
-from spiel_dl.search.policy import SearchPolicy
-from spiel_dl.search.policy_rows import AnyBlueprint
+from typing import NamedTuple
+
+import numpy as np
+import pyspiel
+
+from spiel_dl.learning.rollouts import PlayOn
+from spiel_dl.search.beliefs import Beliefs
+from spiel_dl.search.played import PlayedSource, PlayedWay
+from spiel_dl.search.policy import Answer, Search, SearchPolicy
+from spiel_dl.search.policy_rows import (
+    AnyBlueprint,
+    TensorPolicy,
+    acting_blueprint,
+    play_on_by,
+)
 from spiel_dl.search.sepot_config import MirrorDescentConfig as MirrorDescentConfig
 from spiel_dl.search.spec import Spec
 from spiel_dl.solvers.effort import Effort
+from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.load import AnyGame
 
 _MAX_KEPT = 16
 """How many searches are remembered."""
+
+
+class ActionValues(NamedTuple):
+    """What a search found.
+
+    Attributes:
+      actions: the legal actions, in order.
+      values: float64 [A], what each is worth to the player, in utility ranges.
+      policy: float64 [A], the policy after the step.
+    """
+
+    actions: list[int]
+    values: np.ndarray
+    policy: np.ndarray
+
+
+class MirrorDescentSource(PlayedSource[ActionValues]):
+    """Searches in every decision, each by itself.
+
+    Attributes:
+      config: how.
+      num_drawn: how many searches were made in public states that were not listed.
+    """
+
+    is_private = True
+
+    def __init__(self, game: AnyGame, blueprint: AnyBlueprint, config: MirrorDescentConfig):
+        """Loads the game; see `MirrorDescentPolicy`."""
+        super().__init__(game, DepthLimit(moves=1))
+        self.config = config
+        self.num_drawn = 0
+        self._beliefs = Beliefs(self.game, config.max_listed)
+        acting = acting_blueprint(blueprint)
+        self.blueprint = TensorPolicy(self.rules, acting)
+        self._play_on: PlayOn = play_on_by(self.rules, acting)
+
+    @property
+    def num_regenerations(self) -> int:
+        """How often a draw was made anew, by uniform play; see `search.beliefs`."""
+        return self._beliefs.num_regenerations
+
+    def following(
+        self, way: PlayedWay, position: int | None, kept: ActionValues | None
+    ) -> int | None:
+        """See `Source`: the decision at hand; no other one matters."""
+        del kept
+        last = way.decisions[-1]
+        return last if position is None or position < last else None
+
+    def solve(
+        self,
+        way: PlayedWay,
+        position: int,
+        before: ActionValues | None,
+        spec: Spec,
+        search: Search,
+    ) -> ActionValues:
+        """Estimates action values, and makes the step; see `Source`. No game is solved."""
+        del before, spec, search
+        here, player = way.here(position), way.player
+        actions = np.flatnonzero(self.rules.legal_actions(here)[0].numpy())
+        policy = self.blueprint(here, player)[0, actions]
+        generator = self.generator(self.config.seed, way, position)
+        values = self._values(way, position, actions, generator)
+        return ActionValues(actions.tolist(), values, self._stepped(policy / policy.sum(), values))
+
+    def answer(self, way: PlayedWay, state: pyspiel.State, kept: ActionValues | None) -> Answer:
+        """See `Source`: the policy after the step."""
+        del way, state
+        assert kept is not None
+        return Answer(dict(zip(kept.actions, kept.policy.tolist(), strict=True)))
+
+    def _values(
+        self, way: PlayedWay, position: int, actions: np.ndarray, generator: np.random.Generator
+    ) -> np.ndarray:
+        """What each action (int64 [A]) is worth to the player: float64 [A], in utility ranges."""
+        player, config = way.player, self.config
+        here = way.here(position)
+        public_key = int(way.public_keys[position])
+        tensor = self.rules.public_tensor(here, True)[0]
+        belief = self._beliefs.of(public_key, tensor, self.blueprint, changing=())
+        self.num_drawn += belief.num_histories is None
+        drawn = belief.infoset(player, here, config.budget, generator)
+        # The player's own reach is the same in all of them, and may be 0.
+        weight = drawn.chance_reach * drawn.copies
+        by_opponent = weight * drawn.reach[1 - player]
+        # What the opponent's blueprint never does has happened all the same.
+        weight = by_opponent if by_opponent.any() else weight
+        repeats = -(-config.num_rollouts // (drawn.num_particles * len(actions)))
+        rows = np.repeat(np.arange(drawn.num_particles), len(actions) * repeats)
+        moves = np.tile(np.repeat(actions, repeats), drawn.num_particles)
+        returns = self._play_on(drawn.states, rows, moves, generator)
+        by_history = returns.reshape(drawn.num_particles, len(actions), repeats).mean(axis=2)
+        sign = 1.0 if player == 0 else -1.0
+        utility_range = self.rules.max_utility - self.rules.min_utility
+        found: np.ndarray = sign * (weight @ by_history) / (weight.sum() * utility_range)
+        return found
+
+    def _stepped(self, policy: np.ndarray, values: np.ndarray) -> np.ndarray:
+        """A policy (float64 [A]) after the step."""
+        stepsize, magnet = self.config.stepsize, self.config.magnet
+        with np.errstate(divide="ignore"):
+            # The uniform magnet adds the same to all logits.
+            logits = (np.log(policy) + stepsize * values) / (1 + stepsize * magnet)
+        weights = np.exp(logits - logits.max())
+        stepped: np.ndarray = weights / weights.sum()
+        return stepped
 
 
 class MirrorDescentPolicy(SearchPolicy):

@@ -27,8 +27,7 @@ import torch
 from spiel_dl.learning.policy_gradient import (
     PolicyGradientConfig,
     PolicyGradientLearner,
-    divergence,
-    move_ratio,
+    PolicyLoss,
 )
 from spiel_dl.learning.sources import Trajectories
 from spiel_dl.policies.policy_network import MaskedPolicy
@@ -79,13 +78,17 @@ class MMDSolver(PolicyGradientLearner):
         trajectories: Trajectories,
         advantage: torch.Tensor,
         magnets: list[torch.Tensor],
-    ) -> torch.Tensor:
-        """As in the module's docstring: float32 [T, B]."""
-        loss = self.config.magnet_weight * divergence(current, magnets[0])
-        loss = loss - move_ratio(current, trajectories) * advantage
+    ) -> PolicyLoss:
+        """As in the module's docstring.
+
+        A divergence KL(pi, other) is the sum of pi log(pi / other). The logarithm is also its
+        slope, up to the constant 1.
+        """
+        slope = (current.log_policy - magnets[0]).mul_(self.config.magnet_weight)
+        old, column = trajectories.behaviour, trajectories.action.unsqueeze(-1)
         if self.config.num_epochs > 1:
             # Illegal actions have probability 0 in both policies.
-            old = trajectories.behaviour
             log_old = old.clamp(min=torch.finfo(old.dtype).tiny).log()
-            loss = loss + divergence(current, log_old) / self.config.stepsize
-        return loss
+            slope.add_(current.log_policy - log_old, alpha=1 / self.config.stepsize)
+        slope.scatter_add_(-1, column, -advantage.unsqueeze(-1) / old.gather(-1, column))
+        return PolicyLoss.linear(current, slope)

@@ -26,6 +26,7 @@ import torch
 from spiel_dl.learning.policy_gradient import (
     PolicyGradientConfig,
     PolicyGradientLearner,
+    PolicyLoss,
     move_ratio,
 )
 from spiel_dl.learning.sources import Trajectories
@@ -66,21 +67,30 @@ class PPOSolver(PolicyGradientLearner):
         trajectories: Trajectories,
         advantage: torch.Tensor,
         magnets: list[torch.Tensor],
-    ) -> torch.Tensor:
-        """As in the module's docstring: float32 [T, B]."""
-        return -self._gain(move_ratio(current, trajectories), advantage)
+    ) -> PolicyLoss:
+        """As in the module's docstring."""
+        gain, counts = self._gain(move_ratio(current, trajectories), advantage)
+        column = trajectories.action.unsqueeze(-1)
+        old = trajectories.behaviour.gather(-1, column)
+        slope = torch.zeros_like(current.policy)
+        slope.scatter_(-1, column, -(advantage * counts).unsqueeze(-1) / old)
+        return PolicyLoss(-gain, slope)
 
     def expected_loss(
         self, current: MaskedPolicy, trajectories: Trajectories, expected: torch.Tensor
-    ) -> torch.Tensor:
-        """As in the module's docstring: float32 [T, B]."""
+    ) -> PolicyLoss:
+        """As in the module's docstring."""
         old = trajectories.behaviour
         advantages = expected - (old * expected).sum(dim=-1, keepdim=True)
         # What is illegal has probability 0 in both.
         ratios = current.policy / old.clamp(min=torch.finfo(old.dtype).tiny)
-        return -(old * self._gain(ratios, advantages)).sum(dim=-1)
+        gain, counts = self._gain(ratios, advantages)
+        return PolicyLoss(-(old * gain).sum(dim=-1), -(advantages * counts))
 
-    def _gain(self, ratio: torch.Tensor, advantage: torch.Tensor) -> torch.Tensor:
-        """What a ratio gains, of the same shape: no more than at the end of the clip."""
+    def _gain(
+        self, ratio: torch.Tensor, advantage: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """What a ratio gains, no more than at the end of the clip; and where it would gain more."""
         clipped = ratio.clamp(1 - self.config.clip, 1 + self.config.clip)
-        return torch.minimum(ratio * advantage, clipped * advantage)
+        free, bounded = ratio * advantage, clipped * advantage
+        return torch.minimum(free, bounded), free <= bounded

@@ -46,7 +46,7 @@ from spiel_dl.learning.neurd import neurd_gradient
 from spiel_dl.learning.self_play_learner import SelfPlayLearner
 from spiel_dl.learning.sources import Trajectories
 from spiel_dl.learning.vtrace import Targets, v_trace
-from spiel_dl.policies.policy_network import MaskedPolicy
+from spiel_dl.policies.policy_network import MaskedPolicy, as_mask
 
 
 @dataclasses.dataclass(frozen=True)
@@ -160,11 +160,11 @@ class RNaDSolver(SelfPlayLearner):
         said = self._said(trajectories)
         outputs = seen.at_moves(said.outputs)
         logits, value = outputs[..., :-1], outputs[..., -1]
-        mask = trajectories.legal.to(logits.dtype)
+        mask = as_mask(trajectories.legal)
         current = MaskedPolicy.of(logits, mask)
         targets = self._targets(trajectories, current, mask)
         weight = _decision_weights(trajectories)
-        pull = weight.unsqueeze(-1) * neurd_gradient(
+        pull = neurd_gradient(
             logits,
             current.policy,
             targets.action_value,
@@ -172,7 +172,7 @@ class RNaDSolver(SelfPlayLearner):
             threshold=self.config.neurd_threshold,
             clip=self.config.neurd_clip,
             max_gain=self.config.neurd_max_gain,
-        )
+        ).mul_(weight.unsqueeze(-1))
         error = value - targets.value
         gradient = torch.cat([pull, (2 * weight * error).unsqueeze(-1)], dim=-1)
         self._follow(said, gradient, seen)

@@ -50,4 +50,13 @@ class RNRPolicy(CDRNRPolicy):
         Raises:
           ValueError: if the game cannot be compiled, or if an argument is not valid.
         """
-        super().__init__(game, player, model, BEYOND_THE_GAME, p=p, exact=exact, effort=effort)
+        super().__init__(
+            game,
+            player,
+            model,
+            BEYOND_THE_GAME,
+            p=p,
+            scheme="block",
+            exact=exact,
+            effort=effort,
+        )

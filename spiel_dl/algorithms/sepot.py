@@ -17,7 +17,13 @@ Games", section 4.2. To decide in a public state:
     policy = load("runs/sepot/leduc/checkpoint.safetensors", DepthLimit(rounds=1))  # trained ones
 
 `SePoTPolicy` searches in compiled games, `SePoTPlayPolicy` in games of any size with `Rules`, whose
-public states are reconstructed.
+public states are reconstructed. Where they are too large to list, it starts from some of their
+histories: a sample, or those of low-order knowledge (`search.samples`). Then steps 1 and 2 are as
+above, each history counts for those it stands for, and nothing is guaranteed; if the budget holds
+the whole public state, this is SePoT to the last digits.
+
+    policy = SePoTPlayPolicy(game, blueprint, critic, DepthLimit(rounds=1),
+                             particles=ParticleConfig(budget=500))
 
 Why these are the defaults of `SearchConfig` (others in `results/sepot/goofspiel_5/ablation.md`):
 
@@ -49,7 +55,7 @@ can do behind the leaves.
 from __future__ import annotations
 
 import os
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import torch
@@ -64,8 +70,9 @@ from spiel_dl.search.leaf_values import ByCritic
 from spiel_dl.search.played import MOST, BlueprintSource, Schedule
 from spiel_dl.search.policy import SearchPolicy
 from spiel_dl.search.policy_rows import AnyBlueprint, TensorPolicy, acting_blueprint
-from spiel_dl.search.samples import Sampler, WholePublicState
+from spiel_dl.search.samples import OfKnowledge, Sampler, SomeOfPublicState, WholePublicState
 from spiel_dl.search.sepot_config import MAX_HISTORIES
+from spiel_dl.search.sepot_config import ParticleConfig as ParticleConfig
 from spiel_dl.search.sepot_config import SearchConfig as SearchConfig
 from spiel_dl.search.spec import Spec
 from spiel_dl.tree.depth_limit import DepthLimit
@@ -163,7 +170,7 @@ class SePoTPlayPolicy(SearchPolicy):
         depth_limit: DepthLimit,
         *,
         config: SearchConfig | None = None,
-        sampler: Sampler | None = None,
+        particles: ParticleConfig | None = None,
         max_kept: int = MAX_KEPT,
     ):
         """Loads the game.
@@ -176,21 +183,21 @@ class SePoTPlayPolicy(SearchPolicy):
             sum to 1 in each row. Other policies are refused.
           critic: of this blueprint.
           depth_limit: how deep each search looks.
-          config: the rest; None: the defaults, with max_histories=25,000. A config of your own has
-            no bound unless it says one.
-          sampler: at which histories of a public state a search starts; None: at all.
+          config: the rest; None: the defaults, without particles with max_histories=25,000. A
+            config of your own has no bound unless it says one.
+          particles: from which histories of a public state a search starts; None: from all.
           max_kept: how many searches are remembered at most; the latest ones.
 
         Raises:
           ValueError: if the game has no rules, or if the blueprint is none of these.
         """
-        config = config or SearchConfig(max_histories=MAX_HISTORIES)
+        config = config or SearchConfig(max_histories=None if particles else MAX_HISTORIES)
         turn_based = turn_based_game(game)
         source = BlueprintSource(
             turn_based,
             TensorPolicy(rules_of(turn_based), acting_blueprint(blueprint)),
             depth_limit,
-            sampler or WholePublicState(min(config.max_histories or MOST, MOST)),
+            _sampler(config, particles),
             schedule=Schedule(
                 config.scheme, config.first_level, max_histories=config.max_histories
             ),
@@ -199,6 +206,13 @@ class SePoTPlayPolicy(SearchPolicy):
         super().__init__(source, spec, config.effort, max_kept=max_kept)
 
 
+def _sampler(config: SearchConfig, particles: ParticleConfig | None) -> Sampler:
+    if particles is None:
+        return WholePublicState(min(config.max_histories or MOST, MOST))
+    return SomeOfPublicState(particles) if particles.order is None else OfKnowledge(particles)
+
+
+@runtime_checkable
 class LearnerWithCritic(Protocol):
     """A learner of a policy and of a critic of it."""
 
@@ -212,7 +226,7 @@ class LearnerWithCritic(Protocol):
 def load(
     source: str | os.PathLike[str] | LearnerWithCritic,
     depth_limit: DepthLimit,
-    *,
+    *others: object,
     config: SearchConfig | None = None,
     game: AnyGame | None = None,
     device: torch.device | str = "cpu",
@@ -223,13 +237,21 @@ def load(
       source: a learner with a critic, its checkpoint (`run/train.py`), or the run directory
         that this is in.
       depth_limit: how deep each search looks.
+      *others: none; who has a game, a blueprint and a critic makes a `SePoTPolicy`.
       config: the rest; None: the defaults.
       game: the game, or the compiled game; None: that of the learner.
       device: where the networks of a checkpoint live.
 
     Raises:
-      ValueError: as `checkpoints.load` and `SePoTPolicy`.
+      ValueError: as `checkpoints.load` and `SePoTPolicy`, or if it is given anything else.
     """
+    is_path = isinstance(source, (str, os.PathLike))
+    if others or not (is_path or isinstance(source, LearnerWithCritic)):
+        raise ValueError(
+            "SePoT is made of a learner with a critic, its checkpoint or its run directory, and of "
+            "a depth limit; for a game, a blueprint and a critic of your own take "
+            "spiel_dl.algorithms.sepot.SePoTPolicy(game, blueprint, critic, depth_limit)"
+        )
     if isinstance(source, (str, os.PathLike)):
         blueprint, critic = checkpoints.load(source, game, device)
         return SePoTPolicy(game or critic.game, blueprint, critic, depth_limit, config=config)

@@ -25,8 +25,6 @@ optimal value function at the next limit would give. Margins are unnormalised cf
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from open_spiel.python import policy as openspiel_policy
 
@@ -40,7 +38,7 @@ from spiel_dl.tree.depth_limit import BEYOND_THE_GAME, DepthLimit
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.histories import check_player
 from spiel_dl.tree.load import AnyGame, compile_game
-from spiel_dl.tree.trunk import Trunk, cut
+from spiel_dl.tree.trunk import cut
 
 
 def safe_exploitation_search(
@@ -100,8 +98,13 @@ def _refine(
     form, opponent = subgame.sequence_form, 1 - player
     treeplex = form.treeplexes[player]
     own_plan = realization_plan(tree.treeplexes[player], strategy)
-    player_range = _range(subgame, player, own_plan)
-    model_range = _range(subgame, opponent, model_plan)
+    player_range, model_range = (
+        reach / (reach.sum() or 1.0)
+        for reach in (
+            subgame.root_range(player, own_plan),
+            subgame.root_range(opponent, model_plan),
+        )
+    )
     if not player_range.any() or not treeplex.num_infosets:
         return
     old_plan = realization_plan(treeplex, strategy[subgame.sequences[player]], player_range)
@@ -119,11 +122,3 @@ def _refine(
     new = search(root, spec, Effort()).strategy
     below_roots = slice(treeplex.num_root_sequences, None)
     strategy[subgame.sequences[player][below_roots]] = new[below_roots]
-
-
-def _range(subgame: Trunk[Any], player: int, plan: np.ndarray) -> np.ndarray:
-    """A plan's reach of the root infosets of a player, scaled to sum 1 or all 0: float64 [R]."""
-    starts = subgame.extent.starts
-    reach = subgame.by_root_infoset(player, starts, plan[subgame.tree.sequence[player, starts]])
-    mass = reach.sum()
-    return reach / mass if mass > 0 else reach

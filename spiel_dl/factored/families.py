@@ -34,6 +34,8 @@ _MOST_CARDS = 6
 # Of Oshi-Zumo: a coin more makes it four times as large.
 _MOST_COINS = 13
 _MANY_COINS = 10
+# Of hold'em.
+_MANY_HISTORIES = 1 << 20
 _TIC_TAC_TOE = StoneTensors(9, cell_stride=1, kind_stride=9, num_kinds=3, kinds=(0, 2, 1))
 Build = Callable[[int], FactoredGame]
 
@@ -75,7 +77,8 @@ def factored_game(game: pyspiel.Game | str, *, num_threads: int | None = None) -
             "python_abrupt_dark_hex; "
             f"liars_dice and python_liars_dice with at most {_MOST_BIDS} bids; goofspiel with "
             f"imp_info=true and at most {_MOST_CARDS} cards; oshi_zumo with min_bid from 1 on and "
-            f"at most {_MOST_COINS} coins"
+            f"at most {_MOST_COINS} coins; python_holdem; and universal_poker by fcpa, fc or limit "
+            "betting, with at most one deal to the board, potSize=0 and no handReaches"
         )
     build, _ = found
     return build(default_threads() if num_threads is None else num_threads)
@@ -181,6 +184,21 @@ def _liars_dice(game: pyspiel.Game, parameters: dict[str, Any]) -> tuple[Build, 
     return build, rules.num_bids >= _MANY_BIDS
 
 
+def _holdem(game: pyspiel.Game, parameters: dict[str, Any]) -> tuple[Build, bool] | None:
+    from spiel_dl.factored import holdem, universal_poker  # With torch, as these games' rules.
+
+    is_own = game.get_type().short_name == "python_holdem"
+    rules = game.rules if is_own else universal_poker.rules_of(parameters)
+    kind = holdem.HoldemGame if is_own else universal_poker.UniversalPokerGame
+    if rules is None:
+        return None
+
+    def build(num_threads: int) -> FactoredGame:
+        return kind.build(game, rules, num_threads=num_threads)
+
+    return build, holdem.num_histories(rules) > _MANY_HISTORIES
+
+
 def _simultaneous(game: pyspiel.Game, parameters: dict[str, Any]) -> tuple[Build, bool] | None:
     """Goofspiel and Oshi-Zumo, which OpenSpiel converts to turns."""
     own = parameters["game"]
@@ -212,6 +230,8 @@ _FAMILIES = {
     "python_dark_hex": _own_phantom,
     "python_abrupt_phantom_ttt": _own_phantom,
     "python_abrupt_dark_hex": _own_phantom,
+    "python_holdem": _holdem,
+    "universal_poker": _holdem,
     "liars_dice": _liars_dice,
     "python_liars_dice": _liars_dice,
     "turn_based_simultaneous_game": _simultaneous,

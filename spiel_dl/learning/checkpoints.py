@@ -145,7 +145,7 @@ def _blueprint(
     header: Mapping[str, Any],
     device: torch.device | str,
 ) -> NetworkPolicy | ArrayPolicy:
-    described = header.get("policy") or _description_before(arrays, header)
+    described = _policy_of(header)
     if "strategies" in described:
         first, second = (arrays[name] for name in described["strategies"])
         return ArrayPolicy(compile_game(game), (first, second))
@@ -172,16 +172,12 @@ def _sight(described: Mapping[str, Any]) -> Sight:
     return found
 
 
-def _description_before(arrays: _Arrays, header: Mapping[str, Any]) -> dict[str, Any]:
-    """Where the policy is in a checkpoint of version 0.1, whose header does not say it."""
-    if "strategy_0" in arrays:
-        return {"strategies": ["strategy_0", "strategy_1"]}
-    if "blueprint" in arrays:
-        return {"array": "blueprint", "row": None, **header["blueprint"]}
-    hidden_sizes, is_rnad = header["config"]["hidden_sizes"], "fixed_parameters" in arrays
-    return {
-        "array": "fixed_parameters" if is_rnad else "parameters",
-        "row": 0 if is_rnad else None,
-        "hidden_sizes": hidden_sizes,
-        "fine_tuning": None,
-    }
+def _policy_of(header: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Where the policy is in a checkpoint."""
+    if "policy" not in header:
+        raise ValueError(
+            f"a checkpoint of {header['algorithm']} of version 0.1 cannot be read any more; train "
+            f"anew (run/train.py --algorithm={header['algorithm']} --game='{header['game']}')"
+        )
+    found: Mapping[str, Any] = header["policy"]
+    return found

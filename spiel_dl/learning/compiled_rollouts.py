@@ -77,23 +77,14 @@ class CompiledRollouts:
         return self.acting(shown, legal)
 
     def _games(self, states: StateBatch, rows: np.ndarray) -> Games:
-        """What players see and may do in states of some rows (int64 [N]), before any action."""
-        rules, num_states = self.rules, states.batch_size
-        bits = np.zeros((num_states, 2, self._compiled.max_bits), np.int32)
-        num_bits = np.zeros((num_states, 2), np.int32)
-        for player in (0, 1):
-            row, column = np.nonzero(rules.information_state_tensor(states, player).numpy())
-            count = np.bincount(row, minlength=num_states)
-            bits[row, player, np.arange(len(row)) - (count.cumsum() - count)[row]] = column
-            num_bits[:, player] = count
+        """What players may do in states of some rows (int64 [N]), before any action."""
+        rules = self.rules
         return Games(
             action=np.full(len(rows), NO_ACTION),
             uniform=np.zeros((0, len(rows))),
             player=rules.current_player(states).numpy()[rows],
             legal=rules.legal_actions(states).numpy()[rows],
             returns=rules.returns(states).numpy()[rows],
-            bits=bits[rows],
-            num_bits=num_bits[rows],
         )
 
     def _advanced(
@@ -109,9 +100,4 @@ class CompiledRollouts:
 def can_play(rules: Rules, acting: ActingNetwork) -> bool:
     """Whether a network can act in compiled loops in a game."""
     is_cpu = acting.parameters.device.type == "cpu"
-    return is_cpu and acting.network.sight == "features" and _has_features(rules)
-
-
-def _has_features(rules: Rules) -> bool:
-    compiled = rules.compiled()
-    return compiled is not None and compiled.feature_kernel is not None
+    return is_cpu and acting.network.sight == "features" and rules.compiled() is not None

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import operator
 from typing import Any
 
 import torch
 
 from spiel_dl.networks.optimization import Descent, LearningRate
+from spiel_dl.system.parameters import MAX_SEED, check_types
+
+_MAX_WEIGHTS = 10**9
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,12 +43,16 @@ class NetworkConfig:
     seed: int = 0
 
     def __post_init__(self) -> None:
+        check_types(self)
+        self._check("seed", 0 <= self.seed <= MAX_SEED, f"from 0 to {MAX_SEED}")
         for name in ("adam_epsilon", "gradient_clip"):
             self._check(name, 0 < getattr(self, name) < math.inf, "positive and finite")
         for name in ("adam_beta1", "adam_beta2"):
             self._check(name, 0 <= getattr(self, name) < 1, "at least 0 and below 1")
         is_layers = len(self.hidden_sizes) > 0 and min(self.hidden_sizes) > 0
         self._check("hidden_sizes", is_layers, "one layer or more, of at least one unit")
+        weights = sum(map(operator.mul, self.hidden_sizes, self.hidden_sizes[1:]))
+        self._check("hidden_sizes", weights <= _MAX_WEIGHTS, "smaller: at most 10^9 weights")
         self._check("decay_steps", self.decay_steps > 0, "positive")
         self._rate()  # raises if the rates are wrong
 

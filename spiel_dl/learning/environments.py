@@ -69,8 +69,7 @@ def _source(
     if not hasattr(game, "rules"):
         return TensorSource(StateEnvironment(game, batch_size, device, seed), num_steps)
     is_small = is_cpu and batch_size <= LARGEST_COMPILED_BATCH
-    compiled = game.rules.compiled()
-    if is_small and compiled is not None and compiled.feature_kernel is not None:
+    if is_small and game.rules.compiled() is not None:
         return CompiledSource(CompiledEnvironment(game.rules, batch_size, seed), num_steps)
     return TensorSource(BatchedEnvironment(game.rules, batch_size, device, seed), num_steps)
 

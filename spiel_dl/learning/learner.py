@@ -92,7 +92,7 @@ class Learner(abc.ABC):
         """
         if not (num_steps >= 1 and num_steps % 1 == 0 and num_steps < math.inf):
             raise ValueError(f"num_steps={num_steps} must be a positive whole number")
-        for _ in tqdm.trange(int(num_steps), unit="step", disable=not show_progress):
+        for _ in tqdm.trange(int(num_steps), unit="step", disable=None if show_progress else True):
             self.step()
         self._read_log()
 

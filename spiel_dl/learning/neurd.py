@@ -50,15 +50,15 @@ def neurd_gradient(
       Float [..., A]; 0 for illegal actions, and a sum of 0 over legal ones.
     """
     baseline = (policy * action_value).sum(dim=-1, keepdim=True)
-    force = (action_value - baseline).clamp(-clip, clip)
+    force = (action_value - baseline).clamp_(-clip, clip)
     if max_gain < math.inf:
-        force = force * (max_gain * policy).clamp(max=1.0)
-    # How much further a logit may be pushed; 1 if it may, 0 if not.
-    room = threshold - centre(logits, mask) * force.sign()
-    return -centre(force * room.sign().clamp(min=0), mask)
+        force *= (max_gain * policy).clamp_(max=1.0)
+    # How far a logit lies where it is pushed from; there it may be no farther than the threshold.
+    behind = force.sign().mul_(centre(logits, mask)).neg_()
+    return centre(torch.ops.aten.threshold_backward(force, behind, -threshold), mask).neg_()
 
 
 def centre(values: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
     """Values minus their mean over legal actions: [..., A]; 0 for illegal ones."""
-    mean = (values * mask).sum(dim=-1, keepdim=True) / mask.sum(dim=-1, keepdim=True).clamp(min=1)
-    return (values - mean) * mask
+    mean = (values * mask).sum(dim=-1, keepdim=True) / mask.sum(dim=-1, keepdim=True).clamp_(min=1)
+    return (values - mean).mul_(mask)

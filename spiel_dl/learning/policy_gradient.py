@@ -23,6 +23,7 @@ from __future__ import annotations
 import abc
 import dataclasses
 import math
+from typing import NamedTuple
 
 import torch
 
@@ -30,8 +31,8 @@ from spiel_dl.learning.action_values import HistoryValues
 from spiel_dl.learning.config import LearnerConfig
 from spiel_dl.learning.self_play_learner import SelfPlayLearner
 from spiel_dl.learning.sources import Trajectories
-from spiel_dl.learning.vtrace import v_trace
-from spiel_dl.policies.policy_network import MaskedPolicy
+from spiel_dl.learning.vtrace import on_policy_targets
+from spiel_dl.policies.policy_network import MaskedPolicy, as_mask
 
 
 @dataclasses.dataclass(frozen=True)
@@ -66,6 +67,24 @@ class PolicyGradientConfig(LearnerConfig):
         return self.num_epochs
 
 
+class PolicyLoss(NamedTuple):
+    """What is descended at every move.
+
+    Attributes:
+      losses: float32 [T, B].
+      slope: float32 [T, B, A], their derivatives by the probabilities of actions, up to a constant
+        for each move. This makes no difference, as probabilities sum to 1.
+    """
+
+    losses: torch.Tensor
+    slope: torch.Tensor
+
+    @staticmethod
+    def linear(current: MaskedPolicy, slope: torch.Tensor) -> PolicyLoss:
+        """That of losses which are the sum over actions of probability times slope."""
+        return PolicyLoss((current.policy * slope).sum(dim=-1), slope)
+
+
 class PolicyGradientLearner(SelfPlayLearner):
     """Descends a policy loss that its subclasses say, in `policy_loss`.
 
@@ -91,7 +110,7 @@ class PolicyGradientLearner(SelfPlayLearner):
         else:
             target, advantage = self.targets(trajectories, seen.at_moves(said.outputs[:, -1]))
             expected = None
-        mask = trajectories.legal.to(target.dtype)
+        mask = as_mask(trajectories.legal)
         magnets = [
             MaskedPolicy.of(logits, mask).log_policy
             for logits in self.regularization_logits(trajectories, self.num_regularization_policies)
@@ -101,21 +120,23 @@ class PolicyGradientLearner(SelfPlayLearner):
         for epoch in range(self.config.num_epochs):
             if epoch:
                 said = self.network.answer(self.parameters, seen.rows)
-            with torch.enable_grad():
-                outputs = seen.at_moves(said.outputs).requires_grad_()
-                current = MaskedPolicy.of(outputs[..., :-1], mask)
-                losses = self.policy_loss(current, trajectories, advantage, magnets)
-                if expected is not None:
-                    losses = losses + self.expected_loss(current, trajectories, expected)
-                policy_loss = (weight * losses).sum()
-                value_loss = (weight * (outputs[..., -1] - target).square()).sum()
-                entropies = -(current.policy * current.log_policy).sum(dim=-1)
-                entropy = (weight * entropies).sum()
-                loss = policy_loss + self.config.value_weight * value_loss
-                loss = loss - self._now["temperature"] * entropy
-            (gradient,) = torch.autograd.grad(loss, outputs)
+            outputs = seen.at_moves(said.outputs)
+            current = MaskedPolicy.of(outputs[..., :-1], mask)
+            losses, slope = self.policy_loss(current, trajectories, advantage, magnets)
+            if expected is not None:
+                more = self.expected_loss(current, trajectories, expected)
+                losses, slope = losses + more.losses, slope + more.slope
+            # Less the entropy, whose slope is minus the logarithm, again up to a constant.
+            slope = torch.addcmul(slope, current.log_policy, self._now["temperature"])
+            surplus = slope - (current.policy * slope).sum(dim=-1, keepdim=True)
+            by_logits = surplus.mul_(current.policy).mul_(weight.unsqueeze(-1))
+            error = outputs[..., -1] - target
+            by_value = (2 * self.config.value_weight) * weight * error
+            gradient = torch.cat([by_logits, by_value.unsqueeze(-1)], dim=-1)
+            entropies = -(current.policy * current.log_policy).sum(dim=-1)
+            numbers = torch.stack([error.square(), losses, entropies])
+            reported.append((weight * numbers).sum(dim=(1, 2)))
             self._follow(said, gradient, seen)
-            reported.append(torch.stack([value_loss, policy_loss, entropy]).detach())
         return list(torch.stack(reported).mean(dim=0))
 
     def _targets_by_histories(
@@ -141,8 +162,8 @@ class PolicyGradientLearner(SelfPlayLearner):
         trajectories: Trajectories,
         advantage: torch.Tensor,
         magnets: list[torch.Tensor],
-    ) -> torch.Tensor:
-        """What is descended besides value and entropy, at every move: float32 [T, B].
+    ) -> PolicyLoss:
+        """What is descended besides value and entropy, at every move.
 
         Args:
           current: the policy of the current parameters at all moves.
@@ -154,8 +175,8 @@ class PolicyGradientLearner(SelfPlayLearner):
 
     def expected_loss(
         self, current: MaskedPolicy, trajectories: Trajectories, expected: torch.Tensor
-    ) -> torch.Tensor:
-        """What is descended of action values of histories, at every move: float32 [T, B].
+    ) -> PolicyLoss:
+        """What is descended of action values of histories, at every move.
 
         Args:
           current: the policy of the current parameters at all moves.
@@ -163,7 +184,7 @@ class PolicyGradientLearner(SelfPlayLearner):
           expected: float32 [T, B, A], what actions are worth to who acts, in units of
             `utility_scale`.
         """
-        return -(current.policy * expected).sum(dim=-1)
+        return PolicyLoss.linear(current, -expected)
 
     def targets(
         self, trajectories: Trajectories, value: torch.Tensor
@@ -177,16 +198,13 @@ class PolicyGradientLearner(SelfPlayLearner):
         Returns:
           Float32 [T, B] each.
         """
-        targets = v_trace(
+        target = on_policy_targets(
             value=value,
-            policy=trajectories.behaviour,
-            log_ratio=torch.zeros_like(trajectories.behaviour),
             trajectories=trajectories,
             reward=trajectories.reward / self.utility_scale,
-            eta=0.0,
             c_bar=self.config.gae_lambda,
         )
-        return targets.value, targets.value - value
+        return target, target - value
 
     def temperature(self) -> float:
         """The weight of the entropy at this step."""
@@ -199,13 +217,3 @@ def move_ratio(current: MaskedPolicy, trajectories: Trajectories) -> torch.Tenso
     column = trajectories.action.unsqueeze(-1)
     now, before = (x.gather(-1, column)[..., 0] for x in (current.policy, trajectories.behaviour))
     return now / before
-
-
-def divergence(current: MaskedPolicy, log_other: torch.Tensor) -> torch.Tensor:
-    """KL(pi, other) at every move, in nats: float32 [T, B].
-
-    Args:
-      current: pi.
-      log_other: float32 [T, B, A], 0 for illegal actions.
-    """
-    return (current.policy * (current.log_policy - log_other)).sum(dim=-1)

@@ -15,18 +15,20 @@ def solve_backwards(
 
     Args:
       constant: float [T, ...].
-      factor: of the same shape.
+      factor: float [T, ...], of the same shape, or one that is expanded to it.
       behind: x_T.
 
     Returns:
       x, of the same shape.
     """
-    x, reach = constant.clone(), 1
+    x, reach, num_steps = constant.clone(), 1, len(constant)
     if behind:
-        x[-1].add_(behind * factor[-1])
-    while reach < len(x):
-        x[:-reach] += factor[: len(x) - reach] * x[reach:]
-        factor = factor[:-reach] * factor[reach:] if 2 * reach < len(x) else factor
+        x[-1].add_(factor[-1], alpha=behind)
+    while reach < num_steps:
+        known = num_steps - reach
+        x[:known].add_(factor[:known] * x[reach:])
+        if 2 * reach < num_steps:
+            factor = factor[:-reach] * factor[reach:]
         reach *= 2
     return x
 

@@ -44,7 +44,7 @@ class ActingNetwork:
 
     @functools.cached_property
     def _layers(self) -> Layers:
-        return self.network.split_layers(self.parameters.detach())
+        return self.network.padded_layers(self.parameters.detach())
 
     def __call__(self, observation: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
         """Action probabilities, float32 [N, A]; see `ActingPolicy`."""
@@ -52,13 +52,14 @@ class ActingNetwork:
         outputs = evaluate(self._layers, observation, units)
         if self.said is not None:
             self.said.append([outputs, *units])
-        policy = policy_of(outputs[:, :-1], legal)
+        policy = policy_of(outputs[:, : self.network.num_actions], legal)
         return explored(policy, legal, self.exploration) if self.exploration else policy
 
     def answer(self, inputs: torch.Tensor) -> Answer:
         """`PolicyNetwork.answer` of all rows that were shown, in turn."""
         assert self.said is not None
         outputs, *units = map(torch.cat, zip(*self.said, strict=True))
+        outputs = outputs[:, : self.network.sizes[-1]]
         return Answer(outputs, self.network, self.parameters, inputs, units)
 
 

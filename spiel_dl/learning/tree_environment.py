@@ -13,6 +13,7 @@ import numpy as np
 import torch
 
 from spiel_dl.games.environments import EpisodeEnds
+from spiel_dl.games.features import num_features
 from spiel_dl.learning import history_features, play_kernels
 from spiel_dl.learning.play_kernels import ChanceTables, TreeTables
 from spiel_dl.policies import sight
@@ -20,10 +21,33 @@ from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.network_policy import FineTuning, policy_rows
 from spiel_dl.policies.policy_network import PolicyNetwork
 from spiel_dl.policies.sight import Sight
+from spiel_dl.tree import available_memory
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.histories import CHANCE_PLAYER, TERMINAL_PLAYER
 
 _NEVER = 2.0  # above all random numbers
+_MEMORY_SHARE = 0.8
+"""Of the memory that is available, which tables may take."""
+
+
+def table_bytes(tree: GameTree) -> int:
+    """About how much memory the tables of a game take, those that critics see included."""
+    game, rows = tree.game, sum(tree.num_infosets(player) for player in (0, 1))
+    num_actions, seen = game.num_distinct_actions(), num_features(game)
+    # A critic sees both players' features; tables are copied once as they are made.
+    of_histories = 2 * 2 * 4 * seen * int((tree.player >= 0).sum())
+    return of_histories + rows * (4 * seen + num_actions) + 8 * num_actions * tree.num_histories
+
+
+def _check_memory(tree: GameTree) -> None:
+    needed, available = table_bytes(tree), available_memory.available_bytes()
+    if needed > _MEMORY_SHARE * available:
+        raise ValueError(
+            f"{tree.game} has {tree.num_histories:,} histories, whose tables take about "
+            f"{needed / 2**30:.1f} GiB where {available / 2**30:.1f} GiB are available; give the "
+            "game itself or its game string instead of the compiled game, and it is played by its "
+            "states"
+        )
 
 
 class TreeEnvironment:
@@ -63,10 +87,12 @@ class TreeEnvironment:
           seed: the seed of the chance events.
 
         Raises:
-          ValueError: if `batch_size` is not positive, or networks see nothing of the game.
+          ValueError: if `batch_size` is not positive, networks see nothing of the game, or its
+            tables would not fit into memory.
         """
         if batch_size < 1:
             raise ValueError(f"batch_size={batch_size} plays nothing; use 1 or more")
+        _check_memory(tree)
         self.tree = tree
         self.generator = torch.Generator(device).manual_seed(seed)
 

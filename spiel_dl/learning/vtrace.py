@@ -74,10 +74,26 @@ def v_trace(
     acting = trajectories.behaviour.gather(-1, column).squeeze(-1)
     # Where nobody moves, the acting policy may be 0 at any action.
     ratio = (policy.gather(-1, column).squeeze(-1) / acting).where(valid, 1.0)
-    cost = eta * (policy * log_ratio).sum(dim=-1) * valid
+    cost = (policy * log_ratio).sum(dim=-1).mul_(eta) * valid
     v, error = _go_back(value, ratio, cost, reward * valid, _owners(trajectories), c_bar, rho_bar)
-    q = value.unsqueeze(-1) - eta * log_ratio
-    return Targets(v, q.scatter_add(-1, column, (error / acting).unsqueeze(-1)))
+    q = torch.sub(value.unsqueeze(-1), log_ratio, alpha=eta)
+    return Targets(v, q.scatter_add_(-1, column, (error / acting).unsqueeze(-1)))
+
+
+def on_policy_targets(
+    *, value: torch.Tensor, trajectories: Trajectories, reward: torch.Tensor, c_bar: float
+) -> torch.Tensor:
+    """Targets of values under the policy that acted, without regularisation: float [T, B].
+
+    Args:
+      value: V, float [T, B], the value of the mover for itself.
+      trajectories: the games.
+      reward: float [T, B], what the move earned player 0.
+      c_bar: the lambda of generalized advantage estimation.
+    """
+    reward, own = reward * trajectories.valid, _owners(trajectories)
+    ratio, cost = torch.ones_like(value), torch.zeros_like(value)
+    return _go_back(value, ratio, cost, reward, own, c_bar, math.inf)[0]
 
 
 def _owners(trajectories: Trajectories) -> torch.Tensor:
@@ -116,19 +132,30 @@ def _go_back(
     utility = torch.stack([reward, -reward], dim=1)
     payment = torch.where(own, -cost.unsqueeze(1), cost.unsqueeze(1))
 
-    paid = solve_backwards(carries * (utility + payment), carries)
-    weighted = solve_backwards(carries * (payment + ratio * utility), carries * ratio)
-    weight = solve_backwards(1 - carries, carries * ratio, behind=1.0)
-    next_value = solve_backwards((1 - carries) * value, carries)
+    # Four recurrences at once, each column with the factor of its own.
+    owns, weighing = 1 - carries, carries * ratio
+    constant = torch.stack(
+        [
+            carries * (utility + payment),
+            owns * value,
+            carries * payment + weighing * utility,
+            owns,
+        ],
+        dim=1,
+    )
+    factor = torch.stack([carries, carries, weighing, weighing], dim=1)
+    # The last weight behind the end is 1; added there, all are 0 behind it.
+    constant[-1, 3] += weighing[-1]
+    paid, next_value, weighted, next_weight = one_later(solve_backwards(constant, factor)).unbind(1)
+    next_weight[-1] = 1.0
 
-    total = one_later(paid) + utility + payment
-    next_value, next_weight = one_later(next_value), one_later(weight, behind=1.0)
+    total = paid + utility + payment
     w = ratio * next_weight
     corrected = _bounded(w, rho_bar) * (total + next_value - value)
     # How far the target of the next own move is from its value, and likewise of this one.
-    gap = solve_backwards((1 - carries) * corrected, torch.where(own, _bounded(w, c_bar), carries))
+    gap = solve_backwards(owns * corrected, torch.where(own, _bounded(w, c_bar), carries))
     next_target = next_value + one_later(gap)
-    error = one_later(weighted) + utility + next_weight * next_target - value
+    error = weighted + utility + next_weight * next_target - value
     is_second = own[:, 1]
     v = value + gap
     return (

@@ -25,8 +25,8 @@ class LearningRate:
     num_steps: int = 1
 
     def __post_init__(self) -> None:
-        if not 0 < self.first < math.inf:
-            raise ValueError(f"learning_rate={self.first} must be positive and finite")
+        if not 0 < self.first <= 1:
+            raise ValueError(f"learning_rate={self.first} must be above 0 and at most 1")
         if self.final is not None and not 0 < self.final <= self.first:
             raise ValueError(
                 f"final_learning_rate={self.final} must be None, or positive and at most "

@@ -79,6 +79,12 @@ def _highest(request: Request) -> openspiel_policy.Policy:
     return HighestActionPolicy(turn_based_game(request.game), [0, 1])
 
 
+def _hunter(request: Request) -> openspiel_policy.Policy:
+    from spiel_dl.policies.battleships_hunter import HunterPolicy
+
+    return HunterPolicy(turn_based_game(request.game))
+
+
 def _random(request: Request) -> openspiel_policy.Policy:
     return opponent_models.random_policy(request.compiled(), request.number())
 
@@ -146,6 +152,11 @@ def _function(request: Request) -> openspiel_policy.Policy:
 _ALL = (
     Kind("uniform", "all legal actions alike", _uniform),
     Kind("highest", "the legal action with the highest id", _highest),
+    Kind(
+        "hunter",
+        "in Battleships: random ships, shots next to hits, else where most ships may lie",
+        _hunter,
+    ),
     Kind("random:SEED", "random probabilities in every infoset", _random, compiles=True),
     Kind("equilibrium", "exact, by linear programming", _equilibrium, compiles=True),
     Kind(
@@ -214,14 +225,14 @@ _ALL = (
     Kind(
         "particle_sepot:CHECKPOINT",
         "SePoT below a bounded sample of each public state, in games with Rules of any size",
-        searches.particle_sepot,
+        searches.below_particles,
         options=searches.BelowParticles,
         models="rnad",
     ),
     Kind(
         "klss:CHECKPOINT",
         "the same from the histories of low-order knowledge alone: knowledge-limited search",
-        searches.knowledge_limited,
+        searches.below_particles,
         options=searches.KnowledgeLimited,
         models="rnad",
     ),

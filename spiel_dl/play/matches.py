@@ -16,162 +16,33 @@ With values of histories, what luck is left is taken out as well, see `play.cont
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import itertools
-import time
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyspiel
 from open_spiel.python import policy as openspiel_policy
 
-from spiel_dl.play.control_variates import HistoryValues, Step, luck, without_luck
-from spiel_dl.play.tally import Tally
+from spiel_dl.play.control_variates import HistoryValues, Step, luck
+from spiel_dl.play.match_results import DecisionTime, MatchResult, PairResults
+from spiel_dl.play.shared_luck import CHANCE, sources
 from spiel_dl.policies import asking
 from spiel_dl.policies.array_policy import ArrayPolicy
+from spiel_dl.policies.asking import SameAnswers
 from spiel_dl.policies.small_policies import HighestActionPolicy, UniformPolicy
+from spiel_dl.tree.counts import is_count
+from spiel_dl.tree.from_openspiel import is_same_game
 from spiel_dl.tree.load import AnyGame, turn_based_game
 from spiel_dl.tree.walk import zero_sum_utility
 
+if TYPE_CHECKING:
+    from spiel_dl.tree.beam import PolicyRows
+
 Policies = tuple[openspiel_policy.Policy, openspiel_policy.Policy]
 _PAIRS_AT_ONCE = 64
-_CHANCE = 2  # the third source of luck, behind the players
-
-
-class DecisionTime(NamedTuple):
-    """What a policy's decisions took.
-
-    Attributes:
-      num_moves: decisions.
-      seconds: for all of them.
-      slowest: seconds for the slowest one; a batch's are shared out evenly.
-      num_choices: how many of them were of several actions, if the policy says which it searches.
-      num_searched: how many of these were searched.
-    """
-
-    num_moves: int = 0
-    seconds: float = 0.0
-    slowest: float = 0.0
-    num_choices: int = 0
-    num_searched: int = 0
-
-    def add(self, other: DecisionTime) -> DecisionTime:
-        """Both together."""
-        return DecisionTime(
-            self.num_moves + other.num_moves,
-            self.seconds + other.seconds,
-            max(self.slowest, other.slowest),
-            self.num_choices + other.num_choices,
-            self.num_searched + other.num_searched,
-        )
-
-    @property
-    def seconds_per_move(self) -> float:
-        """The mean; 0 without moves."""
-        return self.seconds / max(self.num_moves, 1)
-
-    @property
-    def share_searched(self) -> float | None:
-        """Of the choices, how many were searched; None if the policy does not say it."""
-        return self.num_searched / self.num_choices if self.num_choices else None
-
-
-class PairResults(NamedTuple):
-    """How some pairs of games went.
-
-    Attributes:
-      returns: float64 [N, 2], the first policy's in each pair, as player 0 and as player 1.
-      times: the first policy's and the second's.
-      luck: float64 [N, 2], how much of these returns control variates say was luck; None: there
-        are none.
-    """
-
-    returns: np.ndarray
-    times: tuple[DecisionTime, DecisionTime]
-    luck: np.ndarray | None = None
-
-    def to_json(self) -> dict[str, Any]:
-        """The same as JSON can hold it."""
-        found: dict[str, Any] = {"returns": self.returns.tolist(), "times": self.times}
-        return found if self.luck is None else {**found, "luck": self.luck.tolist()}
-
-    @staticmethod
-    def from_json(kept: dict[str, Any]) -> PairResults:
-        """What `to_json` made of some pairs."""
-        first, second = (DecisionTime(*times) for times in kept["times"])
-        lucks = kept.get("luck")
-        return PairResults(
-            np.array(kept["returns"]), (first, second), None if lucks is None else np.array(lucks)
-        )
-
-
-@dataclasses.dataclass(frozen=True)
-class MatchResult:
-    """How a match went.
-
-    Attributes:
-      pairs: the first policy's returns, in utility units: of pairs, each the mean of its two games.
-      seats: of its games as player 0, and of those as player 1.
-      times: the first policy's and the second's.
-      without_luck: of pairs, with control variates; None: there were none.
-    """
-
-    pairs: Tally
-    seats: tuple[Tally, Tally]
-    times: tuple[DecisionTime, DecisionTime]
-    without_luck: Tally | None = None
-
-    @staticmethod
-    def of_pairs(parts: Iterable[PairResults]) -> MatchResult:
-        """All pairs together.
-
-        Args:
-          parts: in the order of the match. Control variates take each pair's factor from the half
-            of even or of odd positions, so that another order gives another `without_luck`; on
-            everything else, the order has an influence in the last digits only.
-        """
-        everything = list(parts)
-        returns = np.concatenate([part.returns for part in everything])
-        first, second = DecisionTime(), DecisionTime()
-        for part in everything:
-            first, second = first.add(part.times[0]), second.add(part.times[1])
-        seats = (Tally().add(returns[:, 0]), Tally().add(returns[:, 1]))
-        lucks = [part.luck for part in everything if part.luck is not None]
-        pairs, reduced = returns.mean(axis=1), None
-        if len(lucks) == len(everything):
-            reduced = Tally().add(without_luck(pairs, np.concatenate(lucks).mean(axis=1)))
-        return MatchResult(Tally().add(pairs), seats, (first, second), reduced)
-
-    def __str__(self) -> str:
-        """Mean return, interval and number of games, in one line."""
-        told = f"mean return {self.mean_return:.4g} ± {self.half_width:.2g} (95 %)"
-        return f"{told} in {self.num_games:,} games"
-
-    @property
-    def num_games(self) -> int:
-        """Games played."""
-        return 2 * self.pairs.size
-
-    @property
-    def mean_return(self) -> float:
-        """The first policy's, in utility units."""
-        return self.pairs.mean
-
-    @property
-    def half_width(self) -> float:
-        """Of the 95% confidence interval of the mean return, over pairs; NaN of a single pair."""
-        return self.pairs.half_width
-
-    @property
-    def variance_left(self) -> float | None:
-        """The share of pairs' variance that control variates leave; None without any, or of 0."""
-        if self.without_luck is None or not self.pairs.standard_error > 0:
-            return None
-        return (self.without_luck.standard_error / self.pairs.standard_error) ** 2
-
-
+_PAIRS_IN_BATCH = 1024
 _QUICK = (
     ArrayPolicy,
     HighestActionPolicy,
@@ -210,9 +81,10 @@ def play_match(
       ValueError: if the game is not one that can be played turn by turn by two players, `num_games`
         is not positive and even, or the seed is negative.
     """
-    return MatchResult.of_pairs(
-        play_pairs(game, (policy, opponent), pairs, seed, values) for pairs in parts_of(num_games)
-    )
+    policies = (policy, opponent)
+    in_batch = values is None and _rows_of(turn_based_game(game), policies) is not None
+    parts = parts_of(num_games, _PAIRS_IN_BATCH if in_batch else _PAIRS_AT_ONCE)
+    return MatchResult.of_pairs(play_pairs(game, policies, pairs, seed, values) for pairs in parts)
 
 
 def parts_of(num_games: int, pairs_at_once: int = _PAIRS_AT_ONCE) -> list[range]:
@@ -221,10 +93,10 @@ def parts_of(num_games: int, pairs_at_once: int = _PAIRS_AT_ONCE) -> list[range]
     Raises:
       ValueError: if `num_games` is not positive and even, or `pairs_at_once` not positive.
     """
-    if num_games < 2 or num_games % 2:
+    if not is_count(num_games) or num_games < 2 or num_games % 2:
         raise ValueError(
-            f"num_games={num_games} must be at least 2 and even: games are played in pairs, one in "
-            "each seat"
+            f"num_games={num_games!r} must be a whole number, at least 2 and even: games are "
+            "played in pairs, one in each seat"
         )
     if pairs_at_once < 1:
         raise ValueError(f"pairs_at_once={pairs_at_once} must be at least 1")
@@ -243,9 +115,11 @@ def play_pairs(
     """Plays some pairs of games.
 
     Networks and tables play all of them at once: networks are asked for many decisions at a time.
-    Others play one game after the other, because those who search build on what they have found
-    earlier in a game, and remember only so much of it. What a network answers depends on how many
-    it is asked at a time by rounding errors alone, which may very rarely turn a choice.
+    In games with Rules, networks and scripts play by batches of states, not by OpenSpiel's; the
+    games are the same. Others play one game after the other, because those who search build on what
+    they have found earlier in a game, and remember only so much of it. What a network answers
+    depends on how many it is asked at a time by rounding errors alone, which may very rarely turn a
+    choice.
 
     Args:
       game: the game, its game string, or the compiled game.
@@ -257,12 +131,18 @@ def play_pairs(
     Raises:
       ValueError: if the game cannot be played turn by turn by two players, or the seed is negative.
     """
-    if seed < 0:
-        raise ValueError(f"seed={seed} must not be negative")
+    if not is_count(seed) or seed < 0:
+        raise ValueError(f"seed={seed!r} must be a whole number that is not negative")
     turn_based = turn_based_game(game)
+    rows = _rows_of(turn_based, policies) if values is None else None
+    if rows is not None:
+        from spiel_dl.play import batched_pairs  # It imports torch.
+
+        return batched_pairs.play(turn_based.rules, rows, pairs, seed)
     games = [_Game.start(turn_based, seed, pair, seat) for pair in pairs for seat in (0, 1)]
     at_once = all(_is_quick(policy) for policy in policies)
-    parts = [_play(group, policies) for group in ([games] if at_once else [[g] for g in games])]
+    groups, same = [games] if at_once else [[each] for each in games], [SameAnswers() for _ in "01"]
+    parts = [_play(group, policies, same) for group in groups]
     for each in games:
         zero_sum_utility(turn_based, each.state)  # Refuses other games.
     returns = np.array([each.state.returns()[each.first_seat] for each in games]).reshape(-1, 2)
@@ -273,7 +153,23 @@ def play_pairs(
     return PairResults(returns, (times[0], times[1]), lucks)
 
 
-def _play(running: list[_Game], policies: Policies) -> tuple[DecisionTime, DecisionTime]:
+def _rows_of(game: pyspiel.Game, policies: Policies) -> tuple[PolicyRows, PolicyRows] | None:
+    """Both policies in batches of states, if the game has Rules and both can answer these."""
+    if not hasattr(game, "rules"):
+        return None
+    # Policies in C++ do not tell their game.
+    own = [getattr(policy, "game", None) for policy in policies]
+    if not all(each is not None and is_same_game(each, game) for each in own):
+        return None
+    from spiel_dl.search.policy_rows import find_rows  # It imports torch.
+
+    first, second = (find_rows(game.rules, policy) for policy in policies)
+    return None if first is None or second is None else (first, second)
+
+
+def _play(
+    running: list[_Game], policies: Policies, same: Sequence[SameAnswers]
+) -> tuple[DecisionTime, DecisionTime]:
     """Plays games to their ends, all at once; what both policies' decisions took."""
     times = [DecisionTime(), DecisionTime()]
     while running := [each for each in running if each.plays_on()]:
@@ -283,7 +179,7 @@ def _play(running: list[_Game], policies: Policies) -> tuple[DecisionTime, Decis
             waiting = list(itertools.compress(running, [mover == which for mover in movers]))
             if not waiting:
                 continue
-            answers = ask(policy, [each.state for each in waiting])
+            answers = asking.ask(policy, [each.state for each in waiting], same[which])
             seconds = [each.seconds for each in answers]
             choices = [a.was_searched for a in answers if len(a.probabilities) > 1]
             told = [was_searched for was_searched in choices if was_searched is not None]
@@ -292,49 +188,6 @@ def _play(running: list[_Game], policies: Policies) -> tuple[DecisionTime, Decis
             for each, answer in zip(waiting, answers, strict=True):
                 each.move(answer.probabilities)
     return times[0], times[1]
-
-
-class Answer(NamedTuple):
-    """What a policy said of a state.
-
-    Attributes:
-      probabilities: of all legal actions.
-      seconds: what the answer took.
-      was_searched: whether it was found by a search; None: the policy does not say it.
-    """
-
-    probabilities: Mapping[int, float]
-    seconds: float
-    was_searched: bool | None = None
-
-
-def ask(policy: openspiel_policy.Policy, states: Sequence[pyspiel.State]) -> list[Answer]:
-    """A policy's answers in states of one turn-based game, in each of which a player acts.
-
-    Raises:
-      ValueError: if one of them is no distribution over the legal actions, or if there are not as
-        many as states.
-    """
-    if isinstance(policy, asking.AnswersAtOnce):
-        start = time.perf_counter()
-        found = policy.probabilities_of(states)
-        seconds = (time.perf_counter() - start) / len(states)
-        if len(found) != len(states):
-            raise ValueError(
-                f"{type(policy).__name__} gave {len(found)} answers in {len(states)} states; let "
-                "its probabilities_of give one for each"
-            )
-        for probabilities, state in zip(found, states, strict=True):
-            asking.check_answer(policy, probabilities, state, state.current_player())
-        return [Answer(probabilities, seconds) for probabilities in found]
-    answers = []
-    for state in states:
-        start = time.perf_counter()
-        probabilities = asking.checked_probabilities(policy, state, state.current_player())
-        seconds = time.perf_counter() - start
-        was_searched = getattr(policy, "answer_was_searched", None)
-        answers.append(Answer(probabilities, seconds, was_searched))
-    return answers
 
 
 class _Game:
@@ -355,9 +208,8 @@ class _Game:
 
     @staticmethod
     def start(game: pyspiel.Game, seed: int, pair: int, first_seat: int) -> _Game:
-        """A game of a pair. Each player, and chance, has a source of luck of its own."""
-        sources = [np.random.default_rng([seed, pair, source]) for source in (0, 1, _CHANCE)]
-        return _Game(game.new_initial_state(), first_seat, sources)
+        """A game of a pair."""
+        return _Game(game.new_initial_state(), first_seat, sources(seed, pair))
 
     def plays_on(self) -> bool:
         """Plays chance, and says whether a player is to move then.
@@ -366,7 +218,7 @@ class _Game:
           ValueError: if both players move at once; the game's type did not say that they may.
         """
         while self.state.is_chance_node():
-            self._apply(dict(self.state.chance_outcomes()), _CHANCE)
+            self._apply(dict(self.state.chance_outcomes()), CHANCE)
         if self.state.is_terminal():
             return False
         asking.acting_player(self.state)

@@ -43,10 +43,23 @@ _SHOW_ALL_OF = 150
 _MAX_FOUND = 64
 _MAX_HISTORIES_KEPT = 2_000_000
 
-SEARCHED = "by its search here"
-WHOLE_GAME = "as if both players followed it to the end of the game"
-NOT_SEARCHED = "not searched here; as if both players went on by what it knows so far"
-RECONSTRUCTED = "ranges and strategies alone, in a public state that was reconstructed"
+SEARCHED = "These are the numbers that its search found here."
+WHOLE_GAME = "The numbers are those of both players following this policy to the end of the game."
+NOT_SEARCHED = (
+    "It did not search here. The numbers are those of both players going on by what it knows "
+    "so far."
+)
+RECONSTRUCTED = (
+    "This game is too large to be looked at as a whole, so there are ranges and strategies here, "
+    "and no values."
+)
+PRIVATE = (
+    "Its search starts from what only the player knows who searches, so it is shown once the game "
+    "is over, or all is revealed."
+)
+TOO_LARGE = "This game is too large to be looked at."
+SILENT = "This kind of policy does not tell what it thinks."
+TOO_MANY = "This public state has too many histories to be looked at."
 
 
 @dataclasses.dataclass(frozen=True)
@@ -55,7 +68,7 @@ class Insight:
 
     Attributes:
       player: who acts there.
-      how: what the numbers are.
+      how: what the numbers are, or why there are none: a whole sentence.
       is_private: whether they depend on what only this player knows.
       num_left_out: how many histories of the public state were left out of the infosets shown.
       state: the public state; ranges of a search are scaled to sum 1. None: there is nothing to be
@@ -199,8 +212,7 @@ def look(
     searcher = watched.searcher(player)
     is_private = _is_private(searcher)
     if is_private and not may_tell_private:
-        how = "this search starts from what only the searcher knows, so it is told at the end"
-        return Insight(player, how, True, 0, None)
+        return Insight(player, PRIVATE, True, 0, None)
     found = watched.found_at(state, player)
     if found is not None:
         numbers: PublicStateNumbers = FoundNumbers(*found)
@@ -255,17 +267,15 @@ def shown_histories(
 def _reconstructed(searcher: openspiel_policy.Policy, state: pyspiel.State, player: int) -> Insight:
     """The blueprint of who did not search, or a network, in a large game with `Rules`."""
     if not hasattr(state.get_game(), "rules"):
-        return Insight(player, "this game is too large to be looked at", False, 0, None)
+        return Insight(player, TOO_LARGE, False, 0, None)
     from spiel_dl.play import reconstructed_view  # It imports torch.
 
     act = reconstructed_view.acting_policy_within(searcher)
     if act is None:
-        how = "this kind of policy does not tell what it thinks"
-        return Insight(player, how, False, 0, None)
+        return Insight(player, SILENT, False, 0, None)
     found = reconstructed_view.reconstruct(state, act)
     if found is None:
-        how = "this public state has too many histories to be looked at"
-        return Insight(player, how, False, 0, None)
+        return Insight(player, TOO_MANY, False, 0, None)
     number = int(found.trunk.tree.public_states.of_history[1])
     return _insight(FoundNumbers(found, number), number, player, RECONSTRUCTED)
 

@@ -123,6 +123,11 @@ def _load(
     return kind.load(Request(name, source, game, config, device, load_model))
 
 
+def check_name(name: str) -> None:
+    """Raises a ValueError if a policy's name is neither of a kind nor a path."""
+    _known_kind(name)
+
+
 def _known_kind(name: str) -> Kind | None:
     """The kind of a policy's name; None if it is a path. A ValueError if it is neither."""
     kind = _kind_of(name)

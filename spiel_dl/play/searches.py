@@ -31,7 +31,6 @@ from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.load import AnyGame, turn_based_game
 
 if TYPE_CHECKING:
-    from spiel_dl.algorithms.particle_sepot import ParticleSePoTPolicy
     from spiel_dl.learning.self_play import ActingPolicy
     from spiel_dl.policies.late_policy import LatePolicy
     from spiel_dl.search.leaf_values import AnyValueFunction
@@ -100,7 +99,7 @@ class BelowParticles(LookingAhead, Solving):
 class KnowledgeLimited(BelowParticles):
     """Of knowledge-limited search."""
 
-    particles: ParticleConfig = offered(ParticleConfig(), "budget", "order")
+    particles: ParticleConfig = offered(ParticleConfig(order=1), "budget", "order")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -291,23 +290,9 @@ def _sepot_config(options: SePoT | BelowParticles) -> SearchConfig:
     return dataclasses.replace(options.search, effort=options.effort_or(DEFAULT_EFFORT))
 
 
-def particle_sepot(request: Request) -> openspiel_policy.Policy:
-    """SePoT below particles."""
-    from spiel_dl.algorithms.particle_sepot import ParticleSePoTPolicy
-
-    return _below_particles(request, ParticleSePoTPolicy)
-
-
-def knowledge_limited(request: Request) -> openspiel_policy.Policy:
-    """Knowledge-limited search."""
-    from spiel_dl.algorithms.knowledge_limited import KnowledgeLimitedPolicy
-
-    return _below_particles(request, KnowledgeLimitedPolicy)
-
-
-def _below_particles(
-    request: Request, policy_class: type[ParticleSePoTPolicy]
-) -> openspiel_policy.Policy:
+def below_particles(request: Request) -> openspiel_policy.Policy:
+    """SePoT below particles, or knowledge-limited search if the options have an order."""
+    from spiel_dl.algorithms.sepot import SePoTPlayPolicy
     from spiel_dl.learning import checkpoints
 
     _check_checkpoint(request.source)
@@ -315,7 +300,7 @@ def _below_particles(
     blueprint, critic = checkpoints.load(
         request.source, _turn_based(request.given_game), request.device
     )
-    policy = policy_class(
+    policy = SePoTPlayPolicy(
         critic.game,
         _acting(blueprint, request),
         critic,

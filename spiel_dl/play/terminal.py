@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, TextIO
 import pyspiel
 from open_spiel.python import policy as openspiel_policy
 
+from spiel_dl.play import kuhn_view
 from spiel_dl.play.registry import load_policy
 from spiel_dl.policies import asking
 from spiel_dl.tree.load import AnyGame, turn_based_game
@@ -221,6 +222,8 @@ def view(state: pyspiel.State, player: int) -> str:
     game = state.get_game()
     if hasattr(game, "rules"):
         return str(_views().view(game.rules, state.batch, player))
+    if kuhn_view.is_shown(state):
+        return kuhn_view.view(state, player)
     game_type = game.get_type()
     texts = []
     if game_type.provides_observation_string:

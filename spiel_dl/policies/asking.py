@@ -6,8 +6,9 @@ first, and player 1 moves without knowing how. Policies may be for either form o
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
-from typing import Protocol, TypeAlias, runtime_checkable
+from typing import NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 import pyspiel
 from open_spiel.python import policy as openspiel_policy
@@ -133,6 +134,11 @@ def check_answer(
     Raises:
       ValueError: if it is not a distribution over them.
     """
+    if not isinstance(answer, Mapping):
+        raise ValueError(
+            f"{type(policy).__name__} answered {answer!r}, of the type {type(answer).__name__}; "
+            "action_probabilities must return a dict from actions to probabilities"
+        )
     actions = state.legal_actions(player)
     row = {action: answer.get(action, 0.0) for action in actions}
     illegal = any(p != 0 for action, p in answer.items() if action not in row)
@@ -143,6 +149,89 @@ def check_answer(
             f"{actions} of player {player}'s infoset {infoset!r}"
         )
     return row
+
+
+class SameAnswers:
+    """Notices a policy of a person's own that is no function of the infoset.
+
+    The first answer in each infoset is kept. Policies of this package are not looked at: searches
+    may draw anew, and build on what they have found before.
+    """
+
+    def __init__(self) -> None:
+        self._answered: dict[tuple[int, str], tuple[list[int], dict[int, float]]] = {}
+
+    def check(self, policy: AnyPolicy, answer: dict[int, float], state: pyspiel.State) -> None:
+        """Takes an answer in a state.
+
+        Raises:
+          ValueError: if it differs from an earlier one in the same infoset; it says where.
+        """
+        if type(policy).__module__.startswith("spiel_dl.") or isinstance(policy, pyspiel.Policy):
+            return
+        player, game = state.current_player(), state.get_game()
+        key = (player, information_string_function(game)(state, player))
+        history, before = self._answered.setdefault(key, (state.history(), answer))
+        if any(abs(answer[action] - before[action]) > SUM_TOLERANCE for action in answer):
+            raise ValueError(
+                f"{type(policy).__name__} plays {before} after the actions {history} and {answer} "
+                f"after {state.history()}, which player {player} cannot tell apart in {game}; give "
+                "a policy that depends on nothing but the infoset"
+            )
+
+
+class Answer(NamedTuple):
+    """What a policy said of a state.
+
+    Attributes:
+      probabilities: of all legal actions.
+      seconds: what the answer took.
+      was_searched: whether it was found by a search; None: the policy does not say it.
+    """
+
+    probabilities: Mapping[int, float]
+    seconds: float
+    was_searched: bool | None = None
+
+
+def ask(
+    policy: AnyPolicy,
+    states: Sequence[pyspiel.State],
+    same: SameAnswers | None = None,
+) -> list[Answer]:
+    """A policy's answers in states of one turn-based game, in each of which a player acts.
+
+    Args:
+      policy: the policy.
+      states: the states.
+      same: what it has answered before; None: nobody looks at that.
+
+    Raises:
+      ValueError: if one of them is no distribution over the legal actions, or if there are not as
+        many as states.
+    """
+    if isinstance(policy, AnswersAtOnce):
+        start = time.perf_counter()
+        found = policy.probabilities_of(states)
+        seconds = (time.perf_counter() - start) / len(states)
+        if len(found) != len(states):
+            raise ValueError(
+                f"{type(policy).__name__} gave {len(found)} answers in {len(states)} states; let "
+                "its probabilities_of give one for each"
+            )
+        for probabilities, state in zip(found, states, strict=True):
+            check_answer(policy, probabilities, state, state.current_player())
+        return [Answer(probabilities, seconds) for probabilities in found]
+    answers = []
+    for state in states:
+        start = time.perf_counter()
+        probabilities = checked_probabilities(policy, state, state.current_player())
+        if same is not None:
+            same.check(policy, probabilities, state)
+        seconds = time.perf_counter() - start
+        was_searched = getattr(policy, "answer_was_searched", None)
+        answers.append(Answer(probabilities, seconds, was_searched))
+    return answers
 
 
 def _original_state(state: pyspiel.TurnBasedSimultaneousState) -> pyspiel.State:

@@ -19,8 +19,9 @@ import pyspiel
 import torch
 from open_spiel.python import policy as openspiel_policy
 
-from spiel_dl.policies import asking
+from spiel_dl.policies import asking, sight
 from spiel_dl.policies.policy_network import policy_of
+from spiel_dl.policies.sight import Sight
 from spiel_dl.tree.from_openspiel import check_game_of, is_game_of
 
 Function = Callable[[torch.Tensor], torch.Tensor]
@@ -34,13 +35,15 @@ class MaskedFunction:
     """A function that takes what is legal, too, and answers with a policy.
 
     Attributes:
-      function: from information state tensors, float32 [N, D], and legal actions, bool [N, A], to
+      function: from what it sees, float32 [N, D], and legal actions, bool [N, A], to
         probabilities, float [N, A], 0 for illegal actions.
       game: the game string of the file that it comes from; None: not known.
+      sight: what it sees.
     """
 
     function: Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
     game: str | None = None
+    sight: Sight = "sequences"
 
 
 class FunctionPolicy(openspiel_policy.Policy):
@@ -48,7 +51,10 @@ class FunctionPolicy(openspiel_policy.Policy):
 
     Attributes:
       function: the function.
+      sight: what it sees: sequences of observations, unless its file says something else.
     """
+
+    sight: Sight
 
     def __init__(self, game: pyspiel.Game, function: Function | MaskedFunction):
         """Takes a turn-based game with information state tensors, and the function.
@@ -56,7 +62,9 @@ class FunctionPolicy(openspiel_policy.Policy):
         Raises:
           ValueError: if the function says that it is of another game.
         """
-        known = function.game if isinstance(function, MaskedFunction) else None
+        known, self.sight = None, MaskedFunction.sight
+        if isinstance(function, MaskedFunction):
+            known, self.sight = function.game, function.sight
         if known is not None and not is_game_of(known, game):
             raise ValueError(f"the network is of {known}, not of {game}")
         super().__init__(game, [0, 1])
@@ -74,7 +82,7 @@ class FunctionPolicy(openspiel_policy.Policy):
         check_game_of(state, self.game)
         player = asking.acting_player(state, player_id)
         actions = state.legal_actions(player)
-        tensor = torch.tensor(state.information_state_tensor(player), dtype=torch.float32)
+        tensor = torch.from_numpy(sight.of_state(state, player, self.sight))
         legal = torch.zeros(1, self.game.num_distinct_actions(), dtype=torch.bool)
         legal[0, actions] = True
         row = self.act(tensor[None], legal)[0]
@@ -85,7 +93,7 @@ class FunctionPolicy(openspiel_policy.Policy):
         """The policy of many decisions at once: float64 [N, A].
 
         Args:
-          observation: float32 [N, D], information state tensors.
+          observation: float32 [N, D], what the function sees.
           legal: bool [N, A].
 
         Raises:
@@ -179,7 +187,8 @@ def load_onnx(path: str | Path, device: torch.device | str = "cpu") -> Function 
 
     if sorted(names) == sorted(_OWN_INPUTS):
         names = _OWN_INPUTS
-        return MaskedFunction(function, session.get_modelmeta().custom_metadata_map.get("game"))
+        told = session.get_modelmeta().custom_metadata_map
+        return MaskedFunction(function, told.get("game"), told.get("sight", "sequences"))
     if len(names) != 1:
         raise ValueError(
             f"{path} has the inputs {', '.join(names)}; it must have one, information state "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from typing import NamedTuple
 
 import torch
@@ -69,7 +70,8 @@ class PolicyNetwork(Perceptron):
     def values(self, parameters: torch.Tensor, observation: torch.Tensor) -> torch.Tensor:
         """The values alone, float32 [N], of parameters, float32 [P]."""
         *layers, (bias, weight) = self.split_layers(parameters.detach())
-        return evaluate([*layers, (bias[:, -1:], weight[:, -1:])], observation)[:, 0]
+        last = bias[:, -1:], weight[:, -1:].contiguous()
+        return evaluate([*layers, last], observation)[:, 0]
 
 
 def log_policy(logits: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
@@ -102,14 +104,17 @@ class MaskedPolicy(NamedTuple):
 
         On a CPU several times as fast as `log_policy`, which asks for exponentials of -1e30.
         """
-        largest = (logits.detach() + (mask - 1) * -_ILLEGAL_LOGIT).amax(dim=-1, keepdim=True)
-        tiny = torch.finfo(logits.dtype).tiny
-        if logits.requires_grad:
-            shifted = (logits - largest) * mask
-            weights = shifted.exp() * mask
-            total = weights.sum(dim=-1, keepdim=True).clamp(min=tiny)
-            return MaskedPolicy(weights / total, (shifted - total.log()) * mask)
-        shifted = (logits - largest).mul_(mask)
-        weights = shifted.exp().mul_(mask)
-        total = weights.sum(dim=-1, keepdim=True).clamp_(min=tiny)
-        return MaskedPolicy(weights.div_(total), shifted.sub_(total.log()).mul_(mask))
+        shifted = torch.lerp(logits.new_full((), _ILLEGAL_LOGIT), logits, mask)
+        largest = shifted.amax(dim=-1, keepdim=True)
+        shifted -= largest
+        # Powers of 2 take a third of the time, and no longer where they are 0.
+        weights = (shifted * math.log2(math.e)).exp2_()
+        total = weights.sum(dim=-1, keepdim=True)
+        share = (largest > _ILLEGAL_LOGIT) / total
+        return MaskedPolicy(weights.mul_(share), shifted.sub_(total.log()).mul_(mask))
+
+
+def as_mask(legal: torch.Tensor) -> torch.Tensor:
+    """Float32, 1 where a bool tensor is true and 0 elsewhere, of its shape."""
+    # On a CPU, whole numbers become floating-point ones many times as fast as bools do.
+    return legal.view(torch.int8).to(torch.float32)

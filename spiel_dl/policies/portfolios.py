@@ -1,13 +1,12 @@
 """Portfolios: a few strategies of each player, to go on with from the leaves of a search.
 
 They are given by hand, or by `of_cfr`: CFR's iterates in the game against an opponent who follows
-the model with some probability. `pure_continuations` has all there are, in tiny games.
+the model with some probability.
 """
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -20,12 +19,7 @@ from spiel_dl.solvers.effort import Effort
 from spiel_dl.solvers.restricted_game import restrict
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.histories import check_player
-from spiel_dl.tree.leaf_set import LeafSet
 from spiel_dl.tree.load import AnyGame, compile_game
-from spiel_dl.tree.sequence_form import Treeplex
-
-MAX_CONTINUATIONS = 4096
-"""More pure strategies behind a leaf infoset than these are refused."""
 
 
 class Portfolios(NamedTuple):
@@ -122,78 +116,3 @@ def model_and_response(tree: GameTree, player: int, model: openspiel_policy.Poli
     plan = realization_plan(tree.treeplexes[1 - player], known)
     response = best_response(tree.sequence_form, player, plan).strategy
     return Portfolios(player, response[None], known[None])
-
-
-def pure_continuations(
-    leaves: LeafSet[GameTree], player: int, model: openspiel_policy.Policy
-) -> Portfolios:
-    """All pure strategies behind the leaves of a trunk; the opponent's come behind the model.
-
-    Args:
-      leaves: the leaves. Portfolios are for these only.
-      player: whose.
-      model: the opponent's model.
-
-    Raises:
-      ValueError: if there are more than `MAX_CONTINUATIONS` behind a leaf infoset.
-    """
-    own, others = (_all_pure(leaves, each) for each in (player, 1 - player))
-    known = read_strategy(leaves.tree, model, 1 - player)
-    return Portfolios(player, own, np.concatenate([known[None], others]))
-
-
-def _all_pure(leaves: LeafSet[GameTree], player: int) -> np.ndarray:
-    """For each number k, the k-th pure strategy behind every leaf infoset: float64 [K, S].
-
-    Where an infoset has fewer, they are repeated.
-    """
-    treeplex = leaves.subgames.treeplexes[player]
-    of_tree = leaves.subgame_sequences[player]
-    following: list[list[int]] = [[] for _ in range(treeplex.num_sequences)]
-    for infoset, parent in enumerate(treeplex.parent_sequence.tolist()):
-        following[parent].append(infoset)
-    counts = _num_pure(treeplex)
-    largest = max(counts[: treeplex.num_root_sequences], default=1)
-    if largest > MAX_CONTINUATIONS:
-        raise ValueError(
-            f"{leaves.tree.game}: player {player} has {largest} pure strategies behind a leaf "
-            f"infoset of {leaves.depth_limit}, more than {MAX_CONTINUATIONS}; look further ahead, "
-            "or give other portfolios"
-        )
-    found = np.repeat(leaves.tree.treeplexes[player].uniform_strategy()[None], largest, axis=0)
-    for leaf in range(treeplex.num_root_sequences):
-        plans = list(_pure(treeplex, following, leaf))
-        for number in range(largest):
-            for infoset, played in plans[number % len(plans)]:
-                own = treeplex.sequences(infoset)
-                found[number, of_tree[own]] = np.arange(own.start, own.stop) == played
-    return found
-
-
-def _num_pure(treeplex: Treeplex) -> list[int]:
-    """How many pure strategies there are behind each sequence."""
-    counts = [1] * treeplex.num_sequences
-    for infoset in reversed(range(treeplex.num_infosets)):
-        own = treeplex.sequences(infoset)
-        counts[int(treeplex.parent_sequence[infoset])] *= sum(counts[own])
-    return counts
-
-
-Plan = tuple[tuple[int, int], ...]
-"""The infosets to which a pure strategy comes, each with the sequence that it plays."""
-
-
-def _pure(treeplex: Treeplex, following: list[list[int]], sequence: int) -> Iterator[Plan]:
-    """All pure strategies behind a sequence."""
-    choices = []
-    for infoset in following[sequence]:
-        own = treeplex.sequences(infoset)
-        choices.append(
-            [
-                ((infoset, played), *plan)
-                for played in range(own.start, own.stop)
-                for plan in _pure(treeplex, following, played)
-            ]
-        )
-    for combined in itertools.product(*choices):
-        yield tuple(itertools.chain.from_iterable(combined))

@@ -20,6 +20,12 @@ from spiel_dl.tree.game_tree import GameTree
 Sight = Literal["features", "sequences"]
 
 
+def of_policy(policy: object) -> Sight:
+    """What a policy that is asked by tensors sees: sequences, unless it says something else."""
+    found: Sight = getattr(getattr(policy, "network", policy), "sight", "sequences")
+    return found
+
+
 def size(game: pyspiel.Game, sight: Sight) -> int:
     """How many numbers a network sees of a turn-based game."""
     if sight == "sequences":

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from spiel_dl.play import matches, presets, registry
-from spiel_dl.play.matches import MatchResult, PairResults, Policies
+from spiel_dl.play.match_results import MatchResult, PairResults
+from spiel_dl.play.matches import Policies
 from spiel_dl.runs import reports
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.runs.workspace import Workspace

@@ -6,10 +6,12 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import pyspiel
 from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.factored.families import factored_game
 from spiel_dl.play import registry
+from spiel_dl.play.presets import game_string
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.runs.reports import Table
 from spiel_dl.runs.workspace import Workspace, file_name
@@ -38,6 +40,10 @@ _DIGITS = {"asking": 1, "seconds": 1}
 _OTHER_DIGITS = 6
 # Of a policy: both players' strategies, plans, and one player's counterfactual values and response.
 _ARRAYS = 4
+# Of a solver: what it learns, and copies while its policies are judged.
+_SOLVER_ARRAYS = 10
+_SECONDS_PER_SEQUENCE = 5e-9
+"""What regrets and averages take, of one processor."""
 
 
 def estimate(game: FactoredGame) -> str:
@@ -51,6 +57,16 @@ def estimate(game: FactoredGame) -> str:
         f"{game.game}: {counts} infosets; about {gigabytes:.1f} GB, and "
         f"{2 * cost.seconds / form.num_threads:.1f} s once the policy is known"
     )
+
+
+def estimate_solving(game: FactoredGame) -> str:
+    """How many infosets there are, and about how much memory and time an iteration of CFR takes."""
+    sequences = sum(treeplex.num_sequences for treeplex in game.treeplexes)
+    cost, threads = game.sequence_form.cost, game.sequence_form.num_threads
+    gigabytes = (8 * _SOLVER_ARRAYS * sequences + cost.num_bytes) / 1e9
+    seconds = 2 * cost.seconds / threads + _SECONDS_PER_SEQUENCE * sequences
+    counts = " + ".join(f"{game.num_infosets(player):,}" for player in (0, 1))
+    return f"{counts} infosets; about {gigabytes:.2g} GB, and {seconds:.2g} s an iteration"
 
 
 def judge_all(
@@ -128,12 +144,27 @@ def judge(game: FactoredGame, policy: openspiel_policy.Policy) -> dict[str, floa
     }
 
 
+def _load(policy: str, name: str, device: str) -> tuple[pyspiel.Game, openspiel_policy.Policy]:
+    """The game of a name, and the policy. A preset's name may be that of its game's twin as well:
+    then it is the one for which the policy is.
+    """
+    twins = [load_turn_based(each) for each in dict.fromkeys([name, game_string(name)])]
+    problem: ValueError | None = None
+    for game in twins:
+        try:
+            return game, registry.load_policy(policy, game, device=device)
+        except ValueError as error:
+            problem = problem or error
+    assert problem is not None
+    raise problem
+
+
 def _judge(
     policy: str, name: str, device: str, on_message: Callable[[str], object]
 ) -> dict[str, Any]:
     # What is wrong with the policy is told before the game's tables are made.
-    turn_based, start = load_turn_based(name), time.perf_counter()
-    loaded = registry.load_policy(policy, turn_based, device=device)
+    start = time.perf_counter()
+    turn_based, loaded = _load(policy, name, device)
     loading = time.perf_counter() - start
     game = factored_game(turn_based)
     on_message(estimate(game))

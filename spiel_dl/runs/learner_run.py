@@ -32,18 +32,22 @@ from spiel_dl.value_functions.training import NETWORK_FILE
 
 POLICY_FILE = "policy.safetensors"
 PLOT_FILE = "curves.png"
+LOSSES_FILE = "losses.png"
 _STEP, _SECONDS = "learner steps", "seconds of learning, evaluation not counted"
-_PANELS = [
+_STRENGTH = [
     plots.Panel("step", "nash_conv", _STEP, "NashConv (utility)"),
     plots.Panel("seconds", "nash_conv", _SECONDS, ""),
     plots.Panel("step", "trunk_nash_conv", _STEP, "trunk NashConv of DL-CFR+ (utility)"),
     plots.Panel("step", "critic_error", _STEP, "mean error of the critic (utility range)"),
+]
+"""What a picture shows of how well a run learns, as far as it is measured."""
+_LOSSES = [
     plots.Panel("step", "critic_loss", _STEP, "squared error of the critic"),
     plots.Panel("step", "loss", _STEP, "squared error of values"),
     plots.Panel("step", "value_loss", _STEP, "squared error of values"),
     plots.Panel("step", "entropy", _STEP, "entropy of the policy (nats)", y_scale="linear"),
 ]
-"""What a picture shows of a run, as far as it is measured."""
+"""What another one shows of the learning itself; the only one where strength is not measured."""
 FINISHED_FILE = "finished.json"
 """How many steps a run has ended with; there is none while it is not finished."""
 _SECONDS_PER_PICTURE = 30.0
@@ -178,9 +182,10 @@ class _LearnerJob:
         lines, learner = self._directory.read_metrics(), self._learner
         if not lines:
             return  # A checkpoint may come before the first evaluation.
-        panels = [panel for panel in _PANELS if panel.y in lines[-1]]
-        path = self._directory.path / PLOT_FILE
-        plots.plot_panels(path, panels, {learner.name: lines}, str(learner.game))
+        pictures = [[p for p in each if p.y in lines[-1]] for each in (_STRENGTH, _LOSSES)]
+        for name, panels in zip((PLOT_FILE, LOSSES_FILE), filter(None, pictures), strict=False):
+            path = self._directory.path / name
+            plots.plot_panels(path, panels, {learner.name: lines}, str(learner.game))
         self._last_picture = time.perf_counter()
 
 

@@ -90,7 +90,7 @@ def run_job(
         The directory's files have not changed then.
       KeyboardInterrupt: after Ctrl-C.
     """
-    _restore(job, directory)
+    _restore(job, directory, end)
     if job.done > end:
         raise ValueError(
             f"{directory.path} has done {job.done} {job.unit}s already, more than the {end} asked "
@@ -129,7 +129,8 @@ class _Bar:
 
     def __init__(self, end: int, unit: str, is_shown: bool, label: str | None):
         self._options: dict[str, Any] = {"total": end, "unit": unit, "desc": label}
-        self._options["disable"] = not is_shown
+        # None: on a terminal only, because in a pipe or a log each step would be a line.
+        self._options["disable"] = None if is_shown else True
         self._progress: tqdm.tqdm | None = None
         self._has_told = False
 
@@ -157,7 +158,7 @@ class _Bar:
             self._progress.set_postfix({headline: f"{line[headline]:.2e}"})
 
 
-def _restore(job: Job, directory: RunDirectory) -> None:
+def _restore(job: Job, directory: RunDirectory, end: int) -> None:
     """Goes back to the newest checkpoint, if there is one.
 
     Raises:
@@ -181,6 +182,11 @@ def _restore(job: Job, directory: RunDirectory) -> None:
             f"{directory.path} has {num_lines} lines of metrics and no checkpoint to go on from: "
             f"{directory.checkpoint_path.name} was deleted; put it back, or choose another "
             "directory"
+        )
+    if job.done >= end and not num_lines:
+        raise ValueError(
+            f"{directory.path} has done {job.done} {job.unit}s, and its metrics are empty; put "
+            "them back, ask for more, or choose another directory"
         )
 
 

@@ -6,6 +6,7 @@ import dataclasses
 import json
 import math
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -59,6 +60,20 @@ class Table:
         lines = [[self.titles[name] for name in self.columns], ["---:"] * len(self.columns)]
         lines += [[_cell(row.get(name)) for name in self.columns] for row in self.rows]
         return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+    def show(self) -> None:
+        """Prints the table: in aligned columns on a terminal, and as Markdown into a file."""
+        if not sys.stdout.isatty():
+            print(self.to_markdown(), end="")
+            return
+        from rich import box, console, table
+
+        found = table.Table(box=box.SIMPLE_HEAD)
+        for name in self.columns:
+            found.add_column(self.titles[name], justify="right", overflow="fold")
+        for row in self.rows:
+            found.add_row(*(_cell(row.get(name)) for name in self.columns))
+        console.Console(markup=False, highlight=False).print(found)
 
     def _filled(self) -> list[str]:
         return [name for name in self.titles if any(row.get(name) is not None for row in self.rows)]

@@ -37,7 +37,7 @@ class CompiledSource(Source[CompiledWay, Starts]):
     """Searches in the pieces of a compiled game.
 
     Where a spec leaves the given cfvs to the search before, its solution says with which ranges
-    both players come (`search.starts`). Else they come by their own policies: the player as it has
+    both players come (`Start`). Else they come by their own policies: the player as it has
     played so far, and the opponent by what is known of it: a blueprint, or a model.
 
     Attributes:
@@ -85,14 +85,11 @@ class CompiledSource(Source[CompiledWay, Starts]):
         """See `Source`: the place."""
         return way.places[position]
 
-    def first(self, way: CompiledWay) -> int | None:
-        """See `Source`."""
-        return 0 if way.places else None
-
-    def following(self, way: CompiledWay, position: int, kept: Starts) -> int | None:
+    def following(self, way: CompiledWay, position: int | None, kept: Starts | None) -> int | None:
         """See `Source`."""
         del kept
-        return position + 1 if position + 1 < len(way.places) else None
+        after = 0 if position is None else position + 1
+        return after if after < len(way.places) else None
 
     def solve(
         self, way: CompiledWay, position: int, before: Starts | None, spec: Spec, search: Search

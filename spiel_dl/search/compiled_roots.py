@@ -5,19 +5,41 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.search.spec import WHOLE_GAME, Root, Solution, Spec
-from spiel_dl.search.starts import Start, starts_below
 from spiel_dl.solvers.best_response import FixedStrategy, best_response, realization_plan
+from spiel_dl.solvers.gifts import gifts_at_leaves
 from spiel_dl.solvers.regret_minimization import Pair
 from spiel_dl.tree.depth_limit import BEYOND_THE_GAME
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.histories import first_occurrence_ids
 from spiel_dl.tree.pieces import ROOT, Pieces
 from spiel_dl.tree.trunk import Trunk, cut, cut_beyond
+
+
+class Start(NamedTuple):
+    """What a player knows when a public state is reached, per augmented infoset there.
+
+    The player's range is scaled to sum 1, if it is not 0, and the opponent's cfvs and gifts with
+    it, so that numbers do not vanish in long games.
+
+    Attributes:
+      player_range: float64 [R_p], by its own strategy so far.
+      opponent_range: float64 [R_-p], by the opponent's strategies in the solutions before, or by
+        the model of it.
+      opponent_cfvs: float64 [R_-p], the given cfvs, in the opponent's utility.
+      gifts: float64 [R_-p], by how much the opponent's cfvs may rise without harm.
+    """
+
+    player_range: np.ndarray
+    opponent_range: np.ndarray
+    opponent_cfvs: np.ndarray
+    gifts: np.ndarray
+
 
 Starts = dict[int, Start]
 """What is known of the public states below a search."""
@@ -45,9 +67,9 @@ class CompiledRoots:
         trunk = self._cut([piece], horizon, spec)
         model, modelled, unit = None, None, 1.0
         if spec.p is not None:
-            model = self._model_plan(player, trunk, self._model_range(player, piece))
+            model = self._model_plan(player, trunk)
             modelled = self._above(1 - player, trunk, horizon)
-            unit = 1.0 / float(self._reach(player, piece, self._plan(player)).sum())
+            unit = 1.0 / float(trunk.root_range(player, self._plan(player)).sum())
         root = Root(
             trunk,
             player,
@@ -172,7 +194,7 @@ class CompiledRoots:
             player,
             (np.ones(1), np.ones(1)),
             is_first=True,
-            model_plan=self._model_plan(player, trunk, np.ones(1)),
+            model_plan=self._model_plan(player, trunk),
             modelled=modelled,
             bound=FixedStrategy(bound[infosets], decided[trunk.sequences[player]]),
             kept=kept[infosets],
@@ -208,7 +230,7 @@ class CompiledRoots:
         if spec.p is not None:
             strategy = self.policy.strategies[player][trunk.sequences[player]]
             own = realization_plan(treeplexes[player], strategy, root.ranges[player])
-            model = self._model_plan(player, trunk, self._model_range(player, root.key))
+            model = self._model_plan(player, trunk)
             plans = (own, model) if player == 0 else (model, own)
         elif given is not None and spec.resolves:
             # The opponent's plan as if it came by its prior, not by the gadget.
@@ -224,7 +246,7 @@ class CompiledRoots:
         if given is not None:
             assert root.gifts is not None
             limits = given + root.gifts
-        return starts_below(trunk, player, plans, others, limits)
+        return _starts_below(trunk, player, plans, others, limits)
 
     def _cfvs_below(self, player: int, trunk: Trunk[GameTree], plan: np.ndarray) -> np.ndarray:
         """The opponent's best-response cfvs at leaves against what the player plans behind them."""
@@ -246,19 +268,6 @@ class CompiledRoots:
         firsts = first_occurrence_ids(infosets)[1]
         return float(np.bincount(np.zeros(len(firsts), np.int64), reach[firsts])[0])
 
-    def _reach(self, player: int, piece: int, plan: np.ndarray) -> np.ndarray:
-        """A player's reach of the root infosets of a piece by a plan of the game: float64 [R_p]."""
-        if piece == ROOT:
-            return plan[:1]
-        histories = np.sort(self._histories(piece))
-        infosets = self._tree.public_states.augmented_infoset[player, histories]
-        firsts = histories[first_occurrence_ids(infosets)[1]]
-        return plan[self._tree.sequence[player, firsts]]
-
-    def _model_range(self, player: int, piece: int) -> np.ndarray:
-        """The reach of the root infosets of a piece by the model of a player's opponent."""
-        return self._reach(1 - player, piece, self._known_plans[1 - player])
-
     def _plan(self, player: int) -> np.ndarray:
         """What a player does so far, as a realization plan: float64 [S_p]."""
         return realization_plan(self._tree.treeplexes[player], self.policy.strategies[player])
@@ -269,10 +278,15 @@ class CompiledRoots:
         return first, second
 
     def _model_plan(
-        self, player: int, trunk: Trunk[GameTree], root_range: np.ndarray
+        self, player: int, trunk: Trunk[GameTree], root_range: np.ndarray | None = None
     ) -> np.ndarray:
-        """The weights that the model of a player's opponent gives to a trunk's sequences."""
+        """The weights that the model of a player's opponent gives to a trunk's sequences.
+
+        It comes to the trunk with a range; None: with its own.
+        """
         opponent = 1 - player
+        if root_range is None:
+            root_range = trunk.root_range(opponent, self._known_plans[opponent])
         strategy = self.known.strategies[opponent][trunk.sequences[opponent]]
         return realization_plan(trunk.sequence_form.treeplexes[opponent], strategy, root_range)
 
@@ -302,3 +316,66 @@ def goes_on(spec: Spec) -> bool:
 def comes_by_policies(spec: Spec) -> bool:
     """Whether both players come to a search by their policies."""
     return not goes_on(spec) and spec.gadget not in WHOLE_GAME
+
+
+def _starts_below(
+    trunk: Trunk,
+    player: int,
+    plans: Pair,
+    opponent_cfvs: np.ndarray,
+    root_limits: np.ndarray | None,
+) -> dict[int, Start]:
+    """What the solution of a piece says about its leaf public states.
+
+    Args:
+      trunk: the piece.
+      player: who searches.
+      plans: for each player, float64 [S_p], its realization plan in the piece.
+      opponent_cfvs: float64 [L_-p], the opponent's counterfactual values at the leaves.
+      root_limits: float64 [R_-p], what the opponent may get at most at the piece's roots, gifts
+        included; what it lacks to that may be given to it below. None: nothing may.
+
+    Returns:
+      From leaf public state to what is known there.
+    """
+    opponent, leaves = 1 - player, trunk.leaves
+    ranges = [plans[p][leaves.sequences[p]] for p in (0, 1)]
+    reach = leaves.counterfactual_reach(ranges[0], ranges[1])[opponent]
+    # Nothing can be earned where chance and the player never come; networks may say otherwise.
+    opponent_cfvs = np.where(reach > 0, opponent_cfvs, 0.0)
+    values = _opponent_values(trunk, player, plans[player], opponent_cfvs)
+    root_gifts = np.zeros(trunk.sequence_form.treeplexes[opponent].num_root_sequences)
+    if root_limits is not None:
+        root_gifts = np.maximum(root_limits - values[: len(root_gifts)], 0.0)
+    gifts = gifts_at_leaves(
+        trunk.sequence_form.treeplexes[opponent],
+        values,
+        root_gifts,
+        leaves.sequences[opponent],
+        reach,
+    )
+    starts = {}
+    for position, public_state in enumerate(leaves.public_states.tolist()):
+        own, others = (
+            slice(*leaves.infoset_offsets[p][position : position + 2]) for p in (player, opponent)
+        )
+        mass = ranges[player][own].sum()
+        scale = 1.0 / mass if mass > 0 else 0.0
+        starts[public_state] = Start(
+            ranges[player][own] * scale,
+            ranges[opponent][others],
+            opponent_cfvs[others] * scale,
+            gifts[others] * scale,
+        )
+    return starts
+
+
+def _opponent_values(
+    trunk: Trunk, player: int, plan: np.ndarray, opponent_cfvs: np.ndarray
+) -> np.ndarray:
+    """The opponent's best-response cfvs in a piece, leaves at their cfvs: float64 [S_-p]."""
+    opponent, leaves = 1 - player, trunk.leaves
+    cfvs = [np.zeros(leaves.num_infosets(p)) for p in (0, 1)]
+    cfvs[opponent] = opponent_cfvs
+    valued = trunk.sequence_form.with_constants(leaves.sequences, (cfvs[0], cfvs[1]))
+    return best_response(valued, opponent, plan).cfv

@@ -113,7 +113,7 @@ class ByCritic:
         """
         leaves = root.trunk.leaves
         values = self._values(leaves.tree, leaves.histories, root.player)
-        return MultiValuedLeaves(leaves, root.player, values[:, None, :])
+        return MultiValuedLeaves(leaves, root.player, values)
 
     def of_best(self, root: Root) -> np.ndarray:
         """What the opponent gets by the transformation that is best in each of its root infosets.

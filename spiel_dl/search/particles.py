@@ -54,8 +54,10 @@ class ParticleSource(PlayedSource[Solution]):
         self.num_regenerations = 0
         self._budget, self._seed = budget, seed
 
-    def following(self, way: PlayedWay, position: int, kept: Solution) -> int | None:
+    def following(self, way: PlayedWay, position: int | None, kept: Solution | None) -> int | None:
         """See `Source`: where the depth limit is passed, or no particle has led."""
+        if position is None or kept is None:
+            return way.decisions[0]
         for later in way.decisions:
             if later <= position:
                 continue

@@ -125,10 +125,6 @@ class PlayedSource(Source[PlayedWay, KeptT], abc.ABC):
         """See `Source`: the infoset. What was seen settles where searches started on the way."""
         return int(way.infoset_keys[position])
 
-    def first(self, way: PlayedWay) -> int | None:
-        """See `Source`: the first decision."""
-        return way.decisions[0]
-
     def seed_of(self, way: PlayedWay, position: int) -> int:
         """What is drawn for a search goes by this; always the same for what it is the search of."""
         return self.key(way, position) % (1 << 63)
@@ -231,14 +227,12 @@ class BlueprintSource(PlayedSource[Found]):
             return int(way.public_keys[position])
         return int(way.infoset_keys[position])
 
-    def first(self, way: PlayedWay) -> int | None:
-        """See `Source`: the first decision at which a search may be made."""
-        return next(iter(self._starts(way)), None)
-
-    def following(self, way: PlayedWay, position: int, kept: Found) -> int | None:
-        """See `Source`: the first decision at or below where the search ends."""
-        later = (i for i in self._starts(way) if i > position and way.depth[i] >= kept.end)
-        return next(later, None)
+    def following(self, way: PlayedWay, position: int | None, kept: Found | None) -> int | None:
+        """See `Source`: the first decision at or below where the search before ends."""
+        starts = iter(self._starts(way))
+        if position is None or kept is None:
+            return next(starts, None)
+        return next((i for i in starts if i > position and way.depth[i] >= kept.end), None)
 
     def num_bytes(self, kept: Found) -> int:
         """See `Source`; that of the search before is counted there."""
@@ -251,16 +245,15 @@ class BlueprintSource(PlayedSource[Found]):
         depth = int(way.depth[position])
         origin = self.schedule.first_level if before is None else before.origin
         end = origin + ((depth - origin) // self._num_kept + 1) * self._num_kept
-        keys, rows = np.zeros(0, np.int64), np.zeros((0, self.game.num_distinct_actions()))
         try:
             root = self.root(way, position, before, spec)
         except TooManyHistoriesError:
             root, origin, end = None, depth + 1, depth + 1
         if root is None:
             self.num_left_to_blueprint += 1
-        else:
-            keys, rows = self._kept(search(root), end - depth)
-        return Found(origin, end, keys, rows, before)
+            nothing = np.zeros((0, self.game.num_distinct_actions()))
+            return Found(origin, end, np.zeros(0, np.int64), nothing, before)
+        return Found(origin, end, *self._kept(search(root), end - depth), before)
 
     def answer(self, way: PlayedWay, state: pyspiel.State, kept: Found | None) -> Answer:
         """See `Source`: the search's strategy; the blueprint's where its plan never comes."""

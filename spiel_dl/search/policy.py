@@ -87,14 +87,11 @@ class Source(abc.ABC, Generic[WayT, KeptT]):
         """The key under which the search that starts at a position is kept."""
 
     @abc.abstractmethod
-    def first(self, way: WayT) -> int | None:
-        """Where the first search starts; None: there is no search on this way."""
-
-    @abc.abstractmethod
-    def following(self, way: WayT, position: int, kept: KeptT) -> int | None:
+    def following(self, way: WayT, position: int | None, kept: KeptT | None) -> int | None:
         """Where the search after the one at a position starts; None: that is the last one.
 
-        From wherever a search was kept, it must lead to the same place in the end.
+        Of position None it is the first search. From wherever a search was kept, it must lead to
+        the same place in the end.
         """
 
     @abc.abstractmethod
@@ -220,7 +217,7 @@ class SearchPolicy(openspiel_policy.Policy):
         way = self.source.way(state, player, self.spec)
         keys = {i: (player, self.source.key(way, i)) for i in way.decisions}
         solved = [i for i in keys if keys[i] in self.kept]
-        position = solved[-1] if solved else self.source.first(way)
+        position = solved[-1] if solved else self.source.following(way, None, None)
         kept = None
         while position is not None:
             kept = self._at(way, position, keys[position], kept)

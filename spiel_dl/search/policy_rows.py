@@ -18,10 +18,11 @@ from spiel_dl.learning.compiled_rollouts import CompiledRollouts, can_play
 from spiel_dl.learning.rollouts import PlayOn, Rollouts
 from spiel_dl.learning.self_play import ActingNetwork, ActingPolicy
 from spiel_dl.policies import sight
+from spiel_dl.policies.battleships_hunter import HunterPolicy
 from spiel_dl.policies.late_policy import LatePolicy
 from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.policies.sight import Sight
-from spiel_dl.policies.small_policies import UniformPolicy
+from spiel_dl.policies.small_policies import HighestActionPolicy, UniformPolicy
 from spiel_dl.solvers.best_response import FixedStrategy
 from spiel_dl.tree.beam import PolicyRows
 from spiel_dl.tree.histories import first_occurrence_ids
@@ -60,10 +61,8 @@ class TensorPolicy:
 
 
 def _sight_of(acting: ActingPolicy) -> Sight:
-    if isinstance(acting, ActingNetwork):
-        return acting.network.sight
-    owner = getattr(acting, "__self__", None)  # of `NetworkPolicy.act`
-    return owner.network.sight if isinstance(owner, NetworkPolicy) else "sequences"
+    # A function may be the method `act` of a policy.
+    return sight.of_policy(getattr(acting, "__self__", acting))
 
 
 def _check_distributions(rows: np.ndarray, legal: np.ndarray) -> None:
@@ -95,17 +94,29 @@ def play_on_by(rules: Rules, acting: ActingPolicy) -> PlayOn:
 
 
 def acting_policy(policy: openspiel_policy.Policy) -> ActingPolicy | None:
-    """What a network, or the uniform policy, does in many states at once; None for any other."""
+    """What a network, or a small policy, does in many states at once; None for any other."""
     if isinstance(policy, NetworkPolicy):
         if policy.fine_tuning is None and policy.parameters.device.type == "cpu":
             return ActingNetwork(policy.network, policy.parameters)
         return policy.act
-    return _act_uniformly if isinstance(policy, UniformPolicy) else None
+    return _SMALL.get(type(policy))
 
 
 def _act_uniformly(observation: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
     del observation
     return legal / legal.sum(dim=-1, keepdim=True)
+
+
+def _act_highest(observation: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
+    del observation
+    later = legal.flip(-1).cumsum(dim=-1).flip(-1)  # legal actions from each one on
+    return (legal & (later == 1)).to(torch.float32)
+
+
+_SMALL: dict[type, ActingPolicy] = {
+    UniformPolicy: _act_uniformly,
+    HighestActionPolicy: _act_highest,
+}
 
 
 def acting_blueprint(blueprint: AnyBlueprint) -> ActingPolicy:
@@ -126,21 +137,39 @@ def acting_blueprint(blueprint: AnyBlueprint) -> ActingPolicy:
 
 
 def rows_of(rules: Rules, policy: openspiel_policy.Policy) -> PolicyRows:
-    """What both players do by a policy network, the uniform policy, or a `LatePolicy` of these.
+    """What both players do by a policy, as `find_rows` has it.
 
     Raises:
-      ValueError: if the policy is none of these, which answer many states at once.
+      ValueError: if the policy does not answer many states at once.
     """
-    if isinstance(policy, LatePolicy):
-        parts = (rows_of(rules, policy.above), rows_of(rules, policy.below))
-        return _LateRows(rules, parts, policy.num_rounds)
-    acting = acting_policy(policy)
-    if acting is None:
+    found = find_rows(rules, policy)
+    if found is None:
         raise ValueError(
             f"{type(policy).__name__} does not answer many states at once; give a policy "
             "network, the uniform policy, or a LatePolicy of these"
         )
-    return TensorPolicy(rules, acting)
+    return found
+
+
+def find_rows(rules: Rules, policy: openspiel_policy.Policy) -> PolicyRows | None:
+    """What both players do by a policy network, a small policy or a script, in batches of states.
+
+    Args:
+      rules: the game.
+      policy: of this game; a `LatePolicy` of such ones, too.
+
+    Returns:
+      None, if the policy is none of these.
+    """
+    if isinstance(policy, LatePolicy):
+        parts = find_rows(rules, policy.above), find_rows(rules, policy.below)
+        if parts[0] is None or parts[1] is None:
+            return None
+        return _LateRows(rules, (parts[0], parts[1]), policy.num_rounds)
+    if isinstance(policy, HunterPolicy):
+        return policy.rows
+    acting = acting_policy(policy)
+    return None if acting is None else TensorPolicy(rules, acting)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

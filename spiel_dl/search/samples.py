@@ -90,16 +90,12 @@ class WholePublicState(Sampler):
 class SomeOfPublicState(Sampler):
     """Half of a budget in the own infoset, and half, or what is left, elsewhere.
 
-    If the budget holds the public state, these are all histories.
+    If the budget holds the public state, these are all histories. If not, the opponent's given cfvs
+    and its choices are those of a sample.
     """
 
     def __init__(self, config: ParticleConfig):
-        """Takes the budget; a ValueError if there is an order of knowledge."""
-        if config.order != 1:
-            raise ValueError(
-                f"order={config.order} is of knowledge-limited searches; leave it out, or use "
-                "KnowledgeLimitedPolicy"
-            )
+        """Takes the budget."""
         self.max_listed, self.seed = max(config.max_listed, config.budget), config.seed
         self._budget = config.budget
 
@@ -137,15 +133,23 @@ class OfInfoset(Sampler):
 class OfKnowledge(Sampler):
     """Histories of low-order knowledge: at a distance of at most k from the own infoset.
 
-    Zhang and Sandholm (2021), "Subgame solving without common knowledge", section 4. Two histories
-    are neighbours if a player cannot tell them apart. The player's infosets within a distance of k
-    - 1 are solved; in those that are cut, it is bound to the blueprint.
+    Zhang and Sandholm (2021), "Subgame solving without common knowledge", section 4, and (2025),
+    "General search techniques without common knowledge". Two histories are neighbours if a player
+    cannot tell them apart. The subgame of order k holds the histories of the own infoset, those
+    that the opponent may then hold possible, and so on; what lies further away cannot be reached
+    from the own infoset. The player's infosets within a distance of k - 1 are solved; in those that
+    are cut, it is bound to the blueprint. Where there are more histories than the budget, they are
+    drawn, infoset by infoset.
+
+    Not safe, at any order below that of the public state: what is solved at one infoset assumes the
+    blueprint at its neighbours, where the same is done. Deviation: given cfvs and leaves are the
+    critic's, where the paper takes best responses in the whole game.
     """
 
     def __init__(self, config: ParticleConfig):
         """Takes the order k, and the budget."""
         self.max_listed, self.seed = max(config.max_listed, config.budget), config.seed
-        self._order, self._budget = config.order, config.budget
+        self._order, self._budget = config.order or 1, config.budget
 
     def choose(
         self, belief: Belief, player: int, here: StateBatch, generator: np.random.Generator

@@ -102,17 +102,18 @@ class ParticleConfig:
       order: The order of knowledge of a knowledge-limited search. With order 1, it starts from the
         searching player's infoset and from all that the opponent holds possible there. Each further
         order adds what a player, the searching one and the opponent by turns, cannot tell from
-        these.
+        these. None: a search starts from a sample of the whole public state.
     """
 
     budget: int = 1000
     max_listed: int = 20_000
     seed: int = 0
-    order: int = 1
+    order: int | None = None
 
     def __post_init__(self) -> None:
         check_at_least(2, budget=self.budget)
-        check_at_least(1, order=self.order)
+        if self.order is not None:
+            check_at_least(1, order=self.order)
         check_at_least(0, max_listed=self.max_listed, seed=self.seed)
 
 

@@ -12,6 +12,7 @@ import contextlib
 import dataclasses
 import importlib.resources
 import logging
+import re
 import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from typing import Any
@@ -23,6 +24,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
+from spiel_dl.play import registry
 from spiel_dl.serve import inputs, menu, table, thinking
 from spiel_dl.serve.pool import BusyError, Pool, TooLongError, WorkerGoneError
 from spiel_dl.serve.sessions import Session, Sessions, UnknownGameError
@@ -40,7 +42,10 @@ _HEADERS = {
 _FILES = {
     "/": ("serve", "page.html", "text/html"),
     "/serve.css": ("serve", "serve.css", "text/css"),
-    "/serve.js": ("serve", "serve.js", "text/javascript"),
+    **{
+        f"/{name}.js": ("serve", f"{name}.js", "text/javascript")
+        for name in ("drawings", "setup", "serve")
+    },
     "/page.css": ("play", "page.css", "text/css"),
     "/public_tree.js": ("play", "public_tree.js", "text/javascript"),
     "/tables.js": ("play", "tables.js", "text/javascript"),
@@ -96,6 +101,7 @@ def make_app(settings: Settings | None = None) -> Starlette:
         Route("/api/games/{key}/analysis", server.answer(server.analyse), methods=["POST"]),
         Route("/api/games/{key}/reveal", server.answer(server.reveal), methods=["POST"]),
         Route("/api/games/{key}/back", server.answer(server.back), methods=["POST"]),
+        Route("/api/games/{key}/opponent", server.answer(server.change), methods=["POST"]),
         Route("/api/branch", server.answer(server.branch), methods=["POST"]),
     ]
 
@@ -183,7 +189,7 @@ class _Server:
         # What a game string makes is not known before; it may take long. Any worker will do.
         place, about = await self._searches.run(table.begin, game, seat, seed)
         await self._searches.run(thinking.check, opponent, place.game, key=(opponent, place.game))
-        session = self._sessions.add(place, opponent, seed, about)
+        session = self._sessions.add(place, opponent, seed, {**about, "asked": body})
         return await self._shown(session)
 
     async def see(self, request: Request, body: dict[str, Any]) -> dict[str, Any]:
@@ -213,10 +219,10 @@ class _Server:
             return await self._shown(session)
 
     async def reply(self, request: Request, body: dict[str, Any]) -> dict[str, Any]:
-        """The opponent's moves."""
+        """The opponent's moves; who asks while another one does gets what that one gets."""
         session = self._session(request)
         inputs.take(body, ())
-        async with _alone(session):
+        async with session.lock:
             key = (session.opponent, session.place.game)
             session.place = await self._searches.run(
                 thinking.answer, session.place, session.opponent, session.seed, key=key
@@ -262,6 +268,17 @@ class _Server:
             session.seed = secrets.randbits(64)
             return await self._shown(session)
 
+    async def change(self, request: Request, body: dict[str, Any]) -> dict[str, Any]:
+        """Goes on against another opponent."""
+        session = self._session(request)
+        inputs.take(body, ("policy", "options"))
+        opponent = inputs.player(body, self.settings.policies)
+        game = session.place.game
+        async with _alone(session):
+            await self._searches.run(thinking.check, opponent, game, key=(opponent, game))
+            session.opponent = opponent
+            return await self._shown(session)
+
     async def branch(self, request: Request, body: dict[str, Any]) -> dict[str, Any]:
         """A public state, and what follows it."""
         del request
@@ -281,11 +298,14 @@ class _Server:
     async def _shown(self, session: Session, at: int | None = None) -> dict[str, Any]:
         """What the page gets of a game."""
         found: dict[str, Any] = await self._quick.run(table.see, session.place, at)
+        below = thinking.blueprint_of(session.opponent)
         return found | {
             "key": session.key,
             "opponent": session.opponent.name,
+            "blueprint": None if below is None else below.name,
             "summary": session.about["summary"],
             "utility": session.about["utility"],
+            "asked": session.about["asked"],
         }
 
     async def _check_count(self, session: Session, body: dict[str, Any]) -> None:
@@ -348,6 +368,8 @@ def _sentence(message: str) -> str:
     # What was asked may be in it, with lone surrogates.
     message = message.encode("utf-8", "replace").decode("utf-8")
     line = " ".join(message.split()) or "this was refused, without a reason"
+    # Where files lie on this machine is nobody's business.
+    line = re.sub(r"(?<![\w:/.])/(?:[\w.+-]+/)+(?=[\w.+-])", "", line)
     return line if len(line) <= 400 else f"{line[:397]}..."
 
 
@@ -367,5 +389,12 @@ def _file(room: str, name: str, kind: str) -> Callable[[Request], Awaitable[Resp
 
 
 def policies_of(names: Collection[str]) -> tuple[str, ...]:
-    """Names of policies that a server is to offer beyond the registry's, each once."""
-    return tuple(dict.fromkeys(name for name in names if name))
+    """Names of policies that a server is to offer beyond the registry's, each once.
+
+    Raises:
+      ValueError: if there is no such policy.
+    """
+    found = tuple(dict.fromkeys(name for name in names if name))
+    for name in found:
+        registry.check_name(name)
+    return found

@@ -1,17 +1,123 @@
-"""What the page offers: games, policies and settings."""
+"""What the page offers: games, opponents and settings."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from spiel_dl.play import kinds, zoo
-from spiel_dl.play.presets import PRESETS
+from spiel_dl.play.presets import game_string
 from spiel_dl.serve import inputs
 
-_DRAWN = ("leduc", "goofspiel_5_descending", "oshi_zumo", "battleships_2x2", "battleships_3x3")
-_OTHERS = ("kuhn_poker", "leduc_poker", "liars_dice(numdice=1,dice_sides=4)", "tic_tac_toe")
-_EVERYWHERE = ("uniform", "cfr+:200", "resolving:exact", "cdbr:uniform", "equilibrium")
+
+class _Game(NamedTuple):
+    """A game of the gallery.
+
+    Attributes:
+      name: of a preset, or a game string.
+      title: for people.
+      text: what it is, in a sentence.
+      drawing: which of the page's drawings stands for it.
+      is_small: whether it is soon compiled, as some policies need it.
+    """
+
+    name: str
+    title: str
+    text: str
+    drawing: str
+    is_small: bool = False
+
+
+_GAMES = (
+    _Game(
+        "leduc", "Leduc poker", "Six cards, one of them public, two rounds of bets.", "cards", True
+    ),
+    _Game(
+        "kuhn_poker", "Kuhn poker", "The smallest poker: three cards and one bet.", "cards", True
+    ),
+    _Game(
+        "goofspiel_5_descending",
+        "Goofspiel, 5 cards",
+        "Bid your cards, unseen, for prizes that fall from 5 to 1.",
+        "prizes",
+        True,
+    ),
+    _Game(
+        "goofspiel_5_random",
+        "Goofspiel, 5 shuffled prizes",
+        "The same; nobody knows which prize comes next.",
+        "prizes",
+    ),
+    _Game("goofspiel_8_descending", "Goofspiel, 8 cards", "A longer game, for networks.", "prizes"),
+    _Game(
+        "goofspiel_13_random",
+        "Goofspiel, 13 shuffled prizes",
+        "A whole suit each: far too large to be solved.",
+        "prizes",
+    ),
+    _Game(
+        "oshi_zumo",
+        "Oshi-Zumo",
+        "Bid coins, unseen, to push a wrestler over the edge.",
+        "sumo",
+        True,
+    ),
+    _Game("battleships_2x2", "Battleships, 2 by 2", "One ship each, four tiles.", "ships", True),
+    _Game("battleships_3x3", "Battleships, 3 by 3", "Two ships each, nine tiles.", "ships"),
+    _Game("battleships_5x5", "Battleships, 5 by 5", "Three ships each, 25 tiles.", "ships"),
+    _Game(
+        "phantom_ttt",
+        "Phantom tic-tac-toe",
+        "Three in a row, but you see your own marks only.",
+        "noughts",
+    ),
+    _Game(
+        "dark_hex_3x3", "Dark hex", "Join your two edges without seeing the other stones.", "hex"
+    ),
+    _Game(
+        "abrupt_phantom_ttt",
+        "Abrupt phantom tic-tac-toe",
+        "The same, but a mark on a taken cell loses the turn.",
+        "noughts",
+    ),
+    _Game(
+        "abrupt_dark_hex_3x3",
+        "Abrupt dark hex",
+        "Dark hex, in which a stone on a taken cell loses the turn.",
+        "hex",
+    ),
+    _Game(
+        "liars_dice(numdice=1,dice_sides=4)",
+        "Liar's dice",
+        "One hidden die each; raise the bid, or call it a lie.",
+        "dice",
+        True,
+    ),
+    _Game("tic_tac_toe", "Tic-tac-toe", "Nothing is hidden here, to begin with.", "noughts"),
+)
+
+_ANYWHERE = (
+    # Name, title, strength, sentence, whether the game must be compiled.
+    ("uniform", "Random play", "weakest", "All legal actions alike.", False),
+    ("cfr+:20", "A beginner", "medium", "What 20 iterations of CFR+ have found.", True),
+    ("cfr+:1000", "A solver", "strong", "The average of 1,000 iterations of CFR+.", True),
+    ("equilibrium", "An equilibrium", "unbeatable", "An exact solution; it takes a while.", True),
+    (
+        "resolving:exact",
+        "A search",
+        "strong",
+        "It solves anew at each of its turns, and shows what it thought.",
+        True,
+    ),
+    (
+        "cdbr:uniform",
+        "An exploiter",
+        "uneven",
+        "It looks ahead as if you played at random: strong against who does, easy to fool.",
+        True,
+    ),
+)
+_TOO_LARGE = "it lists the whole game first, which takes too long in this one"
 
 
 def menu(policies: Sequence[str], seconds: float) -> dict[str, Any]:
@@ -21,20 +127,9 @@ def menu(policies: Sequence[str], seconds: float) -> dict[str, Any]:
       policies: names that are offered beyond those of the registry.
       seconds: how long a search may take.
     """
-    names = [*_DRAWN, *(name for name in PRESETS if name not in _DRAWN and "paper" not in name)]
-    games = [{"name": name, "game": PRESETS[name].game} for name in names]
-    games += [{"name": game, "game": game} for game in _OTHERS]
-    known = zoo.models()
-    searches = [
-        {"name": f"sepot:{name}", "game": model.game}
-        for name, model in known.items()
-        if model.critic is not None
-    ]
-    models = [{"name": name, "game": model.game} for name, model in known.items()]
     return {
-        "games": games,
-        "policies": [*policies, *_EVERYWHERE],
-        "models": [*searches, *models],
+        "games": [{**game._asdict(), "opponents": _opponents(game, policies)} for game in _GAMES],
+        "opponents": _opponents(None, policies),
         "kinds": [
             {"pattern": kind.pattern, "meaning": kind.meaning}
             for kind in kinds.KINDS.values()
@@ -46,3 +141,58 @@ def menu(policies: Sequence[str], seconds: float) -> dict[str, Any]:
         ],
         "seconds": seconds,
     }
+
+
+def _opponents(game: _Game | None, policies: Sequence[str]) -> list[dict[str, str]]:
+    """Who can be played against, the first one first; those that cannot say why.
+
+    Args:
+      game: the game; None: another one than those of the gallery.
+      policies: what the server offers beyond the registry.
+    """
+    found = [
+        _opponent(name, title, strength, text, _TOO_LARGE if compiles and _is_large(game) else "")
+        for name, title, strength, text, compiles in _ANYWHERE
+    ]
+    found += [_opponent(name, name, "", "Offered by who runs this server.") for name in policies]
+    return found if game is None else [*_networks(game), *found]
+
+
+def _networks(game: _Game) -> list[dict[str, str]]:
+    """One network of the zoo, and the search on top of it; the others are there by their names."""
+    known = {name: model for name, model in zoo.models().items() if _is_of(model.game, game.name)}
+    if not known:
+        return []
+    name = next((name for name, model in known.items() if model.critic), next(iter(known)))
+    model, algorithm = known[name], {"rnad": "R-NaD", "mmd": "MMD"}[name.partition(":")[0]]
+    against = model.measured["against_uniform"]["mean_return"]
+    strength = f"{against:+.2f} a game against random play"
+    text = f"A policy network, trained by {algorithm}."
+    reason = "" if model.critic else "this network has no critic, which the search needs"
+    return [
+        _opponent(name, "A network", strength, text),
+        _opponent(
+            f"sepot:{name}",
+            "SePoT",
+            "a search, slower",
+            "The same network, and a search on top of it at each of its turns.",
+            reason,
+        ),
+    ]
+
+
+def _is_of(complete: str, name: str) -> bool:
+    """Whether a complete game string is of a game whose string leaves out the defaults."""
+    kind, _, parameters = game_string(name).rstrip(")").partition("(")
+    # Rules are not loaded for this: they need torch.
+    return complete.split("(")[0] == kind and all(
+        each in complete for each in parameters.split(",")
+    )
+
+
+def _opponent(name: str, title: str, strength: str, text: str, reason: str = "") -> dict[str, str]:
+    return {"name": name, "title": title, "strength": strength, "text": text, "reason": reason}
+
+
+def _is_large(game: _Game | None) -> bool:
+    return game is not None and not game.is_small

@@ -23,7 +23,7 @@ from spiel_dl.system.workers import DEATHS, KillablePool, end_with_parent
 
 _LOG = logging.getLogger(__name__)
 _START = 120.0
-"""Seconds for a worker to start, on top of the limit."""
+"""Seconds for a worker to start; they are not its answer's."""
 _REMEMBERED_KEYS = 4
 """Of each worker: as many as it keeps policies, see `serve.thinking`."""
 _GRACE = 2.0
@@ -100,18 +100,17 @@ class Pool:
         loop = asyncio.get_running_loop()
         end = loop.time() + self.seconds
         worker = await self._acquire(key, end)
-        if not worker.is_ready:
-            end += _START  # What it takes to start is not the answer's fault.
-        call = worker.begin(function, *arguments)
+        call, limit, before = worker.started(), _START, loop.time()
         try:
-            found = await asyncio.wait_for(
-                asyncio.shield(asyncio.wrap_future(call)), end - loop.time()
-            )
+            await _answer_by(before + limit, call)
+            end += loop.time() - before  # What it takes to start is not the answer's fault.
+            call, limit = worker.begin(function, *arguments), self.seconds
+            return await _answer_by(end, call)
         except TimeoutError as error:
             worker.kill(call)
             raise TooLongError(
-                f"this took longer than {self.seconds:g} seconds and was stopped; try fewer "
-                "iterations, or a smaller game"
+                f"this took longer than {limit:g} seconds and was stopped; try fewer iterations, "
+                "or a smaller game"
             ) from error
         except DEATHS as error:
             worker.forget()
@@ -120,19 +119,17 @@ class Pool:
                 "machine's memory"
             ) from error
         finally:
-            if call.done():
+            if call.done() or call is worker.started():
                 self._release(worker)
             else:
                 ending = asyncio.create_task(self._end(worker, call))
                 self._endings.add(ending)
                 ending.add_done_callback(self._endings.discard)
-        worker.is_ready = True
-        return found
 
     def start(self) -> None:
         """Starts the workers, so that the first ones who ask need not wait for that."""
         for worker in self._workers:
-            worker.begin(_nothing)
+            worker.started()
 
     async def _acquire(self, key: Hashable, end: float) -> _Worker:
         if self._idle:
@@ -192,13 +189,12 @@ class _Worker:
 
     Attributes:
       keys: of what it computed last, the newest last.
-      is_ready: whether its process has answered.
     """
 
     def __init__(self, modules: tuple[str, ...]):
         self.keys: collections.deque[Hashable] = collections.deque(maxlen=_REMEMBERED_KEYS)
-        self.is_ready = False
         self._process = KillablePool(1, _begin, modules)
+        self._started: Future[Any] | None = None
 
     def remember(self, key: Hashable) -> None:
         """Notes a key, unless it is None."""
@@ -207,6 +203,12 @@ class _Worker:
         if key in self.keys:
             self.keys.remove(key)
         self.keys.append(key)
+
+    def started(self) -> Future[Any]:
+        """Is done once the process computes."""
+        if self._started is None:
+            self._started = self.begin(_nothing)
+        return self._started
 
     def begin(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
         """What the function will answer."""
@@ -220,11 +222,17 @@ class _Worker:
     def forget(self) -> None:
         """Notes that its process has ended."""
         self.keys.clear()
-        self.is_ready = False
+        self._started = None
 
     def end(self) -> None:
         """Ends the process, whatever it does."""
         self._process.end(is_now=True)
+
+
+async def _answer_by(end: float, call: Future[Any]) -> Any:
+    """What a call answers; a TimeoutError if it has not by a time of the loop."""
+    left = end - asyncio.get_running_loop().time()
+    return await asyncio.wait_for(asyncio.shield(asyncio.wrap_future(call)), left)
 
 
 def _begin(modules: tuple[str, ...]) -> None:

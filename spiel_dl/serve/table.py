@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import pyspiel
 
-from spiel_dl.play import terminal
+from spiel_dl.play import kuhn_view, terminal
 from spiel_dl.tree.load import turn_based_game
 
 _MAX_MOVES = 10_000
@@ -158,21 +158,23 @@ def see(place: Place, at: int | None = None) -> dict[str, Any]:
         "at": at,
         "count": len(all_moments),
         "turns": [whose for _, whose in all_moments],
-        "text": terminal.view(state, place.seat),
+        "text": _plain(terminal.view(state, place.seat)),
         "picture": _picture(state, place.seat, [option.action for option in offered]),
         "actions": [{"id": option.action, "name": option.name} for option in offered],
         "turn": turn,
         "revealed": place.revealed,
         "all": None,
         "result": None,
+        "why": "",
     }
     if state.is_terminal():
         returns = [number + 0.0 for number in state.returns()]
         found["result"] = returns if place.seat == 0 else returns[::-1]
+        found["why"] = _why(state, place.seat)
     if place.revealed:
         # What the opponent saw, and the whole state.
         other = _picture(state, 1 - place.seat, [])
-        found["all"] = {"text": str(state), "picture": other}
+        found["all"] = {"text": _plain(str(state)), "picture": other}
     return found
 
 
@@ -195,10 +197,24 @@ def _turn(state: pyspiel.State, seat: int) -> str:
     return "you" if state.current_player() == seat else "opponent"
 
 
+def _plain(text: str) -> str:
+    """A text without the terminal's colours that some games have in it."""
+    return re.sub(r"\x1b\[[0-9;]*m", "", text)
+
+
 def _picture(state: pyspiel.State, seat: int, actions: list[int]) -> list[dict[str, Any]]:
     rules = getattr(state.get_game(), "rules", None)
     if rules is None:
-        return []
-    from spiel_dl.games import pictures  # With torch, which other games do without.
+        return kuhn_view.picture(state, seat) if kuhn_view.is_shown(state) else []
+    from spiel_dl.games import views  # With torch, which other games do without.
 
-    return pictures.picture(rules, state.batch, seat, actions)
+    return views.picture(rules, state.batch, seat, actions)
+
+
+def _why(state: pyspiel.State, seat: int) -> str:
+    rules = getattr(state.get_game(), "rules", None)
+    if rules is None:
+        return ""
+    from spiel_dl.games import endings
+
+    return endings.ending(rules, state.batch, seat, state.player_return(seat))

@@ -104,10 +104,11 @@ def analyse(place: Place, length: int, player: Player, compared: Player | None) 
 
 def _look(place: Place, state: pyspiel.State, player: Player) -> position_view.Insight:
     is_own = state.current_player() == place.seat
+    is_over = table.state_of(place).is_terminal()
     return position_view.look(
         _watched(player, place.game),
         state,
-        may_tell_private=is_own or place.revealed,
+        may_tell_private=is_own or is_over or place.revealed,
         own=place.seat,
     )
 

@@ -9,6 +9,8 @@ import numpy as np
 
 from spiel_dl.tree.counts import is_count
 
+_LARGEST_VALUE = 1e100
+
 
 def check_num_threads(num_threads: int) -> None:
     """A number of threads must be one that numba can use."""
@@ -48,11 +50,14 @@ def check_at_least(least: int, **given: float) -> None:
 
 
 def check_values(values: np.ndarray) -> None:
-    """Values from outside must be finite: regret matching would take NaN for no regret."""
-    if not np.isfinite(values).all():
+    """Values from outside must be finite: regret matching would take NaN for no regret.
+
+    Nor may they be so large that their sums are not.
+    """
+    if not np.isfinite(values).all() or np.abs(values).max(initial=0.0) > _LARGEST_VALUE:
         raise ValueError(
-            "the value function returned values that are not finite; train it again, or leave it "
-            "out to solve the rest of the game"
+            "the value function returned values that are not finite, or beyond "
+            f"{_LARGEST_VALUE:g}; train it again, or leave it out to solve the rest of the game"
         )
 
 

@@ -22,14 +22,14 @@ _sum_jit = numba.njit(
 class Blocks(NamedTuple):
     """Payoffs at leaves, a block for each of the second side's L_1 leaf infosets.
 
-    In a block they stand by *columns*, which are the first side's K_0 choices in all leaf infosets
-    that share histories with this one, and by the second side's K_1 choices. The blocks have C
-    columns altogether.
+    In a block they stand by *columns*, which are the first side's leaf infosets that share
+    histories with this one, and by the second side's K choices. The blocks have C columns
+    altogether.
 
     Attributes:
-      payoffs: float32 or float64 [C, K_1], block after block: chance's reach times the first side's
+      payoffs: float32 or float64 [C, K], block after block: chance's reach times the first side's
         utility, summed over the histories.
-      columns: int32 [C], choice k in the first side's leaf infoset i as K_0 i + k.
+      columns: int32 [C], the first side's leaf infosets.
       starts: int64 [L_1 + 1], where each block's columns start.
     """
 
@@ -43,25 +43,24 @@ def sum_pairs(utilities, chance_reach, order, starts, payoffs):
     """Sums the histories of each pair of leaf infosets.
 
     Args:
-      utilities: float [N, K_0, K_1], the first side's.
+      utilities: float [N, K], the first side's.
       chance_reach: float64 [N].
       order: int64 [N], the histories, pair by pair.
       starts: int64 [P + 1], where the histories of each pair start.
-      payoffs: float32 or float64 [P, K_0, K_1]; overwritten.
+      payoffs: float32 or float64 [P, K]; overwritten.
     """
-    total = np.empty(payoffs.shape[1:])
+    total = np.empty(payoffs.shape[1])
     for pair in range(len(payoffs)):
         total[:] = 0.0
         for history in order[starts[pair] : starts[pair + 1]]:
-            for own in range(total.shape[0]):
-                for other in range(total.shape[1]):
-                    total[own, other] += chance_reach[history] * utilities[history, own, other]
+            for k in range(total.size):
+                total[k] += chance_reach[history] * utilities[history, k]
         payoffs[pair] = total
 
 
 @_sum_jit
 def _values_of_block(blocks, infoset, weights, values):
-    """What each choice at an infoset of the second side earns it, into `values` (float64 [K_1])."""
+    """What each choice at an infoset of the second side earns it, into `values` (float64 [K])."""
     values[:] = 0.0
     start, end = blocks.starts[infoset], blocks.starts[infoset + 1]
     unrolled = end - (end - start) % 4
@@ -83,7 +82,7 @@ def _values_of_block(blocks, infoset, weights, values):
 
 @_sum_jit
 def _expected(payoffs, weights):
-    """The payoff of a column (float [K_1]) under the second side's choices."""
+    """The payoff of a column (float [K]) under the second side's choices."""
     value = 0.0
     for k in range(weights.size):
         value += weights[k] * payoffs[k]
@@ -92,13 +91,13 @@ def _expected(payoffs, weights):
 
 @_jit
 def values_of_first(blocks, reach, choices, values):
-    """What its choices earn the first side.
+    """What its infosets are worth to the first side.
 
     Args:
       blocks: the payoffs.
       reach: float64 [L_1], the second side's reach of its infosets.
-      choices: float64 [L_1, K_1], its choices there.
-      values: float64 [L_0 K_0], overwritten.
+      choices: float64 [L_1, K], its choices there.
+      values: float64 [L_0], overwritten.
     """
     values[:] = 0.0
     for infoset in range(reach.size):
@@ -112,11 +111,11 @@ def values_of_first(blocks, reach, choices, values):
 
 @_jit
 def values_of_second(blocks, weights, values):
-    """What its choices earn the second side, into `values` (float64 [L_1, K_1]).
+    """What its choices earn the second side, into `values` (float64 [L_1, K]).
 
     Args:
       blocks: the payoffs.
-      weights: float64 [L_0 K_0], the first side's reach of its choices.
+      weights: float64 [L_0], the first side's reach of its infosets.
       values: overwritten.
     """
     for infoset in range(values.shape[0]):
@@ -129,13 +128,13 @@ def update_second(blocks, weights, ranges, learner, now, weight, tolerance, cfv)
 
     Args:
       blocks: the payoffs.
-      weights: float64 [L_0 K_0], the first side's reach of its choices.
+      weights: float64 [L_0], the first side's reach of its infosets.
       ranges: float64 [L_1], the second side's own reach of its infosets.
       learner: Learned of the second side; its regret, strategy and average of choices are updated.
       now: the `kernels.rates` of this iteration.
       weight: of the iterate in the average.
       tolerance: weights up to this count as zero in regret matching.
-      cfv: float64 [L_1 + L_1 K_1], the values of infosets and choices before the update;
+      cfv: float64 [L_1 + L_1 K], the values of infosets and choices before the update;
         overwritten.
     """
     regret, strategy = learner.regret, learner.strategy

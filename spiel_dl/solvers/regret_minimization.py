@@ -90,7 +90,7 @@ class RegretMinimizer:
         self._realize(1)
 
     def run(self, num_iterations: int) -> None:
-        """Does that many iterations.
+        """Does that many iterations; none of them loads what is compiled for any number.
 
         Raises:
           ValueError: if that is not an integer >= 0.
@@ -103,9 +103,11 @@ class RegretMinimizer:
         alternating = self.alternating_updates
         how = (self.learned, span, self._numbers, alternating, self._tolerance)
         is_fixed = any(learner.is_fixed.any() for learner in self.learned)
-        if num_iterations >= _WORTH_ARRANGING and not is_fixed and self._arranged_game is not None:
+        is_worth_it = num_iterations >= _WORTH_ARRANGING or num_iterations == 0
+        is_arranged = is_worth_it and not is_fixed and self._arranged_game is not None
+        if is_arranged:
             arranged_kernels.run_iterations(self._arranged_game, *how)
-        else:
+        if not is_arranged or num_iterations == 0:
             kernels.run_iterations(self._game, *how, self._cfvs)
         self.iteration += num_iterations
         self.num_averaged = span[1]

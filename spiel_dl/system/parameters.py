@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import math
+import numbers
 import re
 import types
 import typing
@@ -24,6 +25,8 @@ class Bounds(typing.NamedTuple):
 
 
 Positive = Annotated[int, Bounds(1)]
+MAX_SEED = 2**63 - 1
+Seed = Annotated[int, Bounds(0, MAX_SEED)]
 _CALLED = {int: "an integer", float: "a number"}
 
 
@@ -100,6 +103,35 @@ def parameters_of(
         and (not only or parameter.name in only)
         and parameter.name not in leave_out
     ]
+
+
+def check_types(config: Any) -> None:
+    """Raises a ValueError if a field of a dataclass has a value of another type than it declares.
+
+    Whole numbers may be NumPy's, and lists may stand for tuples, as JSON has them.
+    """
+    hints = typing.get_type_hints(type(config))
+    for field in dataclasses.fields(config):
+        value = getattr(config, field.name)
+        if not _fits(value, hints[field.name]):
+            wanted = field.type if isinstance(field.type, str) else str(field.type)
+            raise ValueError(
+                f"{field.name}={value!r} must be {wanted}, not of the type {type(value).__name__}"
+            )
+
+
+def _fits(value: Any, hint: Any) -> bool:
+    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if origin in (typing.Union, types.UnionType):
+        return any(_fits(value, each) for each in arguments)
+    if origin is tuple and arguments[-1] is Ellipsis:
+        return isinstance(value, (tuple, list)) and all(_fits(v, arguments[0]) for v in value)
+    if hint in (int, float):
+        number = numbers.Integral if hint is int else numbers.Real
+        return isinstance(value, number) and not isinstance(value, bool)
+    if hint in (bool, str, types.NoneType):
+        return isinstance(value, hint)
+    return True
 
 
 def _parameter(target: Callable[..., Any], parameter: inspect.Parameter) -> Parameter:

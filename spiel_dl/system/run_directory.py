@@ -5,22 +5,28 @@ environment.jsonl  one line per start, unless it was refused: command, time, git
                    hardware
 metrics.jsonl      one JSON object a line
 checkpoint.safetensors, and whatever else the run saves
+
+A run directory belongs to one process at a time. The lock is on the open file that records starts,
+so it goes with its process, however that ends; no file of its own is left behind, and none has to
+be deleted after a kill. Readers need no lock.
 """
 
 from __future__ import annotations
 
+import fcntl
 import importlib.util
 import itertools
 import json
 import os
 import re
+import weakref
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
-from spiel_dl.system import locks, tensor_files
+from spiel_dl.system import tensor_files
 from spiel_dl.system.environment import describe_environment
 from spiel_dl.system.json_files import (
     UNDAMAGED,
@@ -74,11 +80,11 @@ class RunDirectory:
         """
         _check_packages()
         self.path = Path(path)
-        self._lock: locks.DirectoryLock | None = None
+        self._lock: DirectoryLock | None = None
         wanted = json.loads(json.dumps(dict(config)))
         self._check(wanted, resume)
         self.path.mkdir(parents=True, exist_ok=True)
-        self._lock = locks.acquire(self.path / _STARTS_FILE)
+        self._lock = _acquire(self.path / _STARTS_FILE)
         self._check(wanted, resume)  # Another process may have been here since.
         for leftover in self._leftovers():
             if leftover.name != _STARTS_FILE:
@@ -265,13 +271,13 @@ def first_start(path: str | os.PathLike[str]) -> dict[str, Any] | None:
     return next(iter(read_json_lines(Path(path) / _STARTS_FILE)), None)
 
 
-def hold(path: str | os.PathLike[str]) -> locks.DirectoryLock:
+def hold(path: str | os.PathLike[str]) -> DirectoryLock:
     """Keeps other processes from running in a run directory, as long as what is returned is kept.
 
     Raises:
       ValueError: if another process runs there.
     """
-    return locks.acquire(Path(path) / _STARTS_FILE)
+    return _acquire(Path(path) / _STARTS_FILE)
 
 
 def set_aside(path: str | os.PathLike[str]) -> None:
@@ -285,3 +291,47 @@ def set_aside(path: str | os.PathLike[str]) -> None:
     names = (directory.with_name(f"{directory.name}.old-{n}") for n in itertools.count(1))
     directory.rename(next(name for name in names if not name.exists()))
     del lock
+
+
+_held: weakref.WeakValueDictionary[str, DirectoryLock] = weakref.WeakValueDictionary()
+"""The locks of this process, by what they lock."""
+
+
+class DirectoryLock:
+    """Holds a file for this process, until nobody in it keeps this object any more."""
+
+    def __init__(self, file: BinaryIO):
+        """Takes the lock; `hold` is what callers want.
+
+        Raises:
+          BlockingIOError: if another process has it.
+        """
+        self._file = file
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        weakref.finalize(self, file.close)
+
+
+def _acquire(path: Path) -> DirectoryLock:
+    """Locks a file, which is made if it is not there; a process may do so several times.
+
+    Raises:
+      ValueError: if another process has locked it.
+      OSError: if it cannot be opened for writing, or its file system knows no locks.
+    """
+    name = os.path.realpath(path)
+    lock = _held.get(name)
+    if lock is None:
+        file = path.open("ab")
+        try:
+            lock = DirectoryLock(file)
+        except BlockingIOError:
+            file.close()
+            raise ValueError(
+                f"another process runs in {path.parent}; wait until it has ended, or choose "
+                "another directory"
+            ) from None
+        except BaseException:
+            file.close()
+            raise
+        _held[name] = lock
+    return lock

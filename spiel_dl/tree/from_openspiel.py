@@ -102,10 +102,10 @@ def load_turn_based(game: pyspiel.Game | str) -> pyspiel.Game:
     """
     if isinstance(game, str):
         game = _load_game(game)
-    if not hasattr(game, "get_type"):
+    if not isinstance(game, pyspiel.Game):
         raise ValueError(
-            f"{game!r} is no game but of type {type(game).__name__}; give a game string, a "
-            "pyspiel.Game or a compiled game, which come before policies and limits"
+            f"{str(game)[:60]!r} is no game but of type {type(game).__name__}; give a game string, "
+            "a pyspiel.Game or a compiled game, which come before policies and limits"
         )
     game_type = game.get_type()
     if game.num_players() != 2:

@@ -61,16 +61,24 @@ def turn_based_string_function(game: pyspiel.Game) -> InformationString:
     If it was converted from a game with simultaneous moves, the function takes states of that game,
     too, and says what the converted game says when the player moves.
     """
-    return functools.partial(_turn_based_string, information_string_function(game))
+    return functools.partial(_turn_based_string, game, information_string_function(game))
 
 
 def _turn_based_string(
-    information_string: InformationString, state: pyspiel.State, player: int
+    game: pyspiel.Game, information_string: InformationString, state: pyspiel.State, player: int
 ) -> str:
-    if state.is_simultaneous_node():
+    if not state.is_simultaneous_node():
+        return information_string(state, player)
+    if game.get_type().provides_information_state_string:
         # This is how OpenSpiel's conversion to turns names a mover's infosets.
         return f"Current player: {player}\n{information_string(state, player)}"
-    return information_string(state, player)
+    turn_based = game.new_initial_state()
+    for step in state.full_history():
+        turn_based.apply_action(step.action)
+    if turn_based.current_player() != player:
+        # Whatever the other one does at the same time, the player does not see it.
+        turn_based.apply_action(turn_based.legal_actions()[0])
+    return information_string(turn_based, player)
 
 
 def _information_state_string(state: pyspiel.State, player: int) -> str:

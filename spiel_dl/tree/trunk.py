@@ -75,6 +75,11 @@ class Trunk(Generic[Tree]):
         found[self.extent.roots_at(player, histories)] = values
         return found
 
+    def root_range(self, player: int, plan: np.ndarray) -> np.ndarray:
+        """A player's reach of its root infosets by a plan of the whole game: float64 [R_p]."""
+        starts = self.extent.starts
+        return self.by_root_infoset(player, starts, plan[self.tree.sequence[player, starts]])
+
     def sequences_at(self, player: int, histories: np.ndarray) -> np.ndarray:
         """The trunk's sequences of a player at some of its histories or leaves: int32 [n]."""
         num_roots = len(self.root_infosets[player])

@@ -44,11 +44,11 @@ class LeafValues(abc.ABC):
         public state gives 0.
 
         Args:
-          range_0: float64 [..., L_0], player 0's own reach of its leaf infosets.
-          range_1: float64 [..., L_1], player 1's.
+          range_0: float64 [L_0], player 0's own reach of its leaf infosets.
+          range_1: float64 [L_1], player 1's.
 
         Returns:
-          (cfv_0, cfv_1), float64 [..., L_p], each in its player's utility.
+          (cfv_0, cfv_1), float64 [L_p], each in its player's utility.
 
         Raises:
           ValueError: if the ranges' shapes do not fit the leaves, or if a range has entries that
@@ -56,7 +56,7 @@ class LeafValues(abc.ABC):
         """
 
     def values_for(self, player: int, range_0: np.ndarray, range_1: np.ndarray) -> np.ndarray:
-        """One player's counterfactual values, as `evaluate` gives them: float64 [..., L_p]."""
+        """One player's counterfactual values, as `evaluate` gives them: float64 [L_p]."""
         return ask(self, (0, 1), range_0, range_1)[player]
 
     def state(self) -> dict[str, np.ndarray]:
@@ -76,7 +76,7 @@ class LeafValues(abc.ABC):
 def ask(
     values: LeafValues, players: tuple[int, ...], range_0: np.ndarray, range_1: np.ndarray
 ) -> Sequence[np.ndarray]:
-    """The values of (0,), (1,) or (0, 1), as `evaluate` should give them: float [..., L_p] each.
+    """The values of (0,), (1,) or (0, 1), as `evaluate` should give them: float [L_p] each.
 
     Whoever uses values of any kind asks by this, for broadcasting hides answers of wrong shapes.
 
@@ -192,11 +192,11 @@ class PartOfLeaves(LeafValues):
         """See `LeafValues`."""
         ranges = []
         for player, own in enumerate((range_0, range_1)):
-            whole = np.zeros((*own.shape[:-1], self._whole.leaves.num_infosets(player)))
-            whole[..., self._places[player]] = own
+            whole = np.zeros(self._whole.leaves.num_infosets(player))
+            whole[self._places[player]] = own
             ranges.append(whole)
         cfv_0, cfv_1 = ask(self._whole, (0, 1), ranges[0], ranges[1])
-        return cfv_0[..., self._places[0]], cfv_1[..., self._places[1]]
+        return cfv_0[self._places[0]], cfv_1[self._places[1]]
 
 
 def _places(infosets: np.ndarray, some: np.ndarray) -> np.ndarray:
@@ -249,11 +249,10 @@ def check_leaves(leaves: LeafSet) -> None:
 def check_ranges(leaves: LeafSet, range_0: np.ndarray, range_1: np.ndarray) -> None:
     """Raises a ValueError if ranges are not what `LeafValues.evaluate` takes."""
     sizes = (leaves.num_infosets(0), leaves.num_infosets(1))
-    batch = range_0.shape[:-1]
-    if (range_0.shape, range_1.shape) != ((*batch, sizes[0]), (*batch, sizes[1])):
+    if (range_0.shape, range_1.shape) != ((sizes[0],), (sizes[1],)):
         raise ValueError(
             f"the ranges have shapes {range_0.shape} and {range_1.shape}, but the leaves need "
-            f"[..., {sizes[0]}] and [..., {sizes[1]}] with equal leading dimensions"
+            f"{sizes[0]} and {sizes[1]} numbers"
         )
     for player, own in enumerate((range_0, range_1)):
         # NaN fails the first comparison.
@@ -262,25 +261,6 @@ def check_ranges(leaves: LeafSet, range_0: np.ndarray, range_1: np.ndarray) -> N
                 f"player {player}'s range has entries that are negative or not finite; a range "
                 "holds the player's reach probabilities of its leaf infosets"
             )
-
-
-def evaluate_rows(values: LeafValues, range_0: np.ndarray, range_1: np.ndarray) -> Values:
-    """`values.evaluate` for ranges with leading dimensions, one row after the other.
-
-    Args:
-      values: knows ranges of one dimension.
-      range_0: float64 [..., L_0], of at least two dimensions.
-      range_1: float64 [..., L_1].
-
-    Returns:
-      (cfv_0, cfv_1), float64 [..., L_p].
-    """
-    rows_0 = range_0.reshape(-1, range_0.shape[-1])
-    rows_1 = range_1.reshape(-1, range_1.shape[-1])
-    cfv_0, cfv_1 = np.zeros(rows_0.shape), np.zeros(rows_1.shape)
-    for row in range(len(rows_0)):
-        cfv_0[row], cfv_1[row] = values.evaluate(rows_0[row], rows_1[row])
-    return cfv_0.reshape(range_0.shape), cfv_1.reshape(range_1.shape)
 
 
 def normalize_ranges(leaves: LeafSet, player: int, ranges: np.ndarray) -> Values:
@@ -321,8 +301,8 @@ class NormalizedLeafValues(LeafValues):
         cfv_0, cfv_1 = self.normalized_values(scaled_0, scaled_1)
         # The products are float64, as the masses are.
         return (
-            cfv_0 * mass_1.take(leaves.public_state_of_infoset(0), axis=-1),
-            cfv_1 * mass_0.take(leaves.public_state_of_infoset(1), axis=-1),
+            cfv_0 * mass_1[leaves.public_state_of_infoset(0)],
+            cfv_1 * mass_0[leaves.public_state_of_infoset(1)],
         )
 
     @abc.abstractmethod
@@ -330,9 +310,9 @@ class NormalizedLeafValues(LeafValues):
         """Values at ranges that sum to 1 in each public state, as `evaluate` asks for them.
 
         Args:
-          range_0: float64 [..., L_0], player 0's.
-          range_1: float64 [..., L_1], player 1's.
+          range_0: float64 [L_0], player 0's.
+          range_1: float64 [L_1], player 1's.
 
         Returns:
-          (cfv_0, cfv_1), float [..., L_p], each in its player's utility.
+          (cfv_0, cfv_1), float [L_p], each in its player's utility.
         """

@@ -12,13 +12,7 @@ from spiel_dl.solvers.effort import share_of_largest
 from spiel_dl.solvers.regret_minimization import RegretMinimizer
 from spiel_dl.solvers.variants import PREDICTIVE_CFR_PLUS
 from spiel_dl.tree.leaf_set import LeafSet
-from spiel_dl.value_functions.base import (
-    NormalizedLeafValues,
-    ValueFunction,
-    Values,
-    check_ranges,
-    evaluate_rows,
-)
+from spiel_dl.value_functions.base import NormalizedLeafValues, ValueFunction, Values
 
 
 class ExactValue(ValueFunction):
@@ -98,13 +92,6 @@ class ExactLeafValues(NormalizedLeafValues):
         self._tolerance = share_of_largest(function.tolerance, leaves.subgames.utility_range)
         self._minimizer = RegretMinimizer(leaves.subgames, PREDICTIVE_CFR_PLUS)
 
-    def evaluate(self, range_0: np.ndarray, range_1: np.ndarray) -> Values:
-        """See `LeafValues`."""
-        if range_0.ndim > 1:
-            check_ranges(self.leaves, range_0, range_1)
-            return evaluate_rows(self, range_0, range_1)
-        return super().evaluate(range_0, range_1)
-
     def state(self) -> dict[str, np.ndarray]:
         """The subgames' regrets, with warm starts. See `LeafValues`."""
         return self._minimizer.state() if self._function.warm_start else {}
@@ -145,7 +132,7 @@ class ExactLeafValues(NormalizedLeafValues):
                 f"iterations, more than {self._tolerance:.2g}; raise max_iterations or the "
                 "tolerance (num_unfinished counts such evaluations)",
                 RuntimeWarning,
-                stacklevel=5,
+                stacklevel=4,
             )
 
     def _best_response_values(self, player: int) -> np.ndarray:

@@ -82,7 +82,7 @@ def generate(
         initial=(num_shards - len(missing)) * samples,
         unit="sample",
         unit_scale=True,
-        disable=not show_progress,
+        disable=None if show_progress else True,
     ) as progress:
 
         def write(number: int, arrays: dict[str, np.ndarray]) -> None:
@@ -126,9 +126,11 @@ def add_ranges(directory: str | os.PathLike[str], name: str, ranges: Values) -> 
         )
     config = DatasetConfig.read(directory)
     leaves = config.trunk().leaves
-    check_ranges(leaves, *ranges)
-    if ranges[0].ndim != 2 or not len(ranges[0]):
-        raise ValueError(f"the ranges have shape {ranges[0].shape}; give at least one row")
+    if not len(ranges[0]) or len(ranges[0]) != len(ranges[1]):
+        shapes = f"{ranges[0].shape} and {ranges[1].shape}"
+        raise ValueError(f"the ranges have shapes {shapes}; give at least one row of both players")
+    for pair in zip(*ranges, strict=True):
+        check_ranges(leaves, *pair)
     # A run that begins or goes on there would take the file that is being written for a leftover.
     lock = hold(directory)
     path = Path(directory) / f"{name}.safetensors"

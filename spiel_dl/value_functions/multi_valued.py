@@ -1,68 +1,28 @@
-"""`MultiValuedStates`: leaves at which the opponent of a searching player chooses how to go on.
+"""`MultiValuedLeaves`: leaves at which the opponent of a searching player chooses how to go on.
 
 Brown, Sandholm, Amos (2018), "Depth-Limited Solving for Imperfect-Information Games"; Kubíček et
 al. (2023), section 4.3. The searching player follows its blueprint behind the leaves. Its opponent
 picks one of K transformations of its own blueprint at each of its leaf infosets. What that is worth
-is asked of a critic once, when the function is bound to leaves.
+is known beforehand, by a critic.
 
   * *Stateless* (`evaluate`, equation 3): at given ranges, the opponent picks a best response. Then
-    this is a value function like any other.
+    these are values like any other.
   * *Stateful* (`choices`): the opponent learns what to pick as it learns everything else, by regret
     matching. Then this is part of the game that is solved, and the solution is one of a game.
-
-Both players may be given the choice; then the values are matrices, and only the second way is open.
 """
 
 from __future__ import annotations
-
-from collections.abc import Callable
 
 import numpy as np
 
 from spiel_dl.solvers.continuations import ContinuationChoices, Continuations
 from spiel_dl.solvers.variants import Weighting
 from spiel_dl.tree.leaf_set import LeafSet
-from spiel_dl.value_functions.base import (
-    LeafValues,
-    ValueFunction,
-    Values,
-    check_ranges,
-    evaluate_rows,
-)
-
-LeafUtilities = Callable[[LeafSet], np.ndarray]
-"""From the N leaves to the searching player's utilities at each, float [N, J, K]: by its own choice
-(J is 1 if it has none) and by the opponent's."""
-
-
-class MultiValuedStates(ValueFunction):
-    """Values leaves by a critic of policy transformations.
-
-    Attributes:
-      player: who searches.
-    """
-
-    def __init__(self, player: int, utilities: LeafUtilities):
-        """Takes the critic.
-
-        Args:
-          player: who searches.
-          utilities: asked once per `bind`.
-        """
-        self.player = player
-        self._utilities = utilities
-
-    def bind(self, leaves: LeafSet) -> MultiValuedLeaves:
-        """Asks for the leaves' values.
-
-        Raises:
-          ValueError: if there is not one finite matrix for each leaf.
-        """
-        return MultiValuedLeaves(leaves, self.player, self._utilities(leaves))
+from spiel_dl.value_functions.base import LeafValues, Values, check_ranges
 
 
 class MultiValuedLeaves(LeafValues):
-    """The leaves of one trunk, each worth a matrix.
+    """The leaves of one trunk, each worth a number for each choice.
 
     Attributes:
       player: who searches.
@@ -75,19 +35,19 @@ class MultiValuedLeaves(LeafValues):
         Args:
           leaves: the leaves.
           player: who searches.
-          utilities: float [N, J, K], its utility at each leaf by its own choice and the opponent's.
+          utilities: float [N, K], its utility at each leaf by the opponent's choice.
 
         Raises:
-          ValueError: if there is not one finite matrix for each leaf.
+          ValueError: if there are not K finite numbers for each leaf.
         """
         super().__init__(leaves)
         num_leaves = len(leaves.histories)
-        if utilities.ndim != 3 or len(utilities) != num_leaves:
+        if utilities.ndim != 2 or len(utilities) != num_leaves:
             raise ValueError(
                 f"the critic's values have shape {utilities.shape}; give numbers of shape "
-                f"[{num_leaves}, J, K], one matrix for each leaf"
+                f"[{num_leaves}, K], one for each leaf and choice"
             )
-        is_finite = np.isfinite(utilities).all(axis=(1, 2))
+        is_finite = np.isfinite(utilities).all(axis=1)
         if not is_finite.all():
             leaf = int(np.argmin(is_finite))
             raise ValueError(
@@ -108,13 +68,8 @@ class MultiValuedLeaves(LeafValues):
         """See `LeafValues`: the opponent's best choice against the searching player's range.
 
         Where choices are equally good, the first one is made.
-
-        Raises:
-          ValueError: also if the searching player may choose as well.
         """
         check_ranges(self.leaves, range_0, range_1)
-        if range_0.ndim > 1:
-            return evaluate_rows(self, range_0, range_1)
         ranges = (range_0, range_1)
         others, choice = self._best_choices(ranges[self.player])
         own = self._own_values(choice, ranges[1 - self.player])
@@ -122,7 +77,7 @@ class MultiValuedLeaves(LeafValues):
 
     def values_for(self, player: int, range_0: np.ndarray, range_1: np.ndarray) -> np.ndarray:
         """See `LeafValues`; the opponent's values do not need the searching player's."""
-        if range_0.ndim > 1 or player == self.player:
+        if player == self.player:
             return super().values_for(player, range_0, range_1)
         check_ranges(self.leaves, range_0, range_1)
         return self._best_choices((range_0, range_1)[self.player])[0]
@@ -134,17 +89,12 @@ class MultiValuedLeaves(LeafValues):
 
     def _best_choices(self, own_range: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The opponent's values, float64 [L], and best choices, int [L]."""
-        if self.continuations.num_choices[0] > 1:
-            raise ValueError(
-                "both players choose at the leaves, and their best responses go round in circles; "
-                "let them learn by regret matching (`choices`)"
-            )
-        values = self.continuations.values(1, own_range[:, None])
+        values = self.continuations.values_of_second(own_range)
         choice = values.argmax(axis=1)
         return values[np.arange(len(values)), choice], choice
 
     def _own_values(self, choice: np.ndarray, others_range: np.ndarray) -> np.ndarray:
         """The searching player's values, float64 [L], if the opponent makes these choices."""
-        weights = np.zeros((len(choice), self.continuations.num_choices[1]))
-        weights[np.arange(len(choice)), choice] = others_range
-        return self.continuations.values(0, weights)[:, 0]
+        made = np.zeros((len(choice), self.continuations.num_choices))
+        made[np.arange(len(choice)), choice] = others_range
+        return self.continuations.values_of_first(np.ones(len(choice)), made)

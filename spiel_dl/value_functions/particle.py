@@ -12,16 +12,17 @@ infoset is worth once it is reached, and the counterfactual reach is computed.
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import torch
 
+from spiel_dl.tree.histories import counts_before, first_occurrence_ids
 from spiel_dl.tree.leaf_set import LeafSet
+from spiel_dl.tree.row_hash import RowHash
 from spiel_dl.value_functions.base import NormalizedLeafValues, Values, check_leaves
 from spiel_dl.value_functions.dataset import Dataset
 from spiel_dl.value_functions.particle_features import InfostateFeatures, LeafFeatures
-from spiel_dl.value_functions.particle_leaves import Alike, LeafTensors, public_state_of_infoset
 from spiel_dl.value_functions.particle_module import ParticleBatch, ParticleModule, ParticleSizes
 from spiel_dl.value_functions.samples import Batch, Samples
 from spiel_dl.value_functions.value_network import ValueNetwork
@@ -125,6 +126,72 @@ class ParticleNetwork(ValueNetwork):
         }
 
 
+class LeafTensors(NamedTuple):
+    """A trunk's leaves as the module takes them, on the network's device.
+
+    U leaf infosets, or some that stand for all that look alike. A row of ranges or values holds
+    a number of each, and a 0. Q is the largest number of them in a leaf public state.
+
+    Attributes:
+      features: float32 [U, F].
+      public: float32 [P, G], features of the leaf public states.
+      entry: int64 [P, Q], the place in a row of each infoset of a public state, in order; U, where
+        the row is 0, for entries without infoset.
+      place: int64 [U], the place of each infoset among the P * Q entries.
+    """
+
+    features: torch.Tensor
+    public: torch.Tensor
+    entry: torch.Tensor
+    place: torch.Tensor
+
+    @staticmethod
+    def of_infosets(state: np.ndarray, found: LeafFeatures, device: torch.device) -> LeafTensors:
+        """Lays out infosets in public states, int64 [U], by their features."""
+        within = counts_before(state)
+        entry = np.full((len(found.public), within.max() + 1), len(state))
+        entry[state, within] = np.arange(len(state))
+        place = state * entry.shape[1] + within
+        arrays = (found.infostates, found.public, entry, place)
+        return LeafTensors(*(torch.from_numpy(array).to(device) for array in arrays))
+
+    @property
+    def infostate(self) -> torch.Tensor:
+        """As in `ParticleBatch`: int64 [P, Q]."""
+        return self.entry.clamp(max=len(self.features) - 1)
+
+
+class Alike:
+    """Leaf infosets that have the same features in the same public state, so that one will do.
+
+    There are many of them with imperfect recall, because features do not show what was forgotten.
+    Their beliefs are added up, and their values are the same.
+
+    Attributes:
+      first: int64 [U], one of each kind, the first.
+    """
+
+    def __init__(self, features: np.ndarray, state: np.ndarray):
+        """Compares features (float32 [L, F]) and public states (int64 [L])."""
+        bits = np.ascontiguousarray(features).view(np.int32)
+        seen = first_occurrence_ids(RowHash(bits.shape[1], seed=0)(bits))[0]
+        pairs = seen * (state.max() + 1) + state
+        self._kind, self.first = first_occurrence_ids(pairs)
+
+    def sum(self, beliefs: np.ndarray) -> np.ndarray:
+        """Sums beliefs (float64 [L]) over each kind, and puts a 0 behind: float32 [U + 1]."""
+        return np.bincount(self._kind, beliefs, len(self.first) + 1).astype(np.float32)
+
+    def spread(self, values: np.ndarray) -> np.ndarray:
+        """From values of each kind ([U]) to those of all infosets: [L]."""
+        return values[self._kind]
+
+
+def public_state_of_infoset(leaves: LeafSet) -> np.ndarray:
+    """The leaf public states of both players' infosets: int64 [L_0 + L_1]."""
+    return np.concatenate([leaves.public_state_of_infoset(player) for player in (0, 1)])
+
+
 class ParticleLeafValues(NormalizedLeafValues):
     """A `ParticleNetwork` at the leaves of one trunk.
 
@@ -148,15 +215,11 @@ class ParticleLeafValues(NormalizedLeafValues):
     def normalized_values(self, range_0: np.ndarray, range_1: np.ndarray) -> Values:
         """See `NormalizedLeafValues`."""
         tensors, network = self.tensors, self._network
-        flat = np.concatenate([range_0, range_1], axis=-1)
-        sums = self._alike.sum(flat.reshape(-1, flat.shape[-1]))
-        rows = torch.from_numpy(sums).to(network.device)
-        bases = self._current_bases()
-        values = network.module.values(bases, rows[:, tensors.entry], tensors.public)
-        found = self._alike.spread(values.flatten(1)[:, tensors.place].cpu().numpy())
-        found = found.reshape(flat.shape)
-        num_first = range_0.shape[-1]
-        cfv_0, cfv_1 = found[..., :num_first], found[..., num_first:]
+        sums = self._alike.sum(np.concatenate([range_0, range_1]))
+        beliefs = torch.from_numpy(sums).to(network.device)[tensors.entry]
+        values = network.module.values(self._current_bases(), beliefs[None], tensors.public)
+        found = self._alike.spread(values.flatten()[tensors.place].cpu().numpy())
+        cfv_0, cfv_1 = found[: len(range_0)], found[len(range_0) :]
         if network.conditional:
             reach_0, reach_1 = self.leaves.counterfactual_reach(range_0, range_1)
             return cfv_0 * reach_0, cfv_1 * reach_1

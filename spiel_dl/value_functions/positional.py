@@ -10,7 +10,6 @@ input, and ignored in the output.
 from __future__ import annotations
 
 import dataclasses
-import math
 from typing import Any
 
 import numpy as np
@@ -178,12 +177,11 @@ class PositionalLeafValues(NormalizedLeafValues):
     def normalized_values(self, range_0: np.ndarray, range_1: np.ndarray) -> Values:
         """See `NormalizedLeafValues`."""
         network = self._network
-        inputs = self.layout.rows(range_0, range_1).take(self.layout.input_index, axis=-1)
+        inputs = self.layout.rows(range_0, range_1)[self.layout.input_index]
         outputs = network.module(torch.from_numpy(inputs).to(network.device)).cpu().numpy()
-        flat = outputs.reshape(*range_0.shape[:-1], math.prod(outputs.shape[-2:]))
-        values = flat.take(self.layout.output_of_infoset, axis=-1)
+        values = outputs.reshape(-1)[self.layout.output_of_infoset]
         num_first = self.leaves.num_infosets(0)
-        return values[..., :num_first], values[..., num_first:]
+        return values[:num_first], values[num_first:]
 
 
 class PositionalSamples(Samples):

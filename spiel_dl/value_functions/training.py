@@ -142,7 +142,7 @@ def train(
     run = _Run(network, dataset, directory, config)
     run.restore()
     with tqdm.tqdm(
-        total=run.num_steps, initial=run.step, unit="step", disable=not show_progress
+        total=run.num_steps, initial=run.step, unit="step", disable=None if show_progress else True
     ) as progress:
         while run.epoch < config.num_epochs:
             run.train_epoch(progress)

@@ -54,7 +54,7 @@ def test_what_was_known_at_the_end_is_told() -> None:
     assert terminated.all()
     for state, mover, seen in zip(states, movers.tolist(), info["final_obs"], strict=True):
         assert state.is_terminal()
-        np.testing.assert_array_equal(seen, state.information_state_tensor(mover))
+        np.testing.assert_array_equal(seen, game.rules.features(state.batch, mover)[0])
         assert view.single_observation_space.contains(seen)
     for name in ("_final_obs", "_final_info"):
         np.testing.assert_array_equal(info[name], terminated)

@@ -12,6 +12,7 @@ pytest.importorskip("onnx")
 onnxruntime = pytest.importorskip("onnxruntime")
 
 from spiel_dl.adapters.onnx import write_onnx
+from spiel_dl.games.features import features, num_features
 from spiel_dl.play import registry
 from spiel_dl.policies.network_policy import FineTuning, NetworkPolicy
 from spiel_dl.policies.policy_network import PolicyNetwork
@@ -20,7 +21,7 @@ from spiel_dl.policies.small_policies import UniformPolicy
 
 def network_policy(fine_tuning: FineTuning | None = None) -> NetworkPolicy:
     game = pyspiel.load_game("leduc_poker")
-    sizes = (game.information_state_tensor_size(), game.num_distinct_actions())
+    sizes = (num_features(game), game.num_distinct_actions())
     network = PolicyNetwork(*sizes, (8, 5))
     return NetworkPolicy(game, network, 3 * network.initial_parameters(seed=1), fine_tuning)
 
@@ -29,11 +30,14 @@ def test_the_file_says_what_the_policy_says(tmp_path: Path) -> None:
     policy = network_policy()
     write_onnx(policy, tmp_path / "leduc.onnx")
     session = onnxruntime.InferenceSession(tmp_path / "leduc.onnx")
-    assert session.get_modelmeta().custom_metadata_map == {"game": "leduc_poker()"}
+    assert session.get_modelmeta().custom_metadata_map == {
+        "game": "leduc_poker()",
+        "sight": "features",
+    }
     first = policy.game.new_initial_state().child(0).child(3)
     # All three actions are legal after a raise, two before.
     for state in (first, first.child(2)):
-        observation = np.array([state.information_state_tensor()], np.float32)
+        observation = features(state, state.current_player())[None]
         legal = np.array([state.legal_actions_mask()], bool)
         [found] = session.run(["policy"], {"observation": observation, "legal": legal})
         expected = policy.action_probabilities(state)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from spiel_dl.algorithms.abd_play import ABDPlayPolicy, PortfolioConfig
+from spiel_dl.games.features import num_features
 from spiel_dl.policies import opponent_models
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.late_policy import LatePolicy
@@ -27,7 +28,7 @@ LIMIT = DepthLimit(moves=1)
 
 def network(seed: int) -> NetworkPolicy:
     """An untrained one with large logits."""
-    sizes = GAME.information_state_tensor_size(), GAME.num_distinct_actions()
+    sizes = num_features(GAME), GAME.num_distinct_actions()
     made = PolicyNetwork(*sizes, (16,))
     return NetworkPolicy(GAME, made, 5 * made.initial_parameters(seed=seed))
 

@@ -12,7 +12,7 @@ import pytest
 from spiel_dl.algorithms import exploitability
 from spiel_dl.algorithms.cfr import CFRPlusSolver
 from spiel_dl.algorithms.continual_resolving import ContinualResolvingPolicy
-from spiel_dl.search.starts import Start
+from spiel_dl.search.compiled_roots import Start
 from spiel_dl.solvers import gadgets, linear_program
 from spiel_dl.solvers.best_response import realization_plan
 from spiel_dl.solvers.effort import Effort

@@ -119,3 +119,19 @@ def test_twins_agree() -> None:
 def test_other_games_are_refused() -> None:
     with pytest.raises(ValueError, match="must know which actions fold and call"):
         lbr.local_best_response("matrix_rps", 0, ArrayPolicy.uniform(compile_game("matrix_rps")))
+
+
+def test_hold_em_of_leducs_cards_is_leduc_poker() -> None:
+    """The same cards and bets: so local best responses to uniform play earn the same."""
+    holdem = (
+        "python_holdem(num_ranks=3,num_suits=2,num_hole_cards=1,board_cards=[0;1],bets=2c|4c,"
+        "stacks=[99;99],blinds=[1;1],max_wagers=[2;2],min_wager=0.0)"
+    )
+    earned = []
+    for name in (holdem, "leduc_poker"):
+        tree = compile_game(name)
+        uniform = ArrayPolicy.uniform(tree)
+        for player in (0, 1):
+            response = lbr.local_best_response(tree, player, uniform)
+            earned.append(exploitability.expected_value(tree, response))
+    assert earned[:2] == pytest.approx(earned[2:], abs=1e-12)

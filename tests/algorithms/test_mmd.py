@@ -12,9 +12,10 @@ import torch
 
 from spiel_dl.algorithms.exploitability import nash_conv
 from spiel_dl.algorithms.mmd import MMDConfig, MMDSolver
-from spiel_dl.learning.policy_gradient import divergence
+from spiel_dl.learning.policy_gradient import PolicyLoss
 from spiel_dl.learning.sources import Trajectories
 from spiel_dl.policies.array_policy import ArrayPolicy
+from spiel_dl.policies.policy_network import MaskedPolicy
 from spiel_dl.tree import GameTree
 from tests.learning.learner_checks import EASY_GAMES, NegatedAdvantage, loss_of_one_move
 
@@ -42,14 +43,15 @@ class RepelledMMD(MMDSolver):
 
     def policy_loss(
         self,
-        log_pi: torch.Tensor,
+        current: MaskedPolicy,
         trajectories: Trajectories,
         advantage: torch.Tensor,
-        log_magnets: torch.Tensor,
-    ) -> torch.Tensor:
+        magnets: list[torch.Tensor],
+    ) -> PolicyLoss:
         """As MMD's, with the other sign at the distance to the magnet."""
-        loss = super().policy_loss(log_pi, trajectories, advantage, log_magnets)
-        return loss - 2 * self.config.magnet_weight * divergence(log_pi, log_magnets[0])
+        _, slope = super().policy_loss(current, trajectories, advantage, magnets)
+        distance = current.log_policy - magnets[0]
+        return PolicyLoss.linear(current, slope - 2 * self.config.magnet_weight * distance)
 
 
 class StaleMMD(MMDSolver):

@@ -32,6 +32,7 @@ from spiel_dl.tree.sparse_tree import root_ranges
 from spiel_dl.value_functions import ExactValue, ValueFunction, ZeroValue
 from spiel_dl.value_functions.particle_features import InfostateFeatures
 from spiel_dl.value_functions.particle_module import ParticleSizes
+from tests import reference
 from tests.made_up_values import MadeUpValue
 from tests.particle_networks import network_for
 
@@ -230,17 +231,6 @@ def test_given_values_are_those_of_the_particles_that_are_left():
     np.testing.assert_allclose(np.sort(root.given_cfvs), np.sort(expected))
 
 
-def random_states(game_string, num_games, seed):
-    """States of random games in which a player acts."""
-    generator = np.random.default_rng(seed)
-    for _ in range(num_games):
-        state = pyspiel.load_game(game_string).new_initial_state()
-        while not state.is_terminal():
-            if not state.is_chance_node():
-                yield state.clone()
-            state.apply_action(int(generator.choice(state.legal_actions())))
-
-
 @pytest.mark.parametrize(
     "game", [GOOFSPIEL.format(6), "python_leduc", "python_goofspiel_ii(num_cards=4)"]
 )
@@ -254,7 +244,7 @@ def test_it_answers_every_state_and_the_same_in_any_order(game, budget, gadget):
     def make():
         return ParticlePolicy(game, network, limit, budget=budget, gadget=gadget, effort=effort)
 
-    states = list(random_states(game, 2, seed=0))
+    states = reference.decisions(pyspiel.load_game(game), 2, seed=0)
     policy, answers = make(), []
     for state in states:
         answer = policy.action_probabilities(state)
@@ -276,7 +266,7 @@ def test_a_lost_infoset_is_regenerated():
         budget=2,
         effort=Effort(3),
     )
-    for state in random_states(GOOFSPIEL.format(6), 8, seed=1):
+    for state in reference.decisions(pyspiel.load_game(GOOFSPIEL.format(6)), 8, seed=1):
         policy.action_probabilities(state)
     assert policy.num_regenerations > 0, "none was lost"
 

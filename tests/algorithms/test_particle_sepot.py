@@ -5,18 +5,16 @@ from __future__ import annotations
 import functools
 
 import numpy as np
-import pyspiel
 import pytest
 
-from spiel_dl.algorithms.knowledge_limited import UNLIMITED, KnowledgeLimitedPolicy
-from spiel_dl.algorithms.particle_sepot import ParticleConfig, ParticleSePoTPolicy
-from spiel_dl.algorithms.sepot import SearchConfig, SePoTPlayPolicy
+from spiel_dl.algorithms.sepot import ParticleConfig, SearchConfig, SePoTPlayPolicy
 from spiel_dl.search.beliefs import Beliefs
 from spiel_dl.search.policy_rows import TensorPolicy
 from spiel_dl.search.samples import OfKnowledge
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.tree.from_rules import InfosetKeys
+from tests.reference import decisions
 from tests.untrained_blueprints import Blueprint, exact_critic
 
 GOOFSPIEL = "python_goofspiel_ii(num_cards=4,points_order=descending)"
@@ -25,13 +23,8 @@ GAMES = {
     "python_goofspiel_ii(num_cards=3,points_order=random)": DepthLimit(rounds=2),
     "python_leduc(num_ranks=2,num_suits=2)": DepthLimit(rounds=1),
 }
-KINDS = {
-    "particles": (ParticleSePoTPolicy, ParticleConfig(budget=10_000)),
-    "unlimited knowledge": (
-        KnowledgeLimitedPolicy,
-        ParticleConfig(budget=10_000, order=UNLIMITED),
-    ),
-}
+UNLIMITED = 1 << 30
+"""An order of knowledge beyond any public state."""
 
 
 @functools.cache
@@ -39,18 +32,6 @@ def setting(game_string):
     tree = GameTree.from_game(game_string)
     blueprint = Blueprint(tree.game)
     return tree.game, blueprint, exact_critic(tree, blueprint)
-
-
-def decisions(game: pyspiel.Game, num_games: int, seed: int) -> list[pyspiel.State]:
-    """States of random games in which a player moves."""
-    generator, found = np.random.default_rng(seed), []
-    for _ in range(num_games):
-        state = game.new_initial_state()
-        while not state.is_terminal():
-            if not state.is_chance_node():
-                found.append(state.clone())
-            state.apply_action(int(generator.choice(state.legal_actions())))
-    return found
 
 
 def check_same(first, second, states):
@@ -62,48 +43,37 @@ def check_same(first, second, states):
     assert differs, "not all answers are pure"
 
 
-@pytest.mark.parametrize("effort", [Effort(50)])
-@pytest.mark.parametrize("kind", ["particles", "unlimited knowledge"])
+@pytest.mark.parametrize("order", [None, UNLIMITED])
 @pytest.mark.parametrize("game_string", GAMES)
-def test_with_all_histories_it_is_sepot(game_string, kind, effort):
-    game, blueprint, critic = setting(game_string)
-    config, limit = SearchConfig(effort=effort), GAMES[game_string]
-    policy_class, particles = KINDS[kind]
-    expected = SePoTPlayPolicy(game, blueprint, critic, limit, config=config)
-    found = policy_class(game, blueprint, critic, limit, config=config, particles=particles)
+def test_with_all_histories_it_is_sepot(game_string, order):
+    config, every = SearchConfig(effort=Effort(50)), ParticleConfig(budget=10_000, order=order)
+    make = functools.partial(SePoTPlayPolicy, *setting(game_string), GAMES[game_string])
+    expected, found = make(config=config), make(config=config, particles=every)
+    game = found.game
     check_same(found, expected, decisions(game, 2, seed=1))
     assert found.num_searches > 0
     assert found.source.num_drawn == 0
 
 
 @pytest.mark.parametrize("max_listed", [0, 10_000])
-@pytest.mark.parametrize("policy_class", [ParticleSePoTPolicy, KnowledgeLimitedPolicy])
+@pytest.mark.parametrize("order", [None, 1])
 @pytest.mark.parametrize("game_string", GAMES)
-def test_every_move_is_searched_within_the_budget(game_string, policy_class, max_listed):
-    game, blueprint, critic = setting(game_string)
-    particles = ParticleConfig(budget=6, max_listed=max_listed)
-    policy = policy_class(
-        game,
-        blueprint,
-        critic,
+def test_every_move_is_searched_within_the_budget(game_string, order, max_listed):
+    make = functools.partial(
+        SePoTPlayPolicy,
+        *setting(game_string),
         GAMES[game_string],
         config=SearchConfig(effort=Effort(10)),
-        particles=particles,
+        particles=ParticleConfig(budget=6, max_listed=max_listed, order=order),
     )
-    states, sizes = decisions(game, 2, seed=3), []
+    policy = make()
+    states, sizes = decisions(policy.game, 2, seed=3), []
     policy.watch = lambda solution: sizes.append(len(solution.root.histories))
     first = [policy.action_probabilities(state) for state in states]
     assert policy.num_moves == policy.num_moves_searched > 0
     assert max(sizes) <= 6
     # Whatever was asked before.
-    again = policy_class(
-        game,
-        blueprint,
-        critic,
-        GAMES[game_string],
-        config=SearchConfig(effort=Effort(10)),
-        particles=particles,
-    )
+    again = make()
     assert [again.action_probabilities(state) for state in states[::-1]] == first[::-1]
 
 
@@ -133,8 +103,10 @@ def test_orders_of_knowledge_against_distances(order):
 
 def test_a_player_follows_its_blueprint_where_it_is_not_solved():
     game, blueprint, critic = setting(GOOFSPIEL)
-    config = SearchConfig(effort=Effort(50))
-    policy = KnowledgeLimitedPolicy(game, blueprint, critic, DepthLimit(rounds=1), config=config)
+    config, particles = SearchConfig(effort=Effort(50)), ParticleConfig(order=1)
+    policy = SePoTPlayPolicy(
+        game, blueprint, critic, DepthLimit(rounds=1), config=config, particles=particles
+    )
     found = []
     policy.watch = found.append
     for state in decisions(game, 3, seed=5):
@@ -161,8 +133,3 @@ def test_errors():
         [(name, value)] = settings.items()
         with pytest.raises(ValueError, match=f"{name}={value}"):
             ParticleConfig(**settings)
-    game, blueprint, critic = setting(GOOFSPIEL)
-    with pytest.raises(ValueError, match="order=2 is of knowledge-limited searches"):
-        ParticleSePoTPolicy(
-            game, blueprint, critic, DepthLimit(rounds=1), particles=ParticleConfig(order=2)
-        )

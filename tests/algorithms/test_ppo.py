@@ -10,7 +10,7 @@ import torch
 
 from spiel_dl.algorithms.exploitability import nash_conv
 from spiel_dl.algorithms.ppo import PPOConfig, PPOSolver
-from spiel_dl.learning.policy_gradient import move_ratio
+from spiel_dl.learning.policy_gradient import PolicyLoss, move_ratio
 from spiel_dl.learning.sources import Trajectories
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.policy_network import MaskedPolicy
@@ -29,13 +29,14 @@ class UnclippedPPO(PPOSolver):
 
     def policy_loss(
         self,
-        log_pi: torch.Tensor,
+        current: MaskedPolicy,
         trajectories: Trajectories,
         advantage: torch.Tensor,
-        log_magnets: torch.Tensor,
-    ) -> torch.Tensor:
+        magnets: list[torch.Tensor],
+    ) -> PolicyLoss:
         """As PPO's, without the clipped ratio."""
-        return -move_ratio(log_pi, trajectories) * advantage
+        found = super().policy_loss(current, trajectories, advantage, magnets)
+        return found._replace(losses=-move_ratio(current, trajectories) * advantage)
 
 
 BY_HAND = (
@@ -66,7 +67,7 @@ def test_what_is_expected_of_actions_is_clipped_as_well(probability: float, loss
     move = learner.play()._replace(behaviour=torch.tensor([[[0.4, 0.6]]]))
     pi = torch.tensor([[[probability, 1 - probability]]])
     found = learner.expected_loss(MaskedPolicy(pi, pi.log()), move, torch.tensor([[[1.0, -2.0]]]))
-    assert found.item() == pytest.approx(loss, abs=1e-6)
+    assert found.losses.item() == pytest.approx(loss, abs=1e-6)
 
 
 def test_a_ratio_without_bound_has_other_losses() -> None:

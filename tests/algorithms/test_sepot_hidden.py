@@ -11,11 +11,14 @@ import numpy as np
 import pyspiel
 import pytest
 
-from spiel_dl.algorithms.knowledge_limited import KnowledgeLimitedPolicy
-from spiel_dl.algorithms.mirror_descent_search import MirrorDescentConfig, MirrorDescentPolicy
+from spiel_dl.algorithms.mirror_descent_search import (
+    MirrorDescentConfig,
+    MirrorDescentPolicy,
+    MirrorDescentSource,
+)
 from spiel_dl.algorithms.particle_search import ParticlePolicy
-from spiel_dl.algorithms.particle_sepot import ParticleConfig, ParticleSePoTPolicy
-from spiel_dl.algorithms.sepot import SearchConfig, SePoTPlayPolicy, SePoTPolicy
+from spiel_dl.algorithms.sepot import ParticleConfig, SearchConfig, SePoTPlayPolicy, SePoTPolicy
+from spiel_dl.games.features import num_features
 from spiel_dl.learning import history_features
 from spiel_dl.learning.critic_network import CriticNetwork, NetworkCritic
 from spiel_dl.learning.self_play import ActingNetwork
@@ -24,7 +27,6 @@ from spiel_dl.play.bots import policy_bot
 from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.policies.policy_network import PolicyNetwork
 from spiel_dl.search.compiled import CompiledSource
-from spiel_dl.search.mirror_descent import MirrorDescentSource
 from spiel_dl.search.policy import SearchPolicy
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree import DepthLimit, GameTree
@@ -56,9 +58,7 @@ MAX_HISTORIES = 6
 
 def networks(game: pyspiel.Game) -> tuple[NetworkPolicy, NetworkCritic]:
     """Untrained ones with large outputs."""
-    network = PolicyNetwork(
-        game.information_state_tensor_size(), game.num_distinct_actions(), (16,)
-    )
+    network = PolicyNetwork(num_features(game), game.num_distinct_actions(), (16,))
     blueprint = NetworkPolicy(game, network, 3 * network.initial_parameters(seed=1))
     transformations = transformations_by_name("paper", game)
     size = history_features.size(game)
@@ -120,21 +120,20 @@ def check(policy, infosets: list[list[pyspiel.State]]) -> None:
     assert len(answers) > 2
 
 
+def sepot(game_string: str, particles: ParticleConfig | None = None, **settings) -> SearchPolicy:
+    game = pyspiel.load_game(game_string)
+    blueprint, critic = networks(game)
+    config, limit = SearchConfig(effort=EFFORT, **settings), GAMES[game_string]
+    return SePoTPlayPolicy(game, blueprint.act, critic, limit, config=config, particles=particles)
+
+
 @pytest.mark.parametrize(
     ("game_string", "top"),
     [*((game, {}) for game in GAMES), *((game, top) for game in FEW for top in TOPS)],
 )
 def test_search_by_reconstruction(game_string, top):
-    game = pyspiel.load_game(game_string)
-    blueprint, critic = networks(game)
-    policy = SePoTPlayPolicy(
-        game,
-        blueprint.act,
-        critic,
-        GAMES[game_string],
-        config=SearchConfig(max_histories=2000, effort=EFFORT, **top),
-    )
-    check(policy, hidden_parts(game, seed=2))
+    policy = sepot(game_string, max_histories=2000, **top)
+    check(policy, hidden_parts(policy.game, seed=2))
     assert policy.num_searches > 0
 
 
@@ -164,16 +163,8 @@ def test_search_on_the_compiled_game(game_string, top, scheme):
 
 @pytest.mark.parametrize("game_string", FEW)
 def test_bots_draw_the_same(game_string):
-    game = pyspiel.load_game(game_string)
-    blueprint, critic = networks(game)
-    policy = SePoTPlayPolicy(
-        game,
-        blueprint.act,
-        critic,
-        GAMES[game_string],
-        config=SearchConfig(max_histories=2000, effort=EFFORT),
-    )
-    for states in hidden_parts(game, seed=4)[:3]:
+    policy = sepot(game_string, max_histories=2000)
+    for states in hidden_parts(policy.game, seed=4)[:3]:
         player = states[0].current_player()
         steps = [policy_bot(policy, player, seed=5).step_with_policy(state) for state in states[:4]]
         assert all(step == steps[0] for step in steps)
@@ -187,26 +178,15 @@ def test_particle_search(game_string):
     check(policy, hidden_parts(game, seed=6))
 
 
-def check_below_particles(game_string, policy_class, **particles):
-    game = pyspiel.load_game(game_string)
-    blueprint, critic = networks(game)
-    policy = policy_class(
-        game,
-        blueprint.act,
-        critic,
-        GAMES[game_string],
-        config=SearchConfig(effort=EFFORT),
-        particles=ParticleConfig(budget=12, seed=3, **particles),
-    )
-    check(policy, hidden_parts(game, seed=9))
-
-
 @pytest.mark.parametrize("max_listed", [10, 20_000])
-@pytest.mark.parametrize("policy_class", [ParticleSePoTPolicy, KnowledgeLimitedPolicy])
+@pytest.mark.parametrize("order", [None, 1])
 @pytest.mark.parametrize("game_string", [*GAMES][1:4])
-def test_search_below_sampled_beliefs(game_string, policy_class, max_listed):
+def test_search_below_sampled_beliefs(game_string, order, max_listed):
     """With fixed seeds; public states are listed, or drawn."""
-    check_below_particles(game_string, policy_class, max_listed=max_listed)
+    policy = sepot(
+        game_string, particles=ParticleConfig(12, max_listed=max_listed, seed=3, order=order)
+    )
+    check(policy, hidden_parts(policy.game, seed=9))
 
 
 @pytest.mark.parametrize(("max_listed", "is_compiled"), [(10, False), (20_000, True)])

@@ -124,7 +124,7 @@ def test_distilled_data_are_the_best_of_the_transformations() -> None:
     trunk = cut(tree, DepthLimit(moves=1))
     transformations = pure_transformations(2)
     critic = ExactCritic(tree, ArrayPolicy.uniform(tree).strategies, transformations)
-    function = sepot_distilled.multi_valued_states(tree, critic, 0)
+    function = sepot_distilled.MultiValuedStates(critic, 0)
     data = sepot_distilled.distilled_dataset(
         trunk, function, DatasetConfig("kuhn_poker", DepthLimit(moves=1)), 5
     )

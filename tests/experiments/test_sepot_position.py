@@ -9,6 +9,7 @@ from experiments.sepot import battleships
 from experiments.sepot.battleships import RATIONAL_TILES, position, tile
 from experiments.sepot.position import POSITION
 from spiel_dl.algorithms.rnad import RNaDConfig, RNaDSolver
+from spiel_dl.games.features import num_features
 from spiel_dl.learning import checkpoints, history_features
 from spiel_dl.learning.critic_network import CriticNetwork, NetworkCritic
 from spiel_dl.learning.critic_training import CriticConfig
@@ -27,9 +28,7 @@ def untrained(seed, scale=1.0):
     game = load_turn_based(game_string("battleships_5x5"))
     transformations = transformations_by_name("paper", game)
     sizes = (64,)
-    network = PolicyNetwork(
-        game.information_state_tensor_size(), game.num_distinct_actions(), sizes
-    )
+    network = PolicyNetwork(num_features(game), game.num_distinct_actions(), sizes)
     valued = CriticNetwork(history_features.size(game), len(transformations), sizes)
     parameters = [scale * each.initial_parameters(seed) for each in (network, valued)]
     critic = NetworkCritic(game, valued, parameters[1], transformations.names)

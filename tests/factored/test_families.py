@@ -27,6 +27,13 @@ SMALL = [
     "goofspiel(num_cards=4,imp_info=true)",
     "goofspiel(num_cards=3,imp_info=true,returns_type=point_difference)",
     "goofspiel(num_cards=4,imp_info=true,points_order=descending)",
+    "python_holdem(num_ranks=3,num_suits=2,board_cards=[0;1],stacks=[3;4],blinds=[1;2])",
+    "python_holdem(num_ranks=4,num_suits=2,num_hole_cards=1,board=2c,board_cards=[1;0;1],"
+    "stacks=[4;4],blinds=[1;2],range_0=3;4;2d:0.5,range_1=2;3:0.25;5c)",
+    "universal_poker(numPlayers=2,numRounds=2,numRanks=3,numSuits=2,numHoleCards=1,betting=nolimit,"
+    "numBoardCards=0 1,stack=5 7,blind=1 2,firstPlayer=1 1,bettingAbstraction=fcpa)",
+    "universal_poker(numPlayers=2,numRounds=2,numRanks=2,numSuits=3,numHoleCards=1,betting=limit,"
+    "numBoardCards=1 0,blind=2 2,firstPlayer=2 1,raiseSize=2 4,maxRaises=1 2)",
     *BIDDING,
 ]
 LARGER = [

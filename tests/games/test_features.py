@@ -120,6 +120,9 @@ def test_battleships_are_seen_as_boards() -> None:
     assert first["own_board"].tolist() == second["opponent_board"].tolist() == hit_twice
     sunk_and_hit = [[0, 0, 0], [0, 1, 0], [1, 0, 0]]
     assert first["opponent_board"].tolist() == second["own_board"].tolist() == sunk_and_hit
+    # Tile 2 is left: ships on 1 and 2, through a hit, or on 2 alone. Three cover an empty tile 1.
+    expected = [[0, 0, 2 / 3], [0, 0, 1 / 3]]
+    np.testing.assert_allclose(first["placements_left"], expected, rtol=1e-6)
     np.testing.assert_allclose([first["shots_left"], second["shots_left"]], 1 / 3, rtol=1e-6)
     assert first["ships_sunk"].tolist() == [[0, 0], [1, 0]]
     assert second["ships_sunk"].tolist() == [[1, 0], [0, 0]]

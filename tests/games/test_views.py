@@ -1,11 +1,12 @@
 """Views show what a player may know, and nothing else."""
 
 import collections
+import re
 
 import pyspiel
 import pytest
 
-from spiel_dl.games import views
+from spiel_dl.games import endings, views
 from spiel_dl.games.leduc import LeducRules
 from tests import reference
 from tests.games.openspiel_conformance import all_states
@@ -51,30 +52,30 @@ def test_goofspiel():
     game_string = "python_goofspiel_ii(num_cards=4,points_order=descending)"
     actions = [3, 0, 1, 1, 0]
     assert screen(game_string, actions, player=1) == [
-        "You are player 1. Rounds: 4.",
+        "You are player 1.",
+        "Your points: 0",
+        "Opponent's points: 4",
+        "To be won: 2 (points)",
+        "Your hand: 3 4",
         "round         1    2    3",
         "point card    4    3    2",
         "your bid      1    2",
         "winner     them draw",
-        "Your opponent has bid.",
-        "Points: you 0, opponent 4",
-        "Your hand: 3 4",
     ]
-    assert screen(game_string, actions, player=0) == [
-        "You are player 0. Rounds: 4.",
+    assert screen(game_string, actions, player=0)[-5:] == [
+        "Your hand: 3",
         "round         1    2    3",
         "point card    4    3    2",
         "your bid      4    2    1",
         "winner      you draw",
-        "Points: you 4, opponent 0",
-        "Your hand: 3",
     ]
 
 
 def test_long_games_show_their_last_rounds():
     lines = screen("python_oshi_zumo_ii(coins=40)", [1] * 40, player=0)
-    assert lines[1].split() == ["round", *map(str, range(6, 21))]
-    assert lines[3].split() == ["winner", *["draw"] * 15]
+    assert lines[1] == "You push to the right \u2192: # . . . \u25cf . . . #"
+    assert lines[3].split() == ["round", *map(str, range(6, 21))]
+    assert lines[5].split() == ["winner", *["draw"] * 15]
 
 
 def test_battleships():
@@ -83,21 +84,38 @@ def test_battleships():
     game_string = "python_battleships(board_width=3,board_height=2,ship_sizes=[2;1])"
     actions = [6 + 0, 12 + 1, 6 + 5, 6 + 3, 3, 0, 0, 4]
     assert screen(game_string, actions, player=0) == [
-        "You are player 0. Ships: a of 2, b of 1.",
-        "Your board   Opponent's board",
-        "  0 1 2        0 1 2",
-        "0 A a .      0 * . .",
-        "1 . * b      1 # . .",
-        "Left: a, b, ... ships, A, B, ... where hit. Right: X hit, # the hit that sank a ship.",
-        "Both: * missed shot.",
-        "Your last shot: at (0, 0), missed.",
-        "Opponent's last shot: at (1, 1), missed.",
+        "You are player 0.",
+        "Your board",
+        "  0 1 2",
+        "0 A a .",
+        "1 . * b",
+        "Opponent's board",
+        "  0 1 2",
+        "0 * . .",
+        "1 # . .",
+        "Ships: a of 2, b of 1; capitals where hit",
+        "Shots: * missed, X hit, # the hit that sank a ship",
+        "Your last shot: at (0, 0), missed",
+        "Opponent's last shot: at (1, 1), missed",
     ]
-    assert screen(game_string, actions, player=1)[2:5] == [
-        "  0 1 2        0 1 2",
-        "0 * a .      0 X . .",
-        "1 B a .      1 . * .",
-    ]
+    boards = screen(game_string, actions, player=1)
+    assert boards[3:5] == ["0 * a .", "1 B a ."]
+    assert boards[7:9] == ["0 X . .", "1 . * ."]
+
+
+def test_pictures_say_what_a_click_may_mean():
+    # Ships of one tile lie horizontally, and then the first player shoots.
+    game_string = "python_battleships(board_width=2,board_height=1,ship_sizes=[1])"
+    state = reference.state_after(game_string, [])
+    rules = state.get_game().rules
+    mine, theirs, _ = views.picture(rules, state.batch, 0, state.legal_actions())
+    assert [cell["actions"] for cell in mine["cells"][0]] == [[2], [3]]
+    assert not any(cell["actions"] for cell in theirs["cells"][0])
+    for action in (2, 3):
+        state.apply_action(action)
+    mine, theirs, _ = views.picture(rules, state.batch, 0, state.legal_actions())
+    assert [cell["mark"] for cell in mine["cells"][0]] == ["ship", "water"]
+    assert [cell["actions"] for cell in theirs["cells"][0]] == [[0], [1]]
 
 
 def test_rules_without_a_view_are_shown_by_their_pieces():
@@ -117,3 +135,25 @@ def test_only_players_see_something():
     rules = LeducRules()
     with pytest.raises(ValueError, match="player=2"):
         views.view(rules, rules.initial_state(), player=2)
+
+
+@pytest.mark.parametrize("game_string", SMALL_GAMES)
+def test_endings_fit_what_the_player_has_won(game_string):
+    """Both players are told the same story, each from its side; the loser is who folded or lied."""
+    game = pyspiel.load_game(game_string)
+    for state in all_states(game):
+        if not state.is_terminal():
+            continue
+        told = [
+            endings.ending(game.rules, state.batch, player, state.player_return(player))
+            for player in (0, 1)
+        ]
+        assert all(text and text[0].isupper() and text[-1] == "." for text in told)
+        for player, text in enumerate(told):
+            if "You folded" in text or ("You called" in text and "It was true" in text):
+                assert state.player_return(player) < 0
+            if "Most points win" in text:
+                own, other = (int(word) for word in re.findall(r"\d+", text))
+                assert (own > other) == (state.player_return(player) > 0)
+            if "opponent has done so" in text:
+                assert state.player_return(player) < 0

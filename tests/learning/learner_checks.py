@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from spiel_dl.learning.policy_gradient import PolicyGradientLearner
+from spiel_dl.learning.policy_gradient import PolicyGradientLearner, PolicyLoss
 from spiel_dl.learning.sources import Trajectories
 from spiel_dl.policies.policy_network import MaskedPolicy
 
@@ -28,7 +28,7 @@ def loss_of_one_move(
     )
     pi, log_magnet = torch.tensor([[policy]]), torch.tensor([[magnet]]).log()
     current, advantages = MaskedPolicy(pi, pi.log()), torch.tensor([[advantage]])
-    return learner.policy_loss(current, move, advantages, [log_magnet]).item()
+    return learner.policy_loss(current, move, advantages, [log_magnet]).losses.item()
 
 
 class NegatedAdvantage(PolicyGradientLearner):
@@ -40,7 +40,7 @@ class NegatedAdvantage(PolicyGradientLearner):
         trajectories: Trajectories,
         advantage: torch.Tensor,
         magnets: list[torch.Tensor],
-    ) -> torch.Tensor:
+    ) -> PolicyLoss:
         """As the learner's, of the wrong sign."""
         return super().policy_loss(current, trajectories, -advantage, magnets)
 

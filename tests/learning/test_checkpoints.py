@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyspiel
 import pytest
+import torch
 
 from spiel_dl.algorithms.mmd import MMDConfig, MMDSolver
 from spiel_dl.algorithms.ppo import PPOConfig, PPOSolver
@@ -17,7 +19,8 @@ from spiel_dl.learning.critic_training import CriticConfig
 from spiel_dl.learning.learner import Learner
 from spiel_dl.learning.transformations import pure_transformations
 from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.policies.network_policy import FineTuning
+from spiel_dl.policies.network_policy import FineTuning, NetworkPolicy
+from spiel_dl.policies.policy_network import PolicyNetwork
 from spiel_dl.system import tensor_files
 from spiel_dl.system.run_directory import CHECKPOINT_FILE
 from spiel_dl.tree import GameTree
@@ -63,15 +66,32 @@ def test_the_policy_is_the_one_that_is_handed_out(kind: str, tmp_path: Path) -> 
         assert_same_policy(checkpoints.load_blueprint(path), learner)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_headers_of_version_0_1_say_less(kind: str, tmp_path: Path) -> None:
-    learner, path = learner_of(kind), tmp_path / CHECKPOINT_FILE
-    learner.save(path)
+def test_checkpoints_of_version_0_1_are_refused_with_the_way_out(tmp_path: Path) -> None:
+    path = tmp_path / CHECKPOINT_FILE
+    learner_of("mmd").save(path)
     arrays, header = tensor_files.load(path)
     del header["policy"]
     tensor_files.save(path, arrays, header)
-    assert_same_policy(checkpoints.load_blueprint(path), learner)
-    learner.load(path)
+    with pytest.raises(ValueError, match=r"train anew \(run/train.py --algorithm=mmd --game="):
+        checkpoints.load_blueprint(path)
+
+
+def test_networks_from_before_there_were_features_see_sequences(tmp_path: Path) -> None:
+    path = tmp_path / CHECKPOINT_FILE
+    learner_of("mmd").save(path)
+    arrays, header = tensor_files.load(path)
+    del header["policy"]["sight"]
+    game = pyspiel.load_game("kuhn_poker")
+    network = PolicyNetwork(game.information_state_tensor_size(), 2, (8,), "sequences")
+    parameters = 3 * network.initial_parameters(1)
+    header["policy"] |= {"array": "parameters", "row": None, "hidden_sizes": [8]}
+    tensor_files.save(path, {**arrays, "parameters": parameters.numpy()}, header)
+    policy = checkpoints.load_blueprint(path)
+    assert isinstance(policy, NetworkPolicy)
+    state = game.new_initial_state().child(2).child(0)
+    seen = torch.tensor(state.information_state_tensor(0))[None]
+    expected = network.evaluate(parameters, seen).logits.softmax(dim=1)[0]
+    assert list(policy.action_probabilities(state).values()) == pytest.approx(expected.tolist())
 
 
 def test_a_critic_comes_with_its_blueprint(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import pyspiel
 import pytest
 import torch
 
+from spiel_dl.games.features import num_features
 from spiel_dl.learning.compiled_rollouts import CompiledRollouts, can_play
 from spiel_dl.learning.critics import ExactCritic
 from spiel_dl.learning.self_play import ActingNetwork
@@ -30,9 +31,7 @@ GAMES = (
 
 def decided(game: pyspiel.Game, hidden_sizes: tuple[int, ...] = (20, 20)) -> NetworkPolicy:
     """A network that is far from uniform play; 20 units are no multiple of a vector's length."""
-    network = PolicyNetwork(
-        game.information_state_tensor_size(), game.num_distinct_actions(), hidden_sizes
-    )
+    network = PolicyNetwork(num_features(game), game.num_distinct_actions(), hidden_sizes)
     return NetworkPolicy(game, network, 2.0 * network.initial_parameters(seed=1))
 
 

@@ -13,6 +13,7 @@ import pytest
 import torch
 from open_spiel.python import policy as openspiel_policy
 
+from spiel_dl.games.features import features, num_features
 from spiel_dl.learning import checkpoints, history_features
 from spiel_dl.learning.critic_learner import CriticLearner
 from spiel_dl.learning.critic_training import CriticConfig, CriticTrainer
@@ -51,7 +52,7 @@ def random_policy(tree: GameTree) -> ArrayPolicy:
 
 def network_policy(tree: GameTree, fine_tuning: FineTuning | None = None) -> NetworkPolicy:
     """Far from uniform."""
-    size = tree.game.information_state_tensor_size()
+    size = num_features(tree.game)
     network = PolicyNetwork(size, tree.game.num_distinct_actions(), (16, 16))
     parameters = 5 * network.initial_parameters(seed=2)
     return NetworkPolicy(tree.game, network, parameters, fine_tuning)
@@ -277,7 +278,7 @@ def test_batches_of_network_policies_say_what_single_states_say() -> None:
     for tuning in (None, FineTuning()):
         policy = network_policy(tree, tuning)
         states = [tree.state(int(h)) for h in tree.first_history[1][::40]]
-        observation = torch.tensor([state.information_state_tensor(1) for state in states])
+        observation = torch.tensor(np.array([features(state, 1) for state in states]))
         legal = torch.tensor([state.legal_actions_mask() for state in states]).bool()
         rows = policy.act(observation, legal)
         for row, state in zip(rows.tolist(), states, strict=True):
@@ -315,7 +316,7 @@ def test_bad_input(tmp_path: Path) -> None:
         ({"target_averaging": 2.0}, "target_averaging=2.0 must be above 0"),
         ({"target_share": 0.0}, "target_share=0.0 must be positive"),
         ({"trace_decay": 1.5}, "trace_decay=1.5 must be between 0 and 1"),
-        ({"learning_rate": math.nan}, "learning_rate=nan must be positive"),
+        ({"learning_rate": math.nan}, "learning_rate=nan must be above 0"),
     ):
         with pytest.raises(ValueError, match=message):
             CriticConfig(**changes)

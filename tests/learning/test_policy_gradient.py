@@ -7,10 +7,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 from spiel_dl.algorithms.mmd import MMDConfig, MMDSolver
 from spiel_dl.algorithms.ppo import PPOConfig, PPOSolver
-from spiel_dl.learning.policy_gradient import PolicyGradientConfig, PolicyGradientLearner
+from spiel_dl.learning.policy_gradient import (
+    PolicyGradientConfig,
+    PolicyGradientLearner,
+    PolicyLoss,
+)
+from spiel_dl.policies.policy_network import MaskedPolicy
 
 SMALL = MMDConfig(batch_size=64, hidden_sizes=(32, 32), seed=1, magnet_period=3)
 
@@ -42,6 +48,42 @@ def test_advantages_are_those_of_gae() -> None:
                 assert advantage[t, game].item() == pytest.approx(next_advantage, abs=1e-4)
                 assert target[t, game].item() == pytest.approx(now + next_advantage, abs=1e-4)
                 next_value, earned = now, 0.0
+
+
+@pytest.mark.parametrize("name", ["mmd", "ppo"])
+def test_slopes_are_the_derivatives_of_losses(name: str) -> None:
+    """Against differences: by logits, a slope s gives pi (s - sum pi s)."""
+    solver = learner_of(name)
+    solver.config = dataclasses.replace(solver.config, num_epochs=2)
+    generator = torch.Generator().manual_seed(3)
+    logits, others, old, expected = torch.randn(
+        (4, 1, 200, 3), generator=generator, dtype=torch.float64
+    )
+    legal = torch.ones_like(logits)
+    legal[:, ::3, 1] = 0.0
+    played = solver.play()._replace(
+        action=torch.zeros((1, 200), dtype=torch.int64),
+        behaviour=MaskedPolicy.of(old, legal).policy,
+    )
+    magnet = MaskedPolicy.of(others, legal).log_policy
+
+    def losses(at: torch.Tensor) -> tuple[MaskedPolicy, list[PolicyLoss]]:
+        current = MaskedPolicy.of(at, legal)
+        found = solver.policy_loss(current, played, expected[..., 0], [magnet])
+        return current, [found, solver.expected_loss(current, played, expected)]
+
+    (policy, _), found = losses(logits)
+    for which in range(2):
+        slope = found[which].slope
+        mean = (policy * slope).sum(dim=-1, keepdim=True)
+        for action in range(3):
+            change = torch.zeros(3, dtype=torch.float64)
+            change[action] = 1e-6
+            (_, after), (_, before) = losses(logits + change), losses(logits - change)
+            measured = (after[which].losses - before[which].losses) / 2e-6
+            by_logit = (policy * (slope - mean))[..., action]
+            assert measured.abs().max() > 0.1
+            assert by_logit.numpy() == pytest.approx(measured.numpy(), abs=1e-6)
 
 
 @pytest.mark.parametrize("name", ["mmd", "ppo"])

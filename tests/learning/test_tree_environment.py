@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 import torch
 
-from spiel_dl.learning.tree_environment import TreeEnvironment
+from spiel_dl.games.features import features, num_features
+from spiel_dl.learning.tree_environment import TreeEnvironment, table_bytes
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.network_policy import FineTuning, NetworkPolicy
 from spiel_dl.policies.policy_network import PolicyNetwork
-from spiel_dl.tree import GameTree
+from spiel_dl.tree import GameTree, available_memory
 from spiel_dl.value_functions.random_strategies import random_strategy
 
 
@@ -27,7 +28,7 @@ def test_tables_say_what_the_states_say(game: str) -> None:
         legal = state.legal_actions() if state.current_player() >= 0 else []
         assert environment.infoset_legal[row].nonzero()[:, 0].tolist() == legal
         if state.current_player() >= 0:
-            known = state.information_state_tensor(state.current_player())
+            known = features(state, state.current_player())
             np.testing.assert_allclose(environment.infoset_features[row].numpy(), known)
         for action in range(num_actions):
             after = int(environment.successor[history * num_actions + action])
@@ -75,7 +76,7 @@ def test_a_row_is_what_the_policy_says_there() -> None:
 @pytest.mark.parametrize("fine_tuning", [None, FineTuning(0.2, 16)])
 def test_a_network_is_tabulated_as_it_answers(fine_tuning: FineTuning | None) -> None:
     tree = GameTree.from_game("leduc_poker")
-    size, num_actions = tree.game.information_state_tensor_size(), tree.game.num_distinct_actions()
+    size, num_actions = num_features(tree.game), tree.game.num_distinct_actions()
     network = PolicyNetwork(size, num_actions, (16, 8))
     parameters = 5 * network.initial_parameters(seed=1)
     table = TreeEnvironment(tree, 1).tabulate(network, parameters, fine_tuning)
@@ -85,3 +86,15 @@ def test_a_network_is_tabulated_as_it_answers(fine_tuning: FineTuning | None) ->
             state = tree.state(history)
             expected = policy.action_probabilities(state)
             assert table.action_probabilities(state) == pytest.approx(expected, abs=1e-6)
+
+
+def test_tables_that_do_not_fit_into_memory_are_refused(monkeypatch):
+    tree = GameTree.from_game("leduc_poker")
+    environment = TreeEnvironment(tree, 1)
+    tables = (environment.infoset_features, environment.infoset_legal, environment.successor)
+    numbers = sum(table.numel() * table.element_size() for table in tables)
+    numbers += environment.history_tables()[1].numel() * 4
+    assert numbers < table_bytes(tree) < 4 * numbers
+    monkeypatch.setattr(available_memory, "available_bytes", lambda: numbers)
+    with pytest.raises(ValueError, match=r"9,457 histories, .* GiB are available; give the game"):
+        TreeEnvironment(tree, 1)

@@ -7,18 +7,16 @@ import torch
 from open_spiel.python import policy as openspiel_policy
 
 import spiel_dl.games  # noqa: F401  (registers the games)
+from spiel_dl.games.features import num_features
 from spiel_dl.play.bots import policy_bot
-from spiel_dl.play.matches import (
-    MatchResult,
-    ask,
-    parts_of,
-    play_match,
-    play_pairs,
-)
-from spiel_dl.policies import opponent_models
+from spiel_dl.play.match_results import MatchResult
+from spiel_dl.play.matches import parts_of, play_match, play_pairs
+from spiel_dl.play.registry import load_policy
+from spiel_dl.policies import asking, opponent_models
 from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.policies.policy_network import PolicyNetwork
 from spiel_dl.policies.small_policies import HighestActionPolicy
+from tests import reference
 
 
 def test_the_highest_card_against_itself_always_draws():
@@ -65,18 +63,10 @@ def test_results_do_not_depend_on_how_pairs_are_shared_out():
 @pytest.mark.parametrize("game_string", ["leduc_poker", "python_goofspiel_ii(num_cards=4)"])
 def test_a_network_answers_many_states_as_it_answers_one(game_string):
     game = pyspiel.load_game(game_string)
-    network = PolicyNetwork(
-        game.information_state_tensor_size(), game.num_distinct_actions(), (16,)
-    )
+    network = PolicyNetwork(num_features(game), game.num_distinct_actions(), (16,))
     policy = NetworkPolicy(game, network, 3 * network.initial_parameters(seed=0))
-    generator, states = np.random.default_rng(0), []
-    for _ in range(5):
-        state = game.new_initial_state()
-        while not state.is_terminal():
-            if not state.is_chance_node():
-                states.append(state.clone())
-            state.apply_action(int(generator.choice(state.legal_actions())))
-    for state, answer in zip(states, ask(policy, states), strict=True):
+    states = reference.decisions(game, num_games=5, seed=0)
+    for state, answer in zip(states, asking.ask(policy, states), strict=True):
         alone = policy.action_probabilities(state)
         assert answer.probabilities == pytest.approx(alone, abs=1e-6)
         assert list(answer.probabilities) == list(alone)
@@ -120,7 +110,7 @@ def test_errors():
     game = pyspiel.load_game("kuhn_poker")
     uniform = openspiel_policy.UniformRandomPolicy(game)
     for num_games in (0, 1, 7):
-        with pytest.raises(ValueError, match=f"num_games={num_games} must be at least 2 and even"):
+        with pytest.raises(ValueError, match=f"num_games={num_games} must be a whole number, at"):
             play_match(game, uniform, uniform, num_games)
     with pytest.raises(ValueError, match="seed=-1"):
         play_match(game, uniform, uniform, 2, seed=-1)
@@ -133,3 +123,32 @@ def test_errors():
         policy_bot(uniform, 0, seed=-1)
     with pytest.raises(ValueError, match="pairs_at_once=0"):
         parts_of(2, 0)
+
+
+@pytest.mark.parametrize(
+    ("game_string", "names"),
+    [
+        ("python_goofspiel_ii(num_cards=4)", ("highest", "uniform")),
+        ("python_leduc", ("uniform", "highest")),
+        (
+            "python_battleships(board_width=3,board_height=3,ship_sizes=[2;2])",
+            ("hunter", "uniform"),
+        ),
+    ],
+)
+def test_batches_of_states_play_the_same_games(game_string, names):
+    class Asked(openspiel_policy.Policy):
+        """Another policy, of which nobody knows that it answers many states at once."""
+
+        def __init__(self, policy):
+            super().__init__(policy.game, [0, 1])
+            self.action_probabilities = policy.action_probabilities
+
+    game = pyspiel.load_game(game_string)
+    policies = tuple(load_policy(name, game) for name in names)
+    batched = play_pairs(game, policies, range(3, 20), seed=5)
+    alone = play_pairs(game, tuple(map(Asked, policies)), range(3, 20), seed=5)
+    np.testing.assert_array_equal(batched.returns, alone.returns)
+    assert len(np.unique(batched.returns)) > 1
+    for ours, theirs in zip(batched.times, alone.times, strict=True):
+        assert ours.num_moves == theirs.num_moves

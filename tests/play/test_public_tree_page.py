@@ -122,3 +122,16 @@ def test_a_browser_runs_no_text_of_a_game(tmp_path: Path) -> None:
     assert page.text("title") != "broken"
     assert not any(tag == "b" for tag, _ in page.tags)
     assert page.text("h2") == f"Public state 4: {NASTY}"
+
+
+def test_pages_to_try_are_those_that_are_made_now() -> None:
+    """`docs/try.md` has the commands that make them anew."""
+    root = Path(__file__).parents[2]
+    templates = root / "spiel_dl" / "play" / "templates"
+    pages = sorted((root / "docs" / "try").glob("*.html"))
+    assert [page.stem for page in pages] == ["goofspiel", "leduc"]
+    for page in pages:
+        text = page.read_text(encoding="utf-8")
+        for name in ("page.css", "tables.js", "public_tree.js", "public_tree_page.js"):
+            assert (templates / name).read_text(encoding="utf-8").strip() in text
+        assert f'href="try/{page.name}"' in (root / "docs" / "try.md").read_text(encoding="utf-8")

@@ -7,6 +7,7 @@ import pyspiel
 import pytest
 from open_spiel.python import policy as openspiel_policy
 
+from spiel_dl.games.features import num_features
 from spiel_dl.play import bots, terminal
 from spiel_dl.play.matches import play_match, play_pairs
 from spiel_dl.play.registry import load_array_policy, load_policy, taken
@@ -86,7 +87,7 @@ def test_simultaneous_states_are_answered_or_refused():
             policy.action_probabilities(state)
         with pytest.raises(ValueError, match="player 2 does not move"):
             policy.action_probabilities(state, 2)
-    sizes = turn_based.information_state_tensor_size(), turn_based.num_distinct_actions()
+    sizes = num_features(turn_based), turn_based.num_distinct_actions()
     network = PolicyNetwork(*sizes, (4,))
     policy = NetworkPolicy(turn_based, network, network.initial_parameters(0))
     for player in (0, 1):

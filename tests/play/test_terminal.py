@@ -96,7 +96,7 @@ def test_swapping_the_hidden_card_leaves_the_screen_identical(opponent_action):
             assert match.num_finished == 1
             texts.add(transcript(match).partition("--- The game is over. ---")[0])
         assert len(texts) == 1
-        assert "Your card: rank 0, suit 0" in texts.pop()
+        assert "J\u2660 (yours)" in texts.pop()
 
 
 def test_bids_stay_hidden_when_the_round_is_over():

@@ -6,6 +6,7 @@ import pyspiel
 import pytest
 import torch
 
+from spiel_dl.games.features import features, num_features
 from spiel_dl.policies.network_policy import FineTuning, NetworkPolicy
 from spiel_dl.policies.policy_network import PolicyNetwork
 
@@ -35,7 +36,7 @@ def test_multiples_of_a_level_stay() -> None:
 
 def leduc_network() -> tuple[pyspiel.Game, PolicyNetwork, torch.Tensor]:
     game = pyspiel.load_game("leduc_poker")
-    network = PolicyNetwork(game.information_state_tensor_size(), 3, (16, 8))
+    network = PolicyNetwork(num_features(game), 3, (16, 8))
     return game, network, 5 * network.initial_parameters(seed=1)
 
 
@@ -43,10 +44,10 @@ def test_a_policy_is_the_softmax_of_the_logits_over_legal_actions() -> None:
     game, network, parameters = leduc_network()
     policy = NetworkPolicy(game, network, parameters)
     state = game.new_initial_state().child(0).child(3)
-    observation = torch.tensor(state.information_state_tensor(0))
+    observation = torch.from_numpy(features(state, 0))
     # The layers one by one: weights from inputs to outputs, then biases, in turn.
     units, position = observation, 0
-    for inputs, outputs in ((30, 16), (16, 8), (8, 4)):
+    for inputs, outputs in ((46, 16), (16, 8), (8, 4)):
         weights = parameters[position : position + inputs * outputs].reshape(inputs, outputs)
         position += inputs * outputs
         units = units @ weights + parameters[position : position + outputs]
@@ -67,7 +68,7 @@ def test_a_policy_is_the_softmax_of_the_logits_over_legal_actions() -> None:
 def test_several_networks_at_once_are_each_of_them() -> None:
     _, network, _ = leduc_network()
     parameters = torch.stack([network.initial_parameters(seed) for seed in (1, 2, 3)])
-    observation = torch.rand((7, 30), generator=torch.Generator().manual_seed(1))
+    observation = torch.rand((7, 46), generator=torch.Generator().manual_seed(1))
     together = network.outputs(parameters, observation)
     for row in range(3):
         alone = network.outputs(parameters[row], observation)
@@ -82,7 +83,7 @@ def test_states_in_which_the_player_does_not_move_are_refused() -> None:
         policy.action_probabilities(game.new_initial_state())
     with pytest.raises(ValueError, match="player 1 does not move"):
         policy.action_probabilities(game.new_initial_state().child(0).child(1), 1)
-    with pytest.raises(ValueError, match="11 inputs and 2 actions"):
+    with pytest.raises(ValueError, match="18 inputs and 2 actions"):
         NetworkPolicy(pyspiel.load_game("kuhn_poker"), network, parameters)
 
 

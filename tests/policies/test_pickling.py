@@ -4,6 +4,7 @@ import pickle
 
 import pytest
 
+from spiel_dl.games.features import num_features
 from spiel_dl.policies import asking, opponent_models
 from spiel_dl.policies.network_policy import FineTuning, NetworkPolicy
 from spiel_dl.policies.policy_network import PolicyNetwork
@@ -12,7 +13,7 @@ from spiel_dl.tree.load import turn_based_game
 
 
 def network_policy(game):
-    sizes = game.information_state_tensor_size(), game.num_distinct_actions()
+    sizes = num_features(game), game.num_distinct_actions()
     network = PolicyNetwork(*sizes, (4,))
     return NetworkPolicy(game, network, network.initial_parameters(0), FineTuning(0.01, None))
 

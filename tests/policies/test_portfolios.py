@@ -1,4 +1,4 @@
-"""Portfolios: all pure continuations are there, once each; CFR's iterates are what CFR plays."""
+"""Portfolios: CFR's iterates are what CFR plays."""
 
 from __future__ import annotations
 
@@ -10,26 +10,7 @@ from spiel_dl.algorithms.best_response import best_response_value
 from spiel_dl.policies import portfolios
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.opponent_models import random_policy
-from spiel_dl.tree import DepthLimit, GameTree, cut
-
-
-@pytest.mark.parametrize(
-    ("moves", "player", "expected"), [(1, 0, 2), (1, 1, 2), (2, 0, 2), (2, 1, 1)]
-)
-def test_pure_continuations_of_kuhn(moves, player, expected):
-    """After the first move, player 1 acts once, and player 0 may have to answer a bet."""
-    tree, limit = GameTree.from_game("kuhn_poker"), DepthLimit(moves=moves)
-    model = ArrayPolicy.uniform(tree)
-    found = portfolios.pure_continuations(cut(tree, limit).leaves, player, model)
-    assert len(found.own) == expected
-    np.testing.assert_array_equal(found.others[0], model.strategies[1 - player])
-    leaves = cut(tree, limit).leaves
-    below = np.isin(tree.first_history[player], tree.following(leaves.extent.leaves)[0])
-    treeplex = tree.treeplexes[player]
-    rows = found.own[:, treeplex.sequences_of(below)]
-    assert set(np.unique(rows)) <= {0.0, 1.0}
-    for row in found.own:
-        np.testing.assert_allclose(treeplex.sum_per_infoset(row), 1.0)
+from spiel_dl.tree import GameTree
 
 
 @pytest.mark.parametrize("player", [0, 1])

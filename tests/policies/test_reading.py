@@ -8,6 +8,7 @@ from open_spiel.python import policy as openspiel_policy
 
 import spiel_dl as dl
 from spiel_dl.factored.families import factored_game
+from spiel_dl.games.features import num_features
 from spiel_dl.policies.array_policy import read_strategy
 from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.policies.opponent_models import random_policy
@@ -38,7 +39,7 @@ class ByState(openspiel_policy.Policy):
 
 
 def network_policy(game: pyspiel.Game) -> NetworkPolicy:
-    sizes = (game.information_state_tensor_size(), game.num_distinct_actions())
+    sizes = (num_features(game), game.num_distinct_actions())
     network = PolicyNetwork(*sizes, (16,))
     return NetworkPolicy(game, network, 5 * network.initial_parameters(seed=1))
 

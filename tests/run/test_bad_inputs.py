@@ -52,11 +52,12 @@ def damage_runs(place: Path) -> None:
     """Copies of the run, each with one file that is not as it should be."""
     for name in (
         "torn_config", "no_config", "torn_metrics", "torn_checkpoint", "other_checkpoint",
-        "no_checkpoint", "in_use",
+        "no_checkpoint", "empty_metrics", "in_use",
     ):  # fmt: skip
         shutil.copytree(place / "run", place / name)
     tear(place / "torn_config" / "config.json")
     (place / "no_config" / "config.json").unlink()
+    (place / "empty_metrics" / "metrics.jsonl").write_text("")
     metrics = place / "torn_metrics" / "metrics.jsonl"
     lines = metrics.read_text().splitlines(keepends=True)
     metrics.write_text("".join([lines[0], lines[1][:9] + "\n", *lines[2:]]))

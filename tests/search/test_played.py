@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 
-import numpy as np
 import pyspiel
 import pytest
 
@@ -14,6 +13,7 @@ from spiel_dl.learning.transformations import action_values, paper_transformatio
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree import DepthLimit, GameTree
+from tests import reference
 from tests.untrained_blueprints import Blueprint, exact_critic
 
 LEDUC = "python_leduc(num_ranks=2,num_suits=2)"
@@ -62,16 +62,11 @@ def test_reconstruction_finds_what_the_compiled_game_says(game, limit, settings)
     config = SearchConfig(effort=Effort(iterations=50), **settings)
     expected = SePoTPolicy(tree, policy, critic, limit, config=config)
     found = SePoTPlayPolicy(tree.game, blueprint, RecognisingCritic(critic), limit, config=config)
-    generator = np.random.default_rng(2)
     differs = False
-    for _ in range(3):
-        state = tree.game.new_initial_state()
-        while not state.is_terminal():
-            if not state.is_chance_node():
-                answer, wanted = (p.action_probabilities(state) for p in (found, expected))
-                assert answer == pytest.approx(wanted, abs=1e-5)
-                differs |= answer != pytest.approx(policy.action_probabilities(state), abs=1e-2)
-            state.apply_action(int(generator.choice(state.legal_actions())))
+    for state in reference.decisions(tree.game, num_games=3, seed=2):
+        answer, wanted = (p.action_probabilities(state) for p in (found, expected))
+        assert answer == pytest.approx(wanted, abs=1e-5)
+        differs |= answer != pytest.approx(policy.action_probabilities(state), abs=1e-2)
     assert differs
     assert found.num_searches > 0
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import pickle
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pyspiel
@@ -15,14 +14,13 @@ import torch
 from spiel_dl.algorithms.abd import ABDPolicy
 from spiel_dl.algorithms.cdrnr import CDRNRPolicy
 from spiel_dl.algorithms.continual_resolving import ContinualResolvingPolicy
-from spiel_dl.algorithms.knowledge_limited import KnowledgeLimitedPolicy
 from spiel_dl.algorithms.mirror_descent_search import MirrorDescentConfig, MirrorDescentPolicy
 from spiel_dl.algorithms.particle_search import ParticlePolicy
 from spiel_dl.algorithms.particle_self_play import ParticleSelfPlay
-from spiel_dl.algorithms.particle_sepot import ParticleConfig, ParticleSePoTPolicy
-from spiel_dl.algorithms.sepot import SearchConfig, SePoTPlayPolicy, SePoTPolicy
+from spiel_dl.algorithms.sepot import ParticleConfig, SearchConfig, SePoTPlayPolicy, SePoTPolicy
 from spiel_dl.algorithms.ses import safe_exploitation_search
 from spiel_dl.algorithms.trunk_exploitability import trunk_exploitability
+from spiel_dl.games.features import num_features
 from spiel_dl.learning.compiled_rollouts import CompiledRollouts
 from spiel_dl.learning.rollouts import Rollouts
 from spiel_dl.play.public_tree_view import view_public_tree
@@ -51,9 +49,7 @@ LIMIT = DepthLimit(rounds=1)
 
 
 def network_policy() -> NetworkPolicy:
-    network = PolicyNetwork(
-        GAME.information_state_tensor_size(), GAME.num_distinct_actions(), (16, 16)
-    )
+    network = PolicyNetwork(num_features(GAME), GAME.num_distinct_actions(), (16, 16))
     return NetworkPolicy(GAME, network, network.initial_parameters(seed=2))
 
 
@@ -61,19 +57,18 @@ def mirror_descent(blueprint: AnyBlueprint, game: AnyGame = GAME) -> SearchPolic
     return MirrorDescentPolicy(game, blueprint, MirrorDescentConfig(num_rollouts=50, budget=20))
 
 
-def below(
-    kind: type[Any], blueprint: AnyBlueprint, game: AnyGame = GAME, **settings: ParticleConfig
+def sepot(
+    blueprint: AnyBlueprint, game: AnyGame = GAME, particles: ParticleConfig | None = None
 ) -> SearchPolicy:
     critic, config = exact_critic(TREE, BLUEPRINT), SearchConfig(effort=Effort(10))
-    return kind(game, blueprint, critic, LIMIT, config=config, **settings)
+    return SePoTPlayPolicy(game, blueprint, critic, LIMIT, config=config, particles=particles)
 
 
-FEW = ParticleConfig(budget=20)
 UPON: dict[str, Callable[..., SearchPolicy]] = {
     "mirror descent": mirror_descent,
-    "SePoT": functools.partial(below, SePoTPlayPolicy),
-    "particles": functools.partial(below, ParticleSePoTPolicy, particles=FEW),
-    "knowledge": functools.partial(below, KnowledgeLimitedPolicy, particles=FEW),
+    "SePoT": sepot,
+    "particles": functools.partial(sepot, particles=ParticleConfig(budget=20)),
+    "knowledge": functools.partial(sepot, particles=ParticleConfig(budget=20, order=1)),
 }
 """Searches on top of a blueprint."""
 MODEL = random_policy(TREE, 0)
@@ -174,12 +169,11 @@ def test_places_are_solved_after_those_they_depend_on():
             assert set(policy.source.pieces.path(place)) <= set(places[: position + 1])
 
 
-@pytest.mark.parametrize("refinement", [None, "ones"])
 @pytest.mark.parametrize("gadget", ["resolving", "max_margin", "reach_max_margin"])
-def test_cdrnr_that_never_trusts_its_model_is_continual_resolving(gadget, refinement):
+def test_cdrnr_that_never_trusts_its_model_is_continual_resolving(gadget):
     """The same but for rounding: who is updated first only differs for player 1."""
     limit, values = DepthLimit(moves=2), ZeroValue()
-    settings = {"gadget": gadget, "refinement": refinement, "effort": Effort(30)}
+    settings = {"gadget": gadget, "effort": Effort(30)}
     expected = ContinualResolvingPolicy(TREE, values, limit, **settings)
     found = CDRNRPolicy(TREE, 0, MODEL, limit, p=0.0, value_function=values, **settings)
     np.testing.assert_allclose(

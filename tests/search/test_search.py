@@ -121,7 +121,7 @@ def test_values_of_a_critic_have_a_shape_and_are_numbers():
         found[3, 1] = np.nan
         return found
 
-    told = rf"values of 1 of {size} leaves are not finite, such as \[\[0\.0, nan\]\] of leaf 3"
+    told = rf"values of 1 of {size} leaves are not finite, such as \[0\.0, nan\] of leaf 3"
     with pytest.raises(ValueError, match=told):
         ByCritic(_OwnCritic(values))(root)
 

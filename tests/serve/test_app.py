@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
 
+from spiel_dl.serve import app
 from spiel_dl.serve.app import Settings, make_app
 
 HOSTS = ("testserver",)
@@ -112,18 +115,59 @@ def test_the_public_tree(client: TestClient) -> None:
 def test_the_menu_offers_what_can_be_played(client: TestClient) -> None:
     menu = client.get("/api/menu").json()
     for each in menu["games"]:
-        if "13" not in each["name"] and "5x5" not in each["name"]:
-            begin(client, game=each["game"], policy="uniform")
-    for model in menu["models"]:
-        begin(client, game=model["game"], policy=model["name"])
+        offered = {other["name"] for other in each["opponents"] if not other["reason"]}
+        assert "uniform" in offered
+        if "13" in each["name"] or "5x5" in each["name"] or "goofspiel_8" in each["name"]:
+            continue
+        for policy in offered - {"resolving:exact", "cdbr:uniform", "equilibrium"}:
+            game = begin(client, game=each["name"], policy=policy)
+            assert game["asked"] == {"game": each["name"], "policy": policy}
+
+
+def test_an_opponent_can_be_replaced(client: TestClient) -> None:
+    game = begin(client, policy="cdbr:uniform")
+    assert game["blueprint"] == "uniform"
+    changed = post(client, game, "opponent", policy="uniform")
+    assert (changed["opponent"], changed["blueprint"]) == ("uniform", None)
+    assert play(client, changed)["result"] is not None
+
+
+def test_who_asks_for_an_answer_while_another_does_gets_the_same(client: TestClient) -> None:
+    game = begin(client, game="leduc", policy="uniform", seat=1)
+    with concurrent.futures.ThreadPoolExecutor(4) as threads:
+        found = list(threads.map(lambda _: post(client, game, "answer"), range(4)))
+    assert all(each == found[0] for each in found)
+    assert found[0]["turn"] == "you"
+
+
+@pytest.mark.parametrize(
+    "name", ["leduc", "oshi_zumo", "goofspiel_4_descending", "battleships_2x2"]
+)
+def test_the_end_is_explained(client: TestClient, name: str) -> None:
+    game = play(client, begin(client, game=name))
+    assert re.fullmatch(r"[A-Z].*\.", game["why"])
+
+
+def test_a_policy_that_searches_from_what_it_knows_is_looked_at_in_the_end(
+    client: TestClient,
+) -> None:
+    body = {"game": "goofspiel_8_descending", "policy": "klss:rnad:goofspiel_8_descending_0"}
+    game = begin(client, **body, seat=1, options={"effort": "5", "budget": "20"})
+    game = post(client, game, "answer")
+    hidden = post(client, game, "analysis", at=game["turns"].index("opponent"))
+    assert hidden["state"] is None
+    assert hidden["how"].endswith("is over, or all is revealed.")
+    game = post(client, play(client, game), "analysis", at=0)
+    assert game["state"] is not None
 
 
 def test_pages_and_their_files(client: TestClient) -> None:
-    for path in ("/", "/serve.js", "/serve.css", "/page.css", "/tables.js", "/public_tree.js"):
+    for path in app._FILES:
         answer = client.get(path)
         assert answer.status_code == 200
         assert "default-src 'none'" in answer.headers["content-security-policy"]
-        assert "http://" not in answer.text.replace("http://127", "")
+        # Nothing is loaded from elsewhere; the only other address is SVG's name.
+        assert "http://" not in answer.text.replace("http://www.w3.org/2000/svg", "")
 
 
 GAME = "/api/games/KEY"

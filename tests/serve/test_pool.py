@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import time
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
@@ -68,6 +69,22 @@ def test_what_takes_too_long_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
         pool.seconds = 60.0
         assert await pool.run(tasks.process) != first
         assert not is_alive(first)
+
+    run(use)
+
+
+def test_the_limit_is_the_same_after_a_kill(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a process takes to start is no part of it, and no reason for more."""
+    monkeypatch.setattr(pools, "_GRACE", 0.01)
+
+    async def use(pool: Pool) -> None:
+        await pool.run(tasks.process)
+        pool.seconds = 0.2
+        for _ in range(3):
+            begun = time.monotonic()
+            with pytest.raises(TooLongError, match=r"longer than 0\.2 seconds"):
+                await pool.run(tasks.sleep, 600)
+            assert time.monotonic() - begun < 60.0
 
     run(use)
 

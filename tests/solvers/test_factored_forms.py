@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from spiel_dl.algorithms.cfr import SOLVERS
+from spiel_dl.algorithms.cfr import CFRPlusSolver
 from spiel_dl.algorithms.exploitability import exploitability
 from spiel_dl.factored.families import factored_game
 from spiel_dl.solvers.regret_minimization import RegretMinimizer
@@ -50,14 +50,14 @@ def test_regrets_are_those_of_listed_payoffs(
 
 
 def test_cfr_plus_solves(forms: Forms) -> None:
-    solver = SOLVERS["cfr_plus"](forms.factored)
+    solver = CFRPlusSolver(forms.factored)
     before = exploitability(forms.factored, solver.average_policy())
     solver.run(200)
     assert exploitability(forms.factored, solver.average_policy()) < before / 40
 
 
 def test_a_run_goes_on_from_its_state(forms: Forms) -> None:
-    whole, first, second = (SOLVERS["cfr_plus"](forms.factored) for _ in range(3))
+    whole, first, second = (CFRPlusSolver(forms.factored) for _ in range(3))
     whole.run(20)
     first.run(8)
     second.load_state(first.state())
@@ -66,6 +66,6 @@ def test_a_run_goes_on_from_its_state(forms: Forms) -> None:
         np.testing.assert_array_equal(
             whole.minimizer.learned[player].regret, second.minimizer.learned[player].regret
         )
-    other = SOLVERS["cfr_plus"](forms.listed)
+    other = CFRPlusSolver(forms.listed)
     with pytest.raises(ValueError, match="saved for another game"):
         other.load_state(first.state())

@@ -31,8 +31,8 @@ def test_a_bidding_round_is_told_by_what_everybody_sees() -> None:
     assert "Point cards: 3 2" in texts[round_one[0]].observation
     won = next(state for state in round_one if "3 0" in names[state])
     assert [text.own for text in texts[won].infosets[0]] == [
-        "your bid 2; Your hand: 1 3",
-        "your bid 3; Your hand: 1 2",
+        "Your hand: 1 3; your bid 2",
+        "Your hand: 1 2; your bid 3",
     ]
 
 

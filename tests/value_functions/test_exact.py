@@ -64,17 +64,6 @@ def test_values_are_homogeneous_in_the_opponents_range():
     assert np.abs(nothing[1]).max() > 0
 
 
-def test_batches_are_rows():
-    leaves = cut(GameTree.from_game("kuhn_poker"), DepthLimit(moves=1)).leaves
-    function = ExactValue().bind(leaves)
-    pairs = [random_ranges(leaves, seed) for seed in (3, 4)]
-    batch = function.evaluate(*(np.stack(column) for column in zip(*pairs, strict=True)))
-    for row, pair in enumerate(pairs):
-        single = function.evaluate(*pair)
-        for player in (0, 1):
-            np.testing.assert_array_equal(batch[player][row], single[player])
-
-
 def test_errors():
     with pytest.raises(ValueError, match="tolerance=0"):
         ExactValue(tolerance=0)
@@ -129,6 +118,6 @@ def test_a_value_function_may_be_shared_by_threads():
 
 def test_ranges_of_other_shapes_are_refused():
     function = ExactValue().bind(cut(GameTree.from_game("kuhn_poker"), DepthLimit(moves=1)).leaves)
-    for shape_0, shape_1 in ((5, 6), (6, 7), ((2, 6), 6), ((2, 6), (3, 6))):
-        with pytest.raises(ValueError, match=r"the leaves need \[..., 6\] and \[..., 6\]"):
+    for shape_0, shape_1 in ((5, 6), (6, 7), ((2, 6), 6), ((2, 6), (2, 6))):
+        with pytest.raises(ValueError, match="the leaves need 6 and 6 numbers"):
             function.evaluate(np.ones(shape_0), np.ones(shape_1))

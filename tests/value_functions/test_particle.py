@@ -11,9 +11,8 @@ import spiel_dl.games  # noqa: F401  (registers the games)
 from spiel_dl.tree import DepthLimit
 from spiel_dl.tree.particles import Particles
 from spiel_dl.tree.sparse_tree import sparse_trunk
-from spiel_dl.value_functions.particle import ParticleNetwork
+from spiel_dl.value_functions.particle import LeafTensors, ParticleNetwork
 from spiel_dl.value_functions.particle_features import InfostateFeatures
-from spiel_dl.value_functions.particle_leaves import LeafTensors
 from spiel_dl.value_functions.particle_module import ParticleBatch, ParticleModule
 from tests.particle_networks import (
     CASES,
@@ -82,8 +81,7 @@ def test_evaluation_follows_the_definition(game, limit, concatenation_layers):
             assert found[player][infoset] == pytest.approx(expected, rel=1e-4, abs=1e-5)
 
 
-@pytest.mark.parametrize("batch", [(), (3,)])
-def test_infosets_that_look_alike_are_valued_together(batch):
+def test_infosets_that_look_alike_are_valued_together():
     """The same values as one by one, to float32: only sums are taken in another order."""
     game = "python_goofspiel_ii(num_cards=4,points_order=descending)"
     leaves = leaves_of(game, DepthLimit(rounds=2))
@@ -91,19 +89,18 @@ def test_infosets_that_look_alike_are_valued_together(batch):
     sizes = [leaves.num_infosets(p) for p in (0, 1)]
     assert len(network.bind(leaves).tensors.features) < sum(sizes)
     ranges = []
-    for player, rows in enumerate(random_ranges(leaves, 9, batch)):
+    for player, rows in enumerate(random_ranges(leaves, 9)):
         mass = leaves.sum_by_public_state(player, rows)
-        ranges.append(rows / mass[..., leaves.public_state_of_infoset(player)])
-    found = np.concatenate(network.bind(leaves).evaluate(*ranges), axis=-1)
+        ranges.append(rows / mass[leaves.public_state_of_infoset(player)])
+    found = np.concatenate(network.bind(leaves).evaluate(*ranges))
     state = np.concatenate([leaves.public_state_of_infoset(player) for player in (0, 1)])
     every = LeafTensors.of_infosets(state, network.features.of_leaves(leaves), network.device)
-    rows = np.concatenate([*ranges, np.zeros((*batch, 1))], axis=-1, dtype=np.float32)
-    for index in np.ndindex(batch):
-        belief = torch.from_numpy(rows[index])[every.entry]
-        inputs = ParticleBatch(every.features, every.infostate, belief, every.public)
-        with torch.inference_mode():
-            expected = network.module(inputs).flatten()[every.place].numpy()
-        np.testing.assert_allclose(found[index], expected, rtol=1e-4, atol=1e-6)
+    row = np.concatenate([*ranges, np.zeros(1)], dtype=np.float32)
+    belief = torch.from_numpy(row)[every.entry]
+    inputs = ParticleBatch(every.features, every.infostate, belief, every.public)
+    with torch.inference_mode():
+        expected = network.module(inputs).flatten()[every.place].numpy()
+    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-6)
 
 
 def test_a_sparse_trunk_of_all_histories_has_the_values_of_the_whole_one():

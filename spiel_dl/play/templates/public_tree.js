@@ -4,7 +4,8 @@ const FIRST_ROWS = 60;
 
 // Draws a tree and the public state that is selected in it. load(number) promises
 // {state, below: [{number, name, reach, ends}], above: [number, ...], largestUtility, unit}.
-function publicTree(tree, detail, load) {
+// address(number) is what a public state has in the page's address.
+function publicTree(tree, detail, load, address = (number) => `#state-${number}`) {
   const nodes = new Map();
 
   function makeItem(node, level, parent) {
@@ -14,12 +15,11 @@ function publicTree(tree, detail, load) {
         percent(node.reach)));
     const item = make("li", {
       role: "treeitem", tabindex: "-1", "aria-level": level, "aria-selected": "false",
-      "aria-label": `${node.name}, reach ${percent(node.reach)}`,
     }, row);
     if (node.reach === 0) item.classList.add("never");
     if (!node.ends) item.setAttribute("aria-expanded", "false");
     turn.addEventListener("click", (event) => { event.stopPropagation(); turnOver(node.number); });
-    row.addEventListener("click", () => { location.hash = `state-${node.number}`; });
+    row.addEventListener("click", () => { location.hash = address(node.number); });
     item.dataset.state = node.number;
     nodes.set(node.number, { ...node, item, parent });
     return item;
@@ -101,8 +101,8 @@ function publicTree(tree, detail, load) {
         }
         return nodes.get(nodes.get(number).parent)?.item;
       },
-      Enter: () => { location.hash = `state-${number}`; return item; },
-      " ": () => { location.hash = `state-${number}`; return item; },
+      Enter: () => { location.hash = address(number); return item; },
+      " ": () => { location.hash = address(number); return item; },
     };
     if (!(event.key in moves)) return;
     event.preventDefault();
@@ -118,7 +118,7 @@ function publicTree(tree, detail, load) {
   // The public state that is selected.
 
   function link(node) {
-    return make("a", { href: `#state-${node.number}` }, node.name);
+    return make("a", { href: address(node.number) }, node.name);
   }
 
   function describe({ state, below, above, largestUtility, unit }) {
@@ -148,6 +148,7 @@ function publicTree(tree, detail, load) {
       parts.push(make("p", { class: "note" }, "The game ends after this."));
     }
     for (const player of [0, 1]) parts.push(...playerTable(state, player, largestUtility));
+    parts.push(columnHelp());
     detail.replaceChildren(...parts);
     detail.scrollTop = 0;
   }

@@ -37,8 +37,22 @@ function fact(name, value, title) {
   return make("div", title ? { title } : {}, make("dt", {}, name), make("dd", {}, value));
 }
 
-function term(name, title) {
-  return make("abbr", { title }, name);
+// What the columns of `playerTable` mean.
+function columnHelp() {
+  return make("details", { class: "help" }, make("summary", {}, "What the columns mean"),
+    make("dl", {},
+      fact("range", "the player's own reach probability of the infoset"),
+      fact("opponent's reach", "reach of chance and the opponent, summed over its histories"),
+      fact("cfv", "counterfactual value, unnormalised, in the player's utility"),
+      fact("cfv / reach", "cfv divided by the opponent's reach: the expected utility there"),
+      fact("strategy", "how likely each action is; the numbers below are the expected utility of "
+        + "always taking an action there")));
+}
+
+// Any number of actions gets as many colours.
+function colourOf(place, count) {
+  return count <= COLOURS.length ? COLOURS[place]
+    : `hsl(${Math.round((360 * place) / count)} 70% ${place % 2 ? 76 : 58}%)`;
 }
 
 function rangeCell(infoset) {
@@ -109,20 +123,15 @@ function playerTable(state, player, largestUtility) {
   const acts = infosets.some((infoset) => infoset.actions.length);
   const actions = infosets.flatMap((infoset) => infoset.actions).sort((a, b) => a.id - b.id);
   const names = [...new Set(actions.map((action) => action.name))];
-  const colours = new Map(names.map((name, at) => [name, COLOURS[at % COLOURS.length]]));
+  const colours = new Map(names.map((name, place) => [name, colourOf(place, names.length)]));
   const largest = Math.max(...infosets.map((infoset) => Math.abs(infoset.cfv)));
   const head = make("tr", {},
     make("th", { scope: "col", class: "name" }, "infoset"),
-    make("th", { scope: "col", class: "range" }, term("range", "the player's own reach probability")),
-    make("th", { scope: "col", class: "number" },
-      term("opponent's reach", "reach of chance and the opponent, summed over histories")),
-    make("th", { scope: "col", class: "number" },
-      term("cfv", "counterfactual value, unnormalised, in the player's utility")),
-    make("th", { scope: "col", class: "number" },
-      term("cfv / reach", "cfv divided by the opponent's reach: the expected utility here")));
+    make("th", { scope: "col", class: "range" }, "range"),
+    ...["opponent's reach", "cfv", "cfv / reach"].map((name) =>
+      make("th", { scope: "col", class: "number" }, name)));
   if (acts) {
-    head.append(make("th", { scope: "col", class: "strategy" }, "strategy, ",
-      term("utilities of actions", "expected utility of always taking an action here")));
+    head.append(make("th", { scope: "col", class: "strategy" }, "strategy, utilities of actions"));
   }
   const body = make("tbody");
   for (const infoset of infosets) {
@@ -142,6 +151,7 @@ function playerTable(state, player, largestUtility) {
     make("h3", {}, `Player ${player}${acts ? ", to act" : ""}`, " ",
       make("span", { class: "note" }, `\u2013 ${count}, ${mass}`)),
     ...(acts ? [key(colours)] : []),
-    make("div", { class: "wide" }, make("table", { class: acts ? "acts" : "waits" }, make("thead", {}, head), body)),
+    make("div", { class: "wide", tabindex: "0", role: "region", "aria-label": `infosets of player ${player}` },
+      make("table", { class: acts ? "acts" : "waits" }, make("thead", {}, head), body)),
   ];
 }

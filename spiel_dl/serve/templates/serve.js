@@ -1,18 +1,18 @@
 "use strict";
-// The page of the server: games by clicks, what the opponent thought, and public trees.
+// The page of the server: games by clicks, what a policy thinks, and public trees.
+// What is shown is what the address says: #game=KEY, #tree&..., or nothing, where a game is chosen.
 
-const at = (id) => document.getElementById(id);
-let menu = null;
-let mode = "play";
 let game = null;      // what the server said of the game last
 let shown = null;     // the moment that is looked at, perhaps an earlier one
-let asking = new AbortController();
+let running = null;   // what ends what goes on
+let isStale = false;  // whether another tab has gone on with the game meanwhile
+const otherTabs = new BroadcastChannel("spiel_dl");
 
 // What goes on ends with the page, and the search with it.
-window.addEventListener("pagehide", () => asking.abort());
+window.addEventListener("pagehide", () => running?.abort());
 
-async function ask(path, body, method = body === undefined ? "GET" : "POST") {
-  const options = { method, signal: asking.signal };
+async function request(path, body, signal) {
+  const options = { method: body === undefined ? "GET" : "POST", signal };
   if (body !== undefined) {
     options.headers = { "Content-Type": "application/json" };
     options.body = JSON.stringify(body);
@@ -24,112 +24,145 @@ async function ask(path, body, method = body === undefined ? "GET" : "POST") {
     if (error.name === "AbortError") throw error;
     throw new Error("The server does not answer; is it still running?");
   }
-  const found = await response.json().catch(() => ({ error: "The server's answer is not JSON." }));
-  if (!response.ok) throw new Error(found.error);
-  return found;
+  const found = await response.json().catch((error) => {
+    if (error.name === "AbortError") throw error;
+    return { error: "The server's answer is not JSON." };
+  });
+  if (response.ok) return found;
+  throw Object.assign(new Error(found.error), { status: response.status });
 }
 
-// Does one thing at a time, and says what went wrong.
-async function during(words, work) {
-  asking.abort();
-  asking = new AbortController();
-  const mine = asking;
+// Does one thing at a time, and says what went wrong. What is asked for meanwhile is ignored, unless
+// it is another page: that takes the place of what goes on.
+async function during(words, work, isOtherPage = false) {
+  if (running && !isOtherPage) return;
+  running?.abort();
+  const mine = new AbortController();
+  running = mine;
+  isStale = false;
   at("error").hidden = true;
   at("status").textContent = words;
   document.body.dataset.busy = "yes";
+  let problem = null;
   try {
-    await work();
+    await work((path, body) => request(path, body, mine.signal));
   } catch (error) {
-    if (error.name !== "AbortError") {
-      at("error").textContent = error.message;
-      at("error").hidden = false;
-    }
-  } finally {
-    if (asking === mine) {
-      document.body.dataset.busy = "no";
-      at("status").textContent = "";
-    }
+    if (error.name !== "AbortError") problem = error;
   }
+  if (running !== mine) return;
+  running = null;
+  document.body.dataset.busy = "no";
+  at("status").textContent = "";
+  if (problem?.status === 409 || (isStale && !problem)) await refresh();
+  else if (problem) complain(problem);
 }
 
-function asked() {
-  const typed = [...at("options").querySelectorAll("input")].filter((input) => input.value.trim());
-  const options = Object.fromEntries(typed.map((input) => [input.name, input.value]));
-  return { game: at("game").value, policy: at("policy").value, options };
+function complain(problem) {
+  const parts = [make("p", {}, sentence(problem.message))];
+  if (game?.turn === "opponent" && document.body.dataset.page === "game") {
+    const other = game.blueprint ?? "uniform";
+    parts.push(make("p", { class: "choices" }, button("Try again", refresh, { id: "again" })));
+    if (other !== game.opponent) {
+      parts[1].append(button(`Go on against ${other}`, () => changeOpponent(other), { id: "other-one" }));
+    }
+  } else if (problem.status === 404) {
+    parts.push(make("p", {}, make("a", { href: "#" }, "Begin another game.")));
+  }
+  at("error").replaceChildren(...parts);
+  at("error").hidden = false;
+}
+
+function sentence(text) {
+  return text[0].toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? "" : ".");
 }
 
 // The game.
 
 async function begin() {
-  await during("The game is set up, and the opponent gets ready\u2026", async () => {
+  await during("The game is set up, and the opponent gets ready\u2026", async (ask) => {
     take(await ask("/api/games", { ...asked(), seat: Number(at("seat").value) }));
     location.hash = `game=${game.key}`;
-    await goOn();
+    showPage("game");
+    draw();
+    await goOn(ask);
   });
 }
 
-async function goOn() {
+async function goOn(ask) {
   while (game.turn === "opponent") {
     at("status").textContent = `${game.opponent} is thinking\u2026`;
-    take(await ask(`/api/games/${game.key}/answer`, {}));
+    await change(ask, "answer", {});
   }
-  at("status").textContent = "";
-  await think();
+  think();
 }
 
 function take(found) {
   game = found;
   shown = found;
+  at("to-game").href = `#game=${game.key}`;
+}
+
+// Asks for a change of the game; other tabs that show it are told.
+async function change(ask, what, body) {
+  take(await ask(`/api/games/${game.key}/${what}`, body));
+  otherTabs.postMessage(game.key);
   draw();
 }
 
+async function refresh() {
+  await during("", async (ask) => {
+    take(await ask(`/api/games/${game.key}`));
+    draw();
+    await goOn(ask);
+  });
+}
+
 async function play(action) {
-  await during("", async () => {
-    take(await ask(`/api/games/${game.key}/move`, { action, count: game.count }));
-    await goOn();
+  await during("", async (ask) => {
+    await change(ask, "move", { action, count: game.count });
+    await goOn(ask);
   });
 }
 
 async function lookAt(moment) {
-  await during("", async () => {
+  await during("", async (ask) => {
     shown = await ask(`/api/games/${game.key}?at=${moment}`);
     draw();
-    await think();
+    think();
   });
 }
 
 async function takeBack() {
-  await during("", async () => {
-    take(await ask(`/api/games/${game.key}/back`, { at: shown.at }));
-    await goOn();
+  await during("", async (ask) => {
+    await change(ask, "back", { at: shown.at });
+    await goOn(ask);
   });
 }
 
 async function reveal() {
-  await during("", async () => {
+  await during("", async (ask) => {
     const moment = shown.at;
-    take(await ask(`/api/games/${game.key}/reveal`, {}));
+    await change(ask, "reveal", {});
     if (moment !== game.at) shown = await ask(`/api/games/${game.key}?at=${moment}`);
     draw();
-    await think();
+    think();
+  });
+}
+
+async function changeOpponent(policy) {
+  await during("The other opponent gets ready\u2026", async (ask) => {
+    await change(ask, "opponent", { policy });
+    await goOn(ask);
   });
 }
 
 function draw() {
-  at("facts").replaceChildren(
-    fact("game", game.game), fact("against", game.opponent), fact("you are", `player ${game.seat}`));
+  const hadFocus = at("board").contains(document.activeElement);
+  at("facts").replaceChildren(fact("against", game.opponent), fact("you are", `player ${game.seat}`));
   const isNow = shown.at === game.at;
-  const parts = [];
-  if (shown.result) parts.push(make("p", { class: "result" }, verdict(shown.result)));
-  else if (isNow) {
-    const turn = game.turn === "you" ? "It is your turn." : "The opponent is to move.";
-    parts.push(make("p", { class: "result" }, turn));
-  } else {
-    const turn = shown.turn === "you" ? "You were to move here." : "The opponent was to move here.";
-    parts.push(make("p", { class: "result" }, turn));
-  }
-  if (shown.picture.length) parts.push(blocks(shown.picture));
-  else parts.push(make("pre", {}, shown.text));
+  const parts = [make("h2", { class: "result", tabindex: "-1" }, headline(isNow))];
+  if (shown.why) parts.push(make("p", {}, shown.why));
+  parts.push(shown.picture.length ? blocks(shown.picture) : make("pre", {}, shown.text));
   const drawn = new Set(actionsOf(shown.picture));
   const rest = shown.actions.filter((action) => !drawn.has(action.id));
   if (rest.length) {
@@ -138,18 +171,24 @@ function draw() {
   }
   parts.push(make("div", { class: "choices", id: "which" }), steps(isNow));
   if (shown.all) {
-    parts.push(make("h3", {}, "What was hidden: the game as your opponent saw it"));
+    parts.push(make("h2", {}, "What was hidden: the game as your opponent saw it"));
     parts.push(shown.all.picture.length ? blocks(shown.all.picture) : "",
       make("pre", {}, shown.all.text));
   }
+  parts.push(make("details", { class: "about" }, make("summary", {}, "About this game"),
+    make("p", {}, game.summary), make("p", {}, make("code", {}, game.game))));
   at("board").replaceChildren(...parts);
-  at("board").hidden = false;
+  if (hadFocus) (at("board").querySelector("[data-action]") ?? parts[0]).focus();
 }
 
-function verdict(result) {
-  const [you, other] = result;
-  const word = you > other ? "You win" : you < other ? "You lose" : "A draw";
-  return `${word}: ${show(you, true)} for you, ${show(other, true)} for the opponent.`;
+function headline(isNow) {
+  if (shown.result) {
+    const [you, other] = shown.result;
+    const word = you > other ? "You win" : you < other ? "You lose" : "A draw";
+    return `${word}: ${show(you, true)} for you, ${show(other, true)} for the opponent.`;
+  }
+  if (isNow) return game.turn === "you" ? "It is your turn." : "The opponent is to move.";
+  return shown.turn === "you" ? "You were to move here." : "The opponent was to move here.";
 }
 
 function button(text, onClick, attributes = {}) {
@@ -159,8 +198,9 @@ function button(text, onClick, attributes = {}) {
 }
 
 function steps(isNow) {
-  const step = (text, moment, label) => {
-    const found = button(text, () => lookAt(moment), { "aria-label": label, title: label });
+  const step = (sign, moment, label) => {
+    const found = button("", () => lookAt(moment), { title: label });
+    found.append(make("span", { "aria-hidden": "true" }, sign), unseen(label));
     found.disabled = moment < 0 || moment >= game.count || moment === shown.at;
     return found;
   };
@@ -170,8 +210,16 @@ function steps(isNow) {
     step("\u203a", shown.at + 1, "one step on"), step("\u00bb", game.count - 1, "to now"),
   ];
   if (!isNow) parts.push(button("Play on from here", takeBack, { id: "back" }));
-  if (!game.revealed) parts.push(button("Reveal", reveal, { id: "reveal" }));
+  if (!game.revealed) parts.push(button("Reveal what is hidden", reveal, { id: "reveal" }));
+  if (at("insight").hidden) {
+    parts.push(button("What does it think?", () => showInsight(), { id: "thoughts" }));
+  }
   return make("div", { class: "steps" }, ...parts);
+}
+
+// Read out, and not seen.
+function unseen(text) {
+  return make("span", { class: "unseen" }, ` ${text}`);
 }
 
 // Pictures.
@@ -182,18 +230,21 @@ function actionsOf(picture) {
 }
 
 function blocks(picture) {
-  const shown = picture.filter((block) => block.block !== "cards" || block.cards.length);
-  return make("div", { class: "blocks" }, ...shown.map((block) => {
+  const drawn = picture.filter((block) => block.block !== "cards" || block.cards.length);
+  return make("div", { class: "blocks" }, ...drawn.map((block) => {
     const parts = block.title ? [make("h3", {}, block.title)] : [];
     if (block.block === "cards") {
       parts.push(make("div", { class: "cards" },
         ...block.cards.map((card) => piece(card, "card", block.title))));
     } else if (block.block === "grid") {
-      parts.push(make("div", { class: "grid" }, ...block.cells.map((row, y) =>
-        make("div", {}, ...row.map((cell, x) => piece(cell, "cell", `row ${y}, column ${x}`))))));
+      parts.push(make("div", { class: `grid ${block.shape ?? ""}` }, ...block.cells.map((row, y) =>
+        rowOfGrid(block.shape ? y : 0,
+          row.map((cell, x) => piece(cell, "cell", `row ${y}, column ${x}`))))));
+      if (block.note) parts.push(make("p", { class: "note" }, block.note));
     } else if (block.block === "table") {
-      parts.push(make("table", {}, ...block.rows.map(([name, ...cells]) => make("tr", {},
-        make("th", { scope: "row" }, name), ...cells.map((cell) => make("td", {}, cell))))));
+      parts.push(make("div", { class: "wide", tabindex: "0", role: "region", "aria-label": block.title },
+        make("table", {}, ...block.rows.map(([name, ...cells]) =>
+        make("tr", {}, make("th", { scope: "row" }, name), ...cells.map((cell) => make("td", {}, cell)))))));
     } else {
       parts.push(make("dl", {}, ...block.facts.map(([name, value]) => fact(name, value))));
     }
@@ -201,15 +252,24 @@ function blocks(picture) {
   }));
 }
 
+function rowOfGrid(halves, cells) {
+  const row = make("div", {}, ...cells);
+  row.style.marginLeft = `${1.3 * halves}rem`;
+  return row;
+}
+
 function piece(card, kind, where) {
   const content = [make("span", {}, card.text)];
   if (card.note) content.push(make("small", {}, card.note));
   const look = { class: `${kind} ${card.mark}`.trim() };
-  if (!card.actions.length) return make("div", { ...look, title: card.mark }, ...content);
+  if (!card.actions.length) {
+    // Colours say it to those who see them.
+    if (kind === "cell" && card.mark) content.push(unseen(card.mark));
+    return make("div", look, ...content);
+  }
   const name = card.actions.length === 1 ? nameOf(card.actions[0]) : where;
   const found = make("button",
-    { ...look, type: "button", "aria-label": name, title: name, "data-action": card.actions[0] },
-    ...content);
+    { ...look, type: "button", title: name, "data-action": card.actions[0] }, ...content, unseen(name));
   found.addEventListener("click", () => choose(card.actions));
   return found;
 }
@@ -220,6 +280,7 @@ function nameOf(action) {
 
 // A click that may mean several actions asks which.
 function choose(actions) {
+  if (running) return;
   if (actions.length === 1) {
     play(actions[0]);
     return;
@@ -229,7 +290,16 @@ function choose(actions) {
   at("which").firstChild.focus();
 }
 
-// What a policy thinks.
+// What a policy thinks. It is looked at beside the game, which goes on meanwhile.
+
+let wanted = null;       // what is to be looked at; null: nothing is
+let isLooking = false;
+
+function showInsight(policy = null, compared = null) {
+  at("insight").hidden = false;
+  at("thoughts")?.remove();
+  think(policy, compared);
+}
 
 // The moment to think about: what is looked at or, as the game goes on, the opponent's last move.
 function thoughtAbout() {
@@ -239,37 +309,72 @@ function thoughtAbout() {
 }
 
 async function think(policy = null, compared = null) {
-  const moment = thoughtAbout();
-  if (moment === null) {
-    at("insight").hidden = true;
-    return;
+  if (at("insight").hidden) return;
+  wanted = { key: game.key, at: thoughtAbout(), policy, compared };
+  if (isLooking) return;  // What is asked for last is looked at next.
+  isLooking = true;
+  document.body.dataset.looking = "yes";
+  try {
+    while (wanted) {
+      const mine = wanted;
+      wanted = null;
+      await lookInto(mine);
+    }
+  } finally {
+    isLooking = false;
+    document.body.dataset.looking = "no";
   }
-  const body = { at: moment };
-  if (policy) Object.assign(body, asked(), { policy });
-  delete body.game;
-  if (compared) body.compared = compared;
-  at("status").textContent = "The position is looked at\u2026";
-  const found = await ask(`/api/games/${game.key}/analysis`, body);
-  at("status").textContent = "";
-  drawInsight(found, moment, compared);
 }
 
-function drawInsight(found, moment, compared) {
+async function lookInto({ key, at: moment, policy, compared }) {
+  if (moment === null) {
+    drawInsight([make("h2", {}, "What it thinks"), make("p", { class: "note" },
+      "The opponent had nothing to decide in this game.")]);
+    return;
+  }
+  const body = policy ? { ...asked(), policy, at: moment } : { at: moment };
+  delete body.game;
+  if (compared) body.compared = compared;
+  at("insight").classList.add("old");
+  let parts;
+  try {
+    const found = await request(`/api/games/${key}/analysis`, body);
+    parts = partsOfInsight(found, moment, compared);
+  } catch (error) {
+    parts = [make("h2", {}, "What it thinks"), make("p", { class: "error" }, sentence(error.message)),
+      choiceOfPolicies(policy ?? game.opponent, compared)];
+  }
+  if (!wanted && game?.key === key) drawInsight(parts);
+}
+
+function drawInsight(parts) {
+  at("insight").classList.remove("old");
+  at("insight").replaceChildren(...parts, button("Hide", () => {
+    at("insight").hidden = true;
+    draw();
+  }, { id: "hide" }));
+}
+
+function choiceOfPolicies(name, compared) {
+  const policy = make("input", { id: "other" });
+  policy.value = name;
+  const beside = make("input", { id: "compared", placeholder: "its blueprint" });
+  beside.value = compared ?? "";
+  return make("details", { class: "look" }, make("summary", {}, "Look at another policy"),
+    make("label", {}, "Policy", policy), make("label", {}, "Compared with", beside),
+    button("Look at it", () => think(policy.value, beside.value), { id: "look" }));
+}
+
+function partsOfInsight(found, moment, compared) {
   const whose = found.player === game.seat ? "would do in your place" : "thought as the opponent";
   const parts = [
     make("h2", {}, `What ${found.policy} ${whose}, at moment ${moment + 1}`),
-    make("p", { class: "note" }, `Numbers are ${found.how}.`
+    make("p", { class: "note" }, found.how
       + (found.compared ? ` Thin bars: ${found.compared}.` : "")
-      + (found.num_left_out ? ` The likeliest infosets; ${found.num_left_out} histories more.` : "")),
+      + (found.num_left_out
+        ? ` Only the likeliest infosets are shown; ${found.num_left_out} more histories are not.` : "")),
+    choiceOfPolicies(found.policy, compared),
   ];
-  const policy = make("input", { id: "other", list: "policies", "aria-label": "policy" });
-  policy.value = found.policy;
-  const beside = make("input",
-    { id: "compared", list: "policies", placeholder: "its blueprint", "aria-label": "compare with" });
-  beside.value = compared ?? "";
-  parts.push(make("div", { class: "look" },
-    make("label", {}, "Policy", policy), make("label", {}, "Compared with", beside),
-    button("Look at it", () => during("", () => think(policy.value, beside.value)), { id: "look" })));
   if (found.state) {
     if (found.state.observation.length) {
       parts.push(make("ul", { class: "seen", "aria-label": "What everybody knows" },
@@ -279,101 +384,114 @@ function drawInsight(found, moment, compared) {
     for (const player of [found.player, 1 - found.player]) {
       parts.push(...playerTable(found.state, player, largest));
     }
+    parts.push(columnHelp());
   }
-  at("insight").replaceChildren(...parts);
-  at("insight").hidden = false;
+  return parts;
 }
 
-// The public tree.
+// The public tree. What it is of stands in the address.
 
-let openTree = null;
+let openTree = null;     // its address without the public state, and the tree
 
-async function explore() {
-  await during("The game is compiled and the policy made\u2026", async () => {
-    const wanted = asked();
+function explore() {
+  const { game: name, policy, options } = asked();
+  location.hash = `tree&${new URLSearchParams({ game: name, policy, ...options })}`;
+}
+
+async function openTreeOf(address, words) {
+  const state = Number(/&state-(\d+)$/.exec(words)?.[1] ?? 0);
+  if (openTree?.address === address) {
+    showPage("tree");
+    await during("", () => openTree.tree.select(state), true);
+    return;
+  }
+  const { game: name, policy, ...options } = Object.fromEntries(new URLSearchParams(address.slice(5)));
+  chooseAll({ game: name, policy, options });
+  showPage("tree");
+  at("tree").replaceChildren();
+  at("detail").replaceChildren();
+  await during("The game is compiled and the policy made\u2026", async (ask) => {
     const loaded = new Map();
     const load = async (number) => {
-      if (!loaded.has(number)) loaded.set(number, await ask("/api/branch", { ...wanted, number }));
+      if (!loaded.has(number)) {
+        const body = { game: name, policy, options, number };
+        loaded.set(number, await request("/api/branch", body));
+      }
       const found = loaded.get(number);
       return { ...found, largestUtility: found.largest_utility, unit: "steps" };
     };
-    const first = await load(0);
+    const first = await ask("/api/branch", { game: name, policy, options, number: 0 });
+    loaded.set(0, first);
     at("facts").replaceChildren(fact("game", first.game), fact("policy", first.policy),
       fact("value", show(first.value, true)),
       fact("public states", first.num_public_states.toLocaleString("en")));
-    at("tree").hidden = false;
-    at("detail").hidden = false;
-    openTree = publicTree(at("tree"), at("detail"), load);
-    await openTree.start(0, false);
-    await openTree.select(0);
-  });
+    const tree = publicTree(at("tree"), at("detail"), load, (number) => `#${address}&state-${number}`);
+    openTree = { address, tree };
+    await tree.start(0, false);
+    await tree.select(state);
+  }, true);
 }
 
 // The page.
 
-function setMode(wanted) {
-  mode = wanted;
-  // What goes on ends; what the other tab asks for next does not.
-  asking.abort();
-  asking = new AbortController();
-  document.body.dataset.busy = "no";
-  at("status").textContent = "";
-  const isTree = mode === "tree";
-  at("tab-play").setAttribute("aria-selected", String(!isTree));
-  at("tab-tree").setAttribute("aria-selected", String(isTree));
-  at("seat-label").hidden = isTree;
-  at("policy-label").textContent = isTree ? "Policy" : "Opponent";
-  at("begin").textContent = isTree ? "Open" : "New game";
+function showPage(name) {
+  const isSame = document.body.dataset.page === name;
+  document.body.dataset.page = name;
+  at("setup").hidden = !name.startsWith("setup");
+  at("board").hidden = name !== "game";
+  if (name !== "game") at("insight").hidden = true;
+  at("detail").hidden = name !== "tree";
+  at("to-game").hidden = !game || name === "game";
   at("error").hidden = true;
-  at("facts").replaceChildren();
-  for (const id of ["board", "insight"]) at(id).hidden = isTree || !game;
-  for (const id of ["tree", "detail"]) at(id).hidden = !isTree || !openTree;
-  if (!isTree && game) draw();
+  const isTree = name.includes("tree");
+  for (const [id, isHere] of [["to-setup", name === "setup"], ["to-tree", isTree]]) {
+    if (isHere) at(id).setAttribute("aria-current", "page");
+    else at(id).removeAttribute("aria-current");
+  }
+  at("seat-label").hidden = isTree;
+  at("policy-label").textContent = isTree ? "Choose a policy" : "Choose an opponent";
+  at("begin").textContent = isTree ? "Open its public tree" : "Play";
+  if (name.startsWith("setup")) at("facts").replaceChildren();
+  if (!isSame) window.scrollTo(0, 0);
 }
 
-function offerPolicies() {
-  const chosen = menu.games.find((each) => each.name === at("game").value);
-  const models = menu.models.filter((model) => chosen && sameGame(model.game, chosen.game));
-  at("policies").replaceChildren(...[...models.map((model) => model.name), ...menu.policies]
-    .map((name) => make("option", { value: name })));
-  if (models.length) at("policy").value = models[0].name;
-  else if (!menu.policies.includes(at("policy").value)) at("policy").value = menu.policies[1];
-}
-
-// A model's game string has all parameters, a preset's those that are not the defaults.
-function sameGame(complete, short) {
-  const [name, parameters = ""] = short.replace(/\)$/, "").split("(");
-  return complete.split("(")[0] === name
-    && parameters.split(",").every((each) => complete.includes(each));
-}
-
-async function start() {
-  menu = await ask("/api/menu");
-  at("games").replaceChildren(...menu.games.map((each) => make("option", { value: each.name })));
-  at("options").replaceChildren(...menu.options.map((each) => make("label", { title: each.text },
-    each.name.replaceAll("_", " "), make("input", { name: each.name, id: `option-${each.name}`,
-      placeholder: each.default || "default", "aria-description": each.text }))));
-  at("game").value = menu.games[0].name;
-  at("hint").textContent = "Any two-player OpenSpiel game will do, by its game string. Policies: "
-    + `${menu.kinds.map((kind) => kind.pattern).join(", ")}. A search may take ${menu.seconds} s.`;
-  offerPolicies();
-  const kept = /^#game=([\w-]+)$/.exec(location.hash);
-  if (kept) {
-    take(await ask(`/api/games/${kept[1]}`));
-    await goOn();
+async function go() {
+  const words = location.hash;
+  const key = /^#game=([\w-]+)$/.exec(words)?.[1];
+  if (key) {
+    if (game?.key === key) {
+      showPage("game");
+      draw();
+      if (!running) await refresh();
+      return;
+    }
+    await during("The game is looked up\u2026", async (ask) => {
+      game = null;
+      take(await ask(`/api/games/${key}`));
+      chooseAll(game.asked);
+      showPage("game");
+      draw();
+      await goOn(ask);
+    }, true);
+  } else if (words.startsWith("#tree&")) {
+    await openTreeOf(words.slice(1).replace(/&state-\d+$/, ""), words);
+  } else {
+    showPage(words === "#tree" ? "setup-tree" : "setup");
+    if (running) await during("", async () => {}, true);  // Ends what goes on.
   }
 }
 
-at("form").addEventListener("submit", (event) => {
+at("setup").addEventListener("submit", (event) => {
   event.preventDefault();
-  if (mode === "tree") explore();
+  if (document.body.dataset.page === "setup-tree") explore();
   else begin();
 });
-at("game").addEventListener("change", offerPolicies);
-at("tab-play").addEventListener("click", () => setMode("play"));
-at("tab-tree").addEventListener("click", () => setMode("tree"));
-window.addEventListener("hashchange", () => {
-  const number = stateInAddress();
-  if (mode === "tree" && openTree && number !== null) during("", () => openTree.select(number));
+otherTabs.onmessage = ({ data }) => {
+  if (game?.key !== data || document.body.dataset.page !== "game") return;
+  if (running) isStale = true;
+  else refresh();
+};
+during("", async (ask) => showMenu(await ask("/api/menu"))).then(async () => {
+  window.addEventListener("hashchange", go);
+  if (menu) await go();
 });
-during("", start);

@@ -1,19 +1,20 @@
-"""Matrices of leaves: exact ones against OpenSpiel's walk, sampled ones against these."""
+"""Matrices of leaves against values of whole policies."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
+from spiel_dl.algorithms.abd import ByPortfolios
 from spiel_dl.algorithms.exploitability import expected_value
 from spiel_dl.policies import portfolios
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.opponent_models import errs_beyond, random_policy
+from spiel_dl.search.spec import Root
 from spiel_dl.solvers.best_response import expected_value as value_of_plans
 from spiel_dl.solvers.best_response import realization_plan
 from spiel_dl.solvers.leaf_choices import with_leaf_choices
 from spiel_dl.tree import DepthLimit, GameTree, cut
-from spiel_dl.value_functions.matrices import ExactMatrices, SampledMatrices
 
 LIMIT = DepthLimit(plies=2)
 
@@ -30,7 +31,7 @@ def test_a_pair_of_choices_is_worth_what_two_policies_earn(player):
     """One policy above the leaves, the chosen ones below: judged as whole policies."""
     tree, policies, given, trunk = made(player)
     leaves, order = trunk.leaves, [player, 1 - player]
-    matrices = ExactMatrices(player, given)(leaves)
+    matrices = ByPortfolios(given)(Root(trunk, player, (np.ones(1), np.ones(1))))
     assert matrices.shape == (len(leaves.histories), 2, 2)
     form = trunk.sequence_form if player == 0 else trunk.sequence_form.swapped()
     form = with_leaf_choices(
@@ -54,18 +55,3 @@ def test_a_pair_of_choices_is_worth_what_two_policies_earn(player):
             plans.append(realization_plan(treeplex, strategy))
         found = value_of_plans(form, (plans[0], plans[1]))
         assert found == pytest.approx(expected if player == 0 else -expected, abs=1e-12)
-
-
-@pytest.mark.parametrize("player", [0, 1])
-def test_sampled_matrices_are_right_on_average(player):
-    _, _, given, trunk = made(player)
-    leaves, num_samples = trunk.leaves, 400
-    exact = ExactMatrices(player, given)(leaves)
-    sampled = SampledMatrices(player, given, num_samples, seed=1)(leaves)
-    assert sampled.shape == exact.shape
-    apart = sampled - exact
-    # Utilities lie within 13 of 0, mostly within 6.
-    assert np.abs(apart.mean(axis=0)).max() < 4 * 6 / np.sqrt(num_samples * len(apart))
-    assert 0.05 < np.sqrt((apart**2).mean()) < 6 / np.sqrt(num_samples)
-    again = SampledMatrices(player, given, num_samples, seed=1)(leaves)
-    np.testing.assert_array_equal(sampled, again)

@@ -3,8 +3,7 @@
 Timbers et al. (2022), "Approximate Exploitability: Learning a Best Response", is the idea: against
 a fixed opponent, the game is a decision problem of one player, so any learner gives a lower bound
 of the best response's value. The learner here is OpenSpiel's DQN in PyTorch, without the search of
-that paper's. It needs no compiled game, but a budget of episodes for every single opponent, which
-is reported with the result.
+that paper's. It needs dm-tree.
 """
 
 from __future__ import annotations
@@ -15,25 +14,14 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
+import pyspiel
 import torch
-import tqdm
 from open_spiel.python import policy as openspiel_policy
 from open_spiel.python import rl_agent_policy, rl_environment
+from open_spiel.python.pytorch import dqn
 
 from spiel_dl.policies import asking
-from spiel_dl.system.messages import how_to_install
-from spiel_dl.tree.histories import check_player
-from spiel_dl.tree.load import AnyGame, turn_based_game
 
-try:
-    from open_spiel.python.pytorch import dqn
-except ModuleNotFoundError as error:
-    raise ModuleNotFoundError(
-        f"OpenSpiel's PyTorch agents need {error.name!r}: {how_to_install('abr')}"
-    ) from error
-
-
-_DIVERGED = "training diverged: the loss is not finite; try another seed, or fewer episodes"
 _BATCH_SIZE = 128
 _DQN = {
     "hidden_layers_sizes": [64, 64],
@@ -57,81 +45,46 @@ class ApproximateBestResponse(NamedTuple):
 
     Attributes:
       policy: answers for the responding player only; greedy.
-      episodes: episodes played.
       seconds: of training.
     """
 
     policy: openspiel_policy.Policy
-    episodes: int
     seconds: float
 
 
 def approximate_best_response(
-    game: AnyGame,
+    game: pyspiel.Game,
     player: int,
     model: openspiel_policy.Policy,
     *,
-    num_episodes: int = 20_000,
+    num_episodes: int,
     seed: int = 0,
-    device: str = "cpu",
-    show_progress: bool = False,
 ) -> ApproximateBestResponse:
-    """Trains a DQN agent against a fixed opponent.
-
-    Args:
-      game: the game, its game string, or the compiled game; one with simultaneous moves is played
-        turn by turn.
-      player: who responds.
-      model: the opponent's policy.
-      num_episodes: how many episodes to play.
-      seed: of the learner, chance and the opponent's choices.
-      device: of the networks.
-      show_progress: show a progress bar on standard error.
+    """Trains a DQN agent against a fixed opponent, in a turn-based game with tensors.
 
     Raises:
-      ValueError: if the game cannot be loaded, has no information state tensors (with observations
-        alone the learner would forget), if there is no such player, if `num_episodes` is not
-        positive, or if training diverges.
+      ValueError: if training diverges.
     """
-    check_player(player)
-    if num_episodes < 1:
-        raise ValueError(f"num_episodes={num_episodes} must be at least 1")
-    turn_based = turn_based_game(game)
-    if not turn_based.get_type().provides_information_state_tensor:
-        raise ValueError(
-            f"{turn_based} has no information state tensors, which the learner's network needs; "
-            "use an exact best response"
-        )
     environment = rl_environment.Environment(
-        turn_based, chance_event_sampler=rl_environment.ChanceEventSampler(seed)
+        game, chance_event_sampler=rl_environment.ChanceEventSampler(seed)
     )
     generator = np.random.default_rng(seed)
     with _own_random_states():
-        agent = _new_agent(environment, player, num_episodes, seed, device)
+        agent = dqn.DQN(
+            player_id=player,
+            state_representation_size=environment.observation_spec()["info_state"][0],
+            num_actions=environment.action_spec()["num_actions"],
+            epsilon_decay_duration=num_episodes,
+            seed=seed,
+            device="cpu",
+            **_DQN,
+        )
         start = time.perf_counter()
-        for _ in tqdm.trange(num_episodes, unit="episode", disable=not show_progress):
+        for _ in range(num_episodes):
             _play_episode(environment, agent, player, model, generator)
         seconds = time.perf_counter() - start
-    policy = rl_agent_policy.JointRLAgentPolicy(turn_based, {player: agent}, use_observation=False)
-    return ApproximateBestResponse(policy, num_episodes, seconds)
-
-
-def _new_agent(
-    environment: rl_environment.Environment,
-    player: int,
-    num_episodes: int,
-    seed: int,
-    device: str,
-) -> dqn.DQN:
-    return dqn.DQN(
-        player_id=player,
-        state_representation_size=environment.observation_spec()["info_state"][0],
-        num_actions=environment.action_spec()["num_actions"],
-        epsilon_decay_duration=num_episodes,
-        seed=seed,
-        device=device,
-        **_DQN,
-    )
+    policy = rl_agent_policy.JointRLAgentPolicy(game, {player: agent}, use_observation=False)
+    return ApproximateBestResponse(policy, seconds)
 
 
 def _play_episode(
@@ -147,17 +100,14 @@ def _play_episode(
         if time_step.current_player() == player:
             output = agent.step(time_step)
             if output is None:
-                raise ValueError(_DIVERGED)
+                raise ValueError("training diverged; try another seed, or fewer episodes")
             action = int(output.action)
         else:
-            state = environment.get_state
-            answer = asking.action_probabilities(model, state, 1 - player)
+            answer = asking.action_probabilities(model, environment.get_state, 1 - player)
             probabilities = np.array(list(answer.values()))
             action = int(generator.choice(list(answer), p=probabilities / probabilities.sum()))
         time_step = environment.step([action])
     agent.step(time_step)
-    if agent.loss is not None and not np.isfinite(agent.loss):
-        raise ValueError(_DIVERGED)
 
 
 @contextlib.contextmanager

@@ -1,0 +1,395 @@
+"""Hold'em: all bets are public, and hands are independent but for the cards that they share.
+
+A player's infosets are decisions of the betting tree times boards times its own live hands. Where
+the betting ends, a hand's value needs sums of the opponent's weights alone: of all hands without a
+card in common where somebody folded, of those that are weaker and those that are better at a
+showdown. By inclusion and exclusion, the weights of hands with one of two cards are those with the
+first, and with the second, less the hand of both. With hands in order of strength, running sums
+give all showdowns of a board in one pass. So both take as many steps as there are hands.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import math
+
+import numpy as np
+import pyspiel
+import torch
+
+from spiel_dl.factored import holdem_kernels
+from spiel_dl.factored.holdem_deals import Deals
+from spiel_dl.factored.holdem_kernels import LANES, Ends, Side
+from spiel_dl.factored.stones import check_mover
+from spiel_dl.games.holdem import HoldemRules, HoldemState
+from spiel_dl.games.holdem_betting import CHANCE, NOBODY, TERMINAL
+from spiel_dl.tree.factored_form import Cost, FactoredForm
+from spiel_dl.tree.factored_game import FactoredGame
+from spiel_dl.tree.information_states import Observations
+from spiel_dl.tree.sequence_form import Treeplex
+
+_NUM_PARTS = 16
+_SECONDS_PER_HAND = 8e-9
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Places:
+    """Where a player's decisions stand among its infosets and sequences.
+
+    Attributes:
+      nodes: the nodes of the betting tree at which it decides, in ascending order.
+      first_infoset: int64 [D + 1], of each decision.
+      first_sequence: int64 [D + 1].
+      before: by node, ends included, the player's last decision (its place in `nodes`) and the rank
+        of the action there; (-1, 0): none.
+    """
+
+    nodes: np.ndarray
+    first_infoset: np.ndarray
+    first_sequence: np.ndarray
+    before: dict[int, tuple[int, int]]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class HoldemForm(FactoredForm):
+    """The factored payoffs of hold'em.
+
+    Attributes:
+      num_cards: in the deck.
+      ends: for each player and round, where somebody folded, and showdowns.
+      sides: for each round, both players' hands.
+      last: for each round, see `Boards`.
+    """
+
+    num_cards: int
+    ends: tuple[list[tuple[Ends, Ends]], list[tuple[Ends, Ends]]]
+    sides: list[tuple[Side, Side]]
+    last: list[np.ndarray]
+
+    def values_against(self, player: int, opponent_plan: np.ndarray) -> np.ndarray:
+        """What each of a player's sequences pays by itself: float64 [S_p], a new array."""
+        cfv = np.zeros(self.treeplexes[player].num_sequences)
+        plan = np.ascontiguousarray(opponent_plan, np.float64)
+        direction = slice(None, None, 1 - 2 * player)
+        parts = [
+            (index, int(begin), int(end))
+            for index, last in enumerate(self.last)
+            for begin, end in _shares(len(last) - 1)
+        ]
+        root = [np.zeros(len(last) - 1) for last in self.last]
+
+        def work(part: int) -> None:
+            index, begin, end = parts[part]
+            holdem_kernels.add_ends(
+                begin,
+                end,
+                self.num_cards,
+                *self.ends[player][index],
+                self.sides[index][direction],
+                self.sides[-1][direction],
+                self.last[index],
+                plan,
+                cfv,
+                root[index],
+            )
+
+        self.in_threads(work, len(parts))
+        cfv[0] += sum(float(each.sum()) for each in root)
+        return cfv
+
+    @property
+    def cost(self) -> Cost:
+        """See `FactoredForm.cost`."""
+        last = sum(len(side.hand) for side in self.sides[-1])
+        size = sum(
+            len(folds.worth) * sum(len(side.hand) for side in sides)
+            # Boards of all rounds are followed by the same boards of the last one.
+            + len(showdowns.worth) * last
+            for (folds, showdowns), sides in zip(self.ends[0], self.sides, strict=True)
+        )
+        return Cost(_SECONDS_PER_HAND * size / 2, 8 * self.treeplexes[0].num_sequences)
+
+
+def _shares(num_boards: int) -> list[tuple[int, int]]:
+    """The boards of a round in parts, each for one thread."""
+    bounds = np.unique(np.linspace(0, num_boards, _NUM_PARTS + 1).astype(int))
+    return list(zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True))
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class HoldemGame(FactoredGame):
+    """Hold'em of ours, with any ranges and bets; or another's that is the same, action by action.
+
+    Attributes:
+      sequence_form: its payoffs.
+      rules: its rules.
+      deals: what chance may deal.
+      places: where each player's decisions stand.
+    """
+
+    sequence_form: HoldemForm
+    rules: HoldemRules
+    deals: Deals
+    places: tuple[Places, Places]
+
+    @classmethod
+    def build(cls, game: pyspiel.Game, rules: HoldemRules, *, num_threads: int) -> HoldemGame:
+        """The game; see the attributes."""
+        deals = Deals.of_rules(rules)
+        sides = [
+            tuple(
+                Side(
+                    hands.cards, hands.weights, live.offset, live.hand, live.position,
+                    live.strength, live.same,
+                )
+                for hands, live in zip(deals.hands, boards.live, strict=True)
+            )
+            for boards in deals.boards
+        ]  # fmt: skip
+        places = (_places(rules, deals, 0), _places(rules, deals, 1))
+        treeplexes = tuple(_treeplex(rules, deals, places[player], player) for player in (0, 1))
+        ends = tuple(
+            [_ends(rules, deals, places, player, index) for index in range(rules.num_rounds)]
+            for player in (0, 1)
+        )
+        form = HoldemForm(
+            treeplexes,
+            2.0 * rules.max_utility,
+            num_threads,
+            rules.num_cards,
+            ends,
+            sides,
+            [boards.last for boards in deals.boards],
+        )
+        return cls(game, form, rules, deals, places)
+
+    def legal_actions(self, player: int, infoset: int) -> np.ndarray:
+        """Legal actions of an infoset: int32 [n]; ValueError if there is none such."""
+        node, _, _ = self._parts(player, infoset)
+        return np.flatnonzero(self.rules.tree.legal[node]).astype(np.int32)
+
+    def find_infoset(self, state: pyspiel.State, player: int) -> int:
+        """A player's infoset in a state of this game; ValueError if it does not act there."""
+        check_mover(self.game, state, player)
+        tree, hole = self.rules.tree, self.rules.num_hole
+        actions = state.history()
+        own = sorted(actions[player * hole : (player + 1) * hole])
+        hand = self.deals.hands[player].numbers[own[0], (*own, self.rules.num_cards)[1]]
+        node, dealt = 0, []
+        for action in actions:
+            is_chance = tree.player[node] == CHANCE
+            if is_chance and tree.card_slot[node] >= 2 * hole:
+                dealt.append(action)
+            node = int(tree.successor[node, 0 if is_chance else action])
+        index = int(tree.round[node])
+        live = self.deals.boards[index].live[player]
+        board = self._board_numbers[index][self._sorted_by_rounds(dealt)]
+        decision = int(np.searchsorted(self.places[player].nodes, node))
+        place = live.offset[board] + live.position[board, hand]
+        return int(self.places[player].first_infoset[decision] + place)
+
+    def history(self, player: int, infoset: int) -> list[int]:
+        """The actions of one of the histories in an infoset; ValueError if there is none such."""
+        node, board, hand = self._parts(player, infoset)
+        index, hole = int(self.rules.tree.round[node]), self.rules.num_hole
+        boards = self.deals.boards[index]
+        own = self.deals.hands[player].cards[hand, :hole]
+        live = boards.live[1 - player]
+        others = self.deals.hands[1 - player].cards[
+            live.hand[live.offset[board] : live.offset[board + 1]], :hole
+        ]
+        other = others[~np.isin(others, own).any(axis=1)][0]
+        both = (own, other) if player == 0 else (other, own)
+        cards = [*both[0].tolist(), *both[1].tolist(), *boards.cards[board].tolist()]
+        actions = []
+        for before, action in self.paths[node]:
+            slot = self.rules.tree.card_slot[before]
+            actions.append(cards[slot] if slot >= 0 else action)
+        return actions
+
+    def observations(self, player: int, begin: int, end: int) -> Observations:
+        """What a player sees in the infosets from `begin` to before `end`."""
+        rules, hole = self.rules, self.rules.num_hole
+        nodes = np.zeros(end - begin, np.int64)
+        cards = np.full((end - begin, rules.num_dealt), -1, np.int8)
+        cards[:, : 2 * hole] = 0
+        actions = np.full((end - begin, rules.num_rounds * rules.tree.longest_round), -1, np.int8)
+        places = self.places[player]
+        for decision, node in enumerate(places.nodes.tolist()):
+            first, last = places.first_infoset[decision : decision + 2]
+            chosen = np.arange(max(begin, first), min(end, last))
+            if not len(chosen):
+                continue
+            boards = self.deals.boards[rules.tree.round[node]]
+            live, rows = boards.live[player], chosen - begin
+            board = np.searchsorted(live.offset, chosen - first, side="right") - 1
+            own = self.deals.hands[player].cards[live.hand[chosen - first], :hole]
+            cards[rows, player * hole : (player + 1) * hole] = own
+            cards[rows, 2 * hole : 2 * hole + boards.cards.shape[1]] = boards.cards[board]
+            for before, action in self.paths[node]:
+                slot = rules.tree.action_slot[before]
+                if slot >= 0:
+                    actions[rows, slot] = action
+            nodes[rows] = node
+        return Observations(self._tensors(player, nodes, cards, actions), rules.tree.legal[nodes])
+
+    def _tensors(
+        self, player: int, nodes: np.ndarray, cards: np.ndarray, actions: np.ndarray
+    ) -> np.ndarray:
+        """Information state tensors of states, see `HoldemState`: float32 [N, D]."""
+        state = HoldemState(
+            torch.from_numpy(nodes.astype(np.int32)),
+            torch.from_numpy(cards),
+            torch.from_numpy(actions),
+        )
+        tensors: np.ndarray = self.rules.information_state_tensor(state, player).numpy()
+        return tensors
+
+    def _parts(self, player: int, infoset: int) -> tuple[int, int, int]:
+        """The node, board and hand of an infoset."""
+        self.check_infoset(player, infoset)
+        places = self.places[player]
+        decision = int(np.searchsorted(places.first_infoset, infoset, side="right")) - 1
+        node = int(places.nodes[decision])
+        live = self.deals.boards[int(self.rules.tree.round[node])].live[player]
+        place = infoset - int(places.first_infoset[decision])
+        board = int(np.searchsorted(live.offset, place, side="right")) - 1
+        return node, board, int(live.hand[place])
+
+    def _sorted_by_rounds(self, dealt: list[int]) -> tuple[int, ...]:
+        """Cards in the order of `Boards.cards`."""
+        found: list[int] = []
+        for count in self.rules.betting.board_cards:
+            found += sorted(dealt[len(found) : len(found) + count])
+        return tuple(found)
+
+    @functools.cached_property
+    def _board_numbers(self) -> list[dict[tuple[int, ...], int]]:
+        """By rounds, the number of a board of some cards."""
+        return [
+            {tuple(cards): number for number, cards in enumerate(boards.cards.tolist())}
+            for boards in self.deals.boards
+        ]
+
+    @functools.cached_property
+    def paths(self) -> dict[int, list[tuple[int, int]]]:
+        """By node of the betting tree, the nodes before it, and the actions there."""
+        return _paths(self.rules)
+
+
+def num_histories(rules: HoldemRules) -> float:
+    """About how many histories a game has: lines of betting times boards times ordered hands."""
+    order = math.factorial(rules.num_hole)
+    pairs = math.prod(np.count_nonzero(np.triu(np.atleast_2d(r))) * order for r in rules.ranges)
+    left = rules.num_cards - len(rules.board) - 2 * rules.num_hole
+    counts = np.cumsum([0, *rules.betting.board_cards])
+    boards = np.array([math.perm(left, int(count)) for count in counts], np.float64)
+    return float(pairs * boards[np.minimum(rules.tree.round + 1, len(counts) - 1)].sum())
+
+
+def _paths(rules: HoldemRules) -> dict[int, list[tuple[int, int]]]:
+    """By node, the nodes before it, and the actions there (0 where chance acts)."""
+    tree = rules.tree
+    paths: dict[int, list[tuple[int, int]]] = {0: []}
+    for node in range(len(tree.player)):
+        actions = [0] if tree.player[node] == CHANCE else np.flatnonzero(tree.legal[node]).tolist()
+        for action in actions:
+            paths[int(tree.successor[node, action])] = [*paths[node], (node, action)]
+    return paths
+
+
+def _places(rules: HoldemRules, deals: Deals, player: int) -> Places:
+    """Where a player's decisions stand."""
+    tree = rules.tree
+    nodes = np.flatnonzero(tree.player == player)
+    sizes = np.array([len(deals.boards[r].live[player].hand) for r in tree.round[nodes]], int)
+    num_actions = tree.legal[nodes].sum(axis=1)
+    number = {int(node): decision for decision, node in enumerate(nodes)}
+    before = {0: (-1, 0)}
+    for node in range(len(tree.player)):
+        if tree.player[node] == CHANCE:
+            before[int(tree.successor[node, 0])] = before[node]
+        for rank, action in enumerate(np.flatnonzero(tree.legal[node])):
+            own = (number[node], rank) if node in number else before[node]
+            before[int(tree.successor[node, action])] = own
+    return Places(
+        nodes,
+        np.cumsum([0, *sizes]),
+        1 + np.cumsum([0, *(sizes * num_actions)]),
+        before,
+    )
+
+
+def _treeplex(rules: HoldemRules, deals: Deals, places: Places, player: int) -> Treeplex:
+    """A player's strategy space."""
+    tree = rules.tree
+    parents, num_actions = [], []
+    for node in places.nodes.tolist():
+        index = int(tree.round[node])
+        live = deals.boards[index].live[player]
+        decision, rank = places.before[node]
+        parent = np.zeros(len(live.hand), np.int64)
+        if decision >= 0:
+            earlier = int(tree.round[places.nodes[decision]])
+            step = int(tree.legal[places.nodes[decision]].sum())
+            where = _earlier_places(deals, player, index, earlier)
+            parent = places.first_sequence[decision] + where * step + rank
+        parents.append(parent.astype(np.int32))
+        num_actions.append(np.full(len(parent), tree.legal[node].sum(), np.int32))
+    counts = np.concatenate([np.zeros(0, np.int32), *num_actions])
+    return Treeplex(
+        np.concatenate([np.zeros(0, np.int32), *parents]),
+        (1 + np.cumsum(counts) - counts).astype(np.int32),
+        counts,
+        1,
+    )
+
+
+def _earlier_places(deals: Deals, player: int, index: int, earlier: int) -> np.ndarray:
+    """Where each entry of a round's live hands stood among those of an earlier round: int64 [L]."""
+    live = deals.boards[index].live[player]
+    board = np.repeat(np.arange(len(live.offset) - 1), np.diff(live.offset))
+    for later in range(index, earlier, -1):
+        board = deals.boards[later].parent[board]
+    before = deals.boards[earlier].live[player]
+    where: np.ndarray = before.offset[board] + before.position[board, live.hand]
+    return where
+
+
+def _ends(
+    rules: HoldemRules, deals: Deals, places: tuple[Places, Places], player: int, index: int
+) -> tuple[Ends, Ends]:
+    """Where betting ends in a round, from a player's side: by folds, and at showdowns."""
+    tree = rules.tree
+    found: tuple[list[list[float]], list[list[float]]] = ([], [])
+    for node in np.flatnonzero(tree.player == TERMINAL).tolist():
+        decided = [
+            int(tree.round[places[p].nodes[places[p].before[node][0]]])
+            for p in (0, 1)
+            if places[p].before[node][0] >= 0
+        ]
+        if max(decided) != index:
+            continue
+        row: list[float] = []
+        for p in (player, 1 - player):
+            decision, rank = places[p].before[node]
+            if decision < 0:
+                row += [0, 0]
+            else:
+                step = int(tree.legal[places[p].nodes[decision]].sum())
+                row += [int(places[p].first_sequence[decision]) + rank, step]
+        folded = int(tree.folded[node])
+        chance = deals.scale * deals.boards[index if folded != NOBODY else -1].chance
+        sign = -1.0 if folded == player else 1.0
+        row.append(sign * chance * float(tree.spent[node].min()))
+        found[folded == NOBODY].append(row)
+    return _as_ends(found[0]), _as_ends(found[1])
+
+
+def _as_ends(rows: list[list[float]]) -> Ends:
+    """Rows of numbers as arrays, filled up with ends that pay nothing."""
+    padded = rows + [[0, 0, 0, 0, 0.0]] * (-len(rows) % LANES)
+    columns = list(zip(*padded, strict=True)) or [()] * 5
+    integers = [np.array(column, np.int64) for column in columns[:4]]
+    return Ends(*integers, np.array(columns[4], np.float64))

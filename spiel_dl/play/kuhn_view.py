@@ -1,0 +1,41 @@
+"""Kuhn poker for people: OpenSpiel's own strings, such as "211" and "2pb", tell nobody anything."""
+
+from __future__ import annotations
+
+import pyspiel
+
+from spiel_dl.games import blocks
+from spiel_dl.games.blocks import Block
+
+_CARDS = "JQK"
+_MOVES = {"p": "pass", "b": "bet"}
+
+
+def is_shown(state: pyspiel.State) -> bool:
+    """Whether a state is of this game."""
+    return bool(state.get_game().get_type().short_name == "kuhn_poker" and state.num_players() == 2)
+
+
+def picture(state: pyspiel.State, player: int) -> list[Block]:
+    """What a player sees, as blocks that a page draws."""
+    card, moves = _seen(state, player)
+    cards = [
+        blocks.card(card, note="yours", mark="plain"),
+        blocks.card("?", note="theirs", mark="back"),
+    ]
+    return [blocks.cards("Cards", cards), blocks.facts({"Moves": ", ".join(moves) or "-"})]
+
+
+def view(state: pyspiel.State, player: int) -> str:
+    """The same as lines of text."""
+    lines = [line for block in picture(state, player) for line in blocks.write(block)]
+    return "\n".join([f"You are player {player}.", *lines])
+
+
+def _seen(state: pyspiel.State, player: int) -> tuple[str, list[str]]:
+    text = state.information_state_string(player)
+    moves = [
+        f"{'you' if number % 2 == player else 'opponent'} {_MOVES[letter]}"
+        for number, letter in enumerate(text[1:])
+    ]
+    return _CARDS[int(text[0])] if text else "not dealt", moves

@@ -1,0 +1,246 @@
+"""python_holdem against OpenSpiel's universal_poker, hands by their known frequencies, endgames."""
+
+from __future__ import annotations
+
+import collections
+import itertools
+import math
+import random
+
+import numpy as np
+import pyspiel
+import pytest
+import torch
+
+import spiel_dl.games  # noqa: F401  (registers the games)
+from spiel_dl.games.holdem import HoldemRules
+from spiel_dl.games.holdem_cards import hand_strengths, parse_cards, parse_range
+from spiel_dl.tree.from_openspiel import enumerate_game
+from spiel_dl.tree.from_rules import enumerate_rules
+from spiel_dl.tree.game_tree import GameTree
+from tests.games import conformance, twins
+
+# Both games' parameters: ours, and the twin's (ranks, suits, own cards and players are as ours).
+TWINS = [
+    (
+        "num_ranks=3,num_suits=2,num_hole_cards=1,board_cards=[0;1],stacks=[12;12],blinds=[1;1]",
+        {"blind": "1 1", "stack": "12 12", "numBoardCards": "0 1"},
+    ),
+    (
+        "num_ranks=6,num_suits=2,num_hole_cards=1,board_cards=[0;1],stacks=[5;7],blinds=[1;2]",
+        {"blind": "1 2", "stack": "5 7", "numBoardCards": "0 1"},
+    ),
+    (
+        "num_ranks=3,num_suits=2,board_cards=[1],stacks=[7;9],blinds=[1;2]",
+        {"blind": "1 2", "stack": "7 9", "numBoardCards": "1"},
+    ),
+    (
+        "num_ranks=3,num_suits=4,num_hole_cards=1,board_cards=[0;1],stacks=[4;4],blinds=[1;2],"
+        "first_players=[1;0]",
+        {"blind": "1 2", "stack": "4 4", "numBoardCards": "0 1", "firstPlayer": "2 1"},
+    ),
+    (
+        "num_ranks=3,num_suits=3,num_hole_cards=1,board_cards=[0;1],stacks=[99;99],blinds=[2;2],"
+        "bets=2c|4c,max_wagers=[2;2]",
+        {"blind": "2 2", "numBoardCards": "0 1", "betting": "limit", "raiseSize": "2 4"},
+    ),
+    (
+        "num_ranks=4,num_suits=2,board_cards=[0],stacks=[99;99],blinds=[1;2],bets=2c,max_wagers=[3]",
+        {"blind": "1 2", "numBoardCards": "0", "betting": "limit", "raiseSize": "2",
+         "maxRaises": "3"},
+    ),
+    (
+        "num_ranks=6,num_suits=3,num_hole_cards=1,board_cards=[0;1],stacks=[9;9],blinds=[1;2],"
+        "bets=none",
+        {"blind": "1 2", "stack": "9 9", "numBoardCards": "0 1", "bettingAbstraction": "fc"},
+    ),
+]  # fmt: skip
+
+
+def _both(parameters: str, twin: dict[str, str]) -> tuple[pyspiel.Game, pyspiel.Game]:
+    ours = pyspiel.load_game(f"python_holdem({parameters})")
+    rounds = len(twin["numBoardCards"].split())
+    given = {
+        "betting": "nolimit",
+        "bettingAbstraction": "fcpa",
+        "firstPlayer": " ".join(["1"] * rounds),
+        "maxRaises": "2 2" if twin.get("betting") == "limit" else "",
+        **twin,
+        "numPlayers": 2,
+        "numRounds": rounds,
+        "numRanks": ours.rules.num_ranks,
+        "numSuits": ours.rules.num_suits,
+        "numHoleCards": ours.rules.num_hole,
+    }
+    return ours, pyspiel.load_game("universal_poker", given)
+
+
+@pytest.mark.parametrize(("parameters", "twin"), TWINS)
+def test_equals_the_twin_at_every_history(parameters: str, twin: dict[str, str]) -> None:
+    """Both lists of histories are breadth first, by actions in ascending order."""
+    ours, theirs = _both(parameters, twin)
+    assert ours.max_chance_outcomes() == theirs.max_chance_outcomes()
+    mine, yours = enumerate_rules(ours), enumerate_game(theirs)
+    assert mine.num_histories == yours.num_histories > 200
+    for name in ("parent", "action", "player", "utility"):
+        np.testing.assert_array_equal(getattr(mine, name), getattr(yours, name))
+    np.testing.assert_allclose(mine.chance_reach, yours.chance_reach, rtol=1e-12)
+    for player in (0, 1):
+        acts = mine.player == player
+        keys = [each.infoset_key[player, acts] for each in (mine, yours)]
+        pairs = np.unique(np.stack(keys), axis=1)
+        assert pairs.shape[1] == len(np.unique(keys[0])) == len(np.unique(keys[1]))
+
+
+def test_equals_the_twin_in_random_playthroughs() -> None:
+    """The whole deck, four rounds, blinds of a half and one, both to act first before the flop."""
+    ours, theirs = _both(
+        "stacks=[60;60],blinds=[2;1],first_players=[1;0]",
+        {"blind": "2 1", "stack": "60 60", "numBoardCards": "0 3 1 1", "firstPlayer": "2 1 1 1"},
+    )
+    twins.assert_same_random_games(ours, theirs, 5)
+
+
+def test_rules_keep_their_contract() -> None:
+    conformance.check_rules(
+        HoldemRules(
+            3, 2, 2, "", "[0;2]", "[3.0;3.0]", "[1.0;1.0]", range_0="44;32s", range_1="42s;33:0.5"
+        )
+    )
+
+
+def test_public_states_are_those_of_boards_and_bets() -> None:
+    """On a turn, what a player knows says which public state it is in, whatever it has seen."""
+    tree = GameTree.from_game(
+        "python_holdem(board=QsJh2h4d,board_cards=[0;1],stacks=[20;20],blinds=[10;10],"
+        "min_wager=0.0,bets=pot,range_0=AhAd;KcKd,range_1=JcJd;AcQd)"
+    )
+    # Before each private card; four decisions and three calls on the turn; four decisions each on
+    # 48 rivers.
+    assert tree.num_public_states == 4 + 4 + 3 + 4 * 48
+
+
+def test_openspiel_game_keeps_its_contract() -> None:
+    game = pyspiel.load_game("python_holdem(board=QsJh2h4d,board_cards=[0;1],range_0=AA;KQs)")
+    conformance.check_openspiel_game(game, num_walks=2)
+
+
+def test_all_five_card_hands_by_their_known_frequencies() -> None:
+    """Of hands that differ in suits alone, one stands for all: one that is a flush, one not."""
+    hands, ways = [], []
+    for ranks in itertools.combinations_with_replacement(range(13), 5):
+        count = collections.Counter(ranks)
+        if max(count.values()) > 4:
+            continue
+        suits = [ranks[:place].count(rank) for place, rank in enumerate(ranks)]
+        all_ways = math.prod(math.comb(4, number) for number in count.values())
+        if len(count) == 5:
+            hands.append([4 * rank for rank in ranks])
+            ways.append(4)
+            suits[0], all_ways = 1, all_ways - 4
+        hands.append([4 * rank + suit for rank, suit in zip(ranks, suits, strict=True)])
+        ways.append(all_ways)
+    categories = (hand_strengths(torch.tensor(hands)) >> 28).numpy()
+    counts = np.bincount(categories, ways)
+    assert sum(ways) == math.comb(52, 5)
+    assert counts.tolist() == [1302540, 1098240, 123552, 54912, 10200, 5108, 3744, 624, 40]
+
+
+@pytest.mark.parametrize(
+    "ascending",
+    [
+        ["2c3d4h5s7c8d9h", "2c2d4h5s7c8d9h", "2c2d4h5s7c8dTh", "2c2d4h4s7c8d9h", "AcAdKhKsQcQdJh"],
+        ["AcAd2h2sQcQdJh", "AcAd2h2sQcQdKh"],
+        ["AcAdAh2sQcTdJh", "Ac2d3h4s5c9dJh", "2d3h4s5c6d9dJh", "2c4c5c7c9cAdAh"],
+        ["2c2d2h3s3cAdKh", "2c2d2h3s3c3dKh", "2c2d2h2sAcAdKh", "2c2d2h2s3c3dAh"],
+        ["KcKdKhKsAcAd3h", "Ac2c3c4c5c5d5h", "TsJsQsKsAs2d2h"],
+    ],
+)
+def test_seven_cards_are_as_good_as_their_best_five(ascending: list[str]) -> None:
+    hands = [parse_cards(text) for text in ascending]
+    strengths = hand_strengths(torch.tensor(hands))
+    for hand, strength in zip(hands, strengths, strict=True):
+        best = hand_strengths(torch.tensor(list(itertools.combinations(hand, 5)))).max()
+        assert strength == best
+    # "2c2d2h2sAcAdKh" and "2c2d2h2s3c3dAh" both have an ace beside the quads.
+    assert (strengths.diff() >= 0).all()
+
+
+def test_random_hands_are_as_good_as_their_best_five() -> None:
+    generator = random.Random(0)
+    hands = torch.tensor([generator.sample(range(52), 7) for _ in range(2000)])
+    fives = torch.tensor(list(itertools.combinations(range(7), 5)))
+    parts = hand_strengths(hands[:, fives].flatten(0, 1)).view(len(hands), -1)
+    assert torch.equal(parts.amax(dim=1), hand_strengths(hands))
+
+
+@pytest.mark.parametrize(
+    ("text", "count", "total"),
+    [
+        ("", 1326, 1326.0),
+        ("22+", 78, 78.0),
+        ("AKs, AKo", 16, 16.0),
+        ("A2s+ KTo+:0.5", 48 + 36, 48 + 18),
+        ("99-66;A5s-A2s", 24 + 16, 40),
+        ("AA,AhAd:0.25", 6, 5.25),
+        ("AhKd", 1, 1),
+    ],
+)
+def test_ranges(text: str, count: int, total: float) -> None:
+    weights = parse_range(text)
+    np.testing.assert_array_equal(weights, weights.T)
+    assert (np.count_nonzero(weights) / 2, weights.sum() / 2) == (count, total)
+
+
+@pytest.mark.parametrize(
+    "item", ["22++", "AKx", "AAs", "AhAh", "A5s-K2s", "AK:-1", "AK:x", "1c2c", "AK-QJ"]
+)
+def test_what_is_no_range_is_refused(item: str) -> None:
+    with pytest.raises(ValueError, match="is no part of a range here"):
+        parse_range(f"77+,{item}")
+
+
+def test_an_endgame_pays_what_the_pot_says() -> None:
+    """A pot of 20 on the river: who folds loses half of it, and so does who shows the worse hand.
+
+    OpenSpiel's universal_poker with potSize pays the blinds in the second case.
+    """
+    endgame = (
+        "board=QsJh2h4d3c,board_cards=[0],stacks=[100;100],blinds=[10;10],range_0=AA,range_1=KK"
+    )
+    state = pyspiel.load_game(
+        f"python_holdem({endgame},min_wager=0.0,bets=50%)"
+    ).new_initial_state()
+    for card in parse_cards("AcAdKhKs"):
+        state.apply_action(card)
+    folded, shown, called = state.clone(), state.clone(), state
+    for action in (2, 0):
+        folded.apply_action(action)
+    for action in (1, 1):
+        shown.apply_action(action)
+    for action in (2, 2, 1):
+        called.apply_action(action)
+    # A bet of half the pot is 10, a raise of half of it behind the call 20 more: 10 + 10 + 20.
+    assert [each.returns()[0] for each in (folded, shown, called)] == [10.0, 10.0, 40.0]
+
+
+def test_hands_are_dealt_by_their_ranges() -> None:
+    """Two aces or kings against ace-king: 6 combinations of each, but blocked differently."""
+    game = pyspiel.load_game("python_holdem(range_0=AA;KK:0.5,range_1=AKs;QQ)")
+    histories = enumerate_rules_of_deals(game)
+    weights = [parse_range("AA;KK:0.5"), parse_range("AKs;QQ")]
+    expected = {cards: weights[0][cards[:2]] * weights[1][cards[2:]] for cards in histories}
+    total = sum(expected.values())
+    for cards, probability in histories.items():
+        np.testing.assert_allclose(probability, expected[cards] / total, rtol=1e-12)
+
+
+def enumerate_rules_of_deals(game: pyspiel.Game) -> dict[tuple[int, ...], float]:
+    """All deals of four private cards, and their probabilities."""
+    rules = game.rules
+    states, reach = rules.initial_state(), torch.ones(1, dtype=torch.float64)
+    for _ in range(4):
+        parent, action, probability = rules.successors(states)
+        states, reach = rules.apply(states.take(parent), action), reach[parent] * probability
+    cards = states.cards[:, :4].tolist()
+    return {tuple(c): p for c, p in zip(cards, reach.tolist(), strict=True)}
