@@ -81,6 +81,7 @@ lint: $(VENV)/installed
 
 bench: $(VENV)/installed-benchmark
 	$(BIN)/python experiments/benchmarks/solvers.py --output=results/benchmarks
+	$(BIN)/python experiments/benchmarks/gpu_solvers.py --output=results/benchmarks
 	$(BIN)/python experiments/benchmarks/dl_cfr.py --output=results/benchmarks
 	$(BIN)/python experiments/benchmarks/sepot.py --output=results/benchmarks
 	taskset -c 0 $(BIN)/python experiments/benchmarks/learners.py --output=results/benchmarks \

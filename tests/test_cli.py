@@ -39,6 +39,13 @@ def test_help_is_quick_and_a_wrong_word_is_told() -> None:
     assert wrong.stderr == told
 
 
+def test_what_needs_a_clone_says_how_it_is_run() -> None:
+    told = start("reproduce").stderr
+    assert "python run/reproduce.py" in told
+    assert "Traceback" not in told
+    assert "make bench" in start("bench").stderr
+
+
 def test_examples_of_a_command_are_commands() -> None:
     helped = start("solve", "--help")
     assert helped.returncode == 0

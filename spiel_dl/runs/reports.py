@@ -68,7 +68,7 @@ class Table:
             return
         from rich import box, console, table
 
-        found = table.Table(box=box.SIMPLE_HEAD)
+        found = table.Table(box=box.SIMPLE_HEAD, header_style="")
         for name in self.columns:
             found.add_column(self.titles[name], justify="right", overflow="fold")
         for row in self.rows:

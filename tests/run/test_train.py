@@ -30,6 +30,21 @@ PARTICLE = (
 )  # fmt: skip
 
 
+def test_a_short_run_is_evaluated_ten_times(tmp_path: Path) -> None:
+    arguments = ("train.py", "--batch_size=8", "--hidden_size=8", "--game=kuhn_poker")
+    code, _, errors = run_script(
+        *arguments, "--num_steps=30", "--run_dir=short", directory=tmp_path
+    )
+    assert code == 0, errors
+    metrics = (tmp_path / "short" / "metrics.jsonl").read_text().splitlines()
+    assert [json.loads(line)["step"] for line in metrics] == list(range(3, 31, 3))
+    # A pipe gets no progress bar.
+    assert "step/s" not in errors
+    assert {path.name for path in (tmp_path / "short").glob("*.png")} == {
+        "curves.png", "losses.png"
+    }  # fmt: skip
+
+
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A directory with runs, one of them in two goes."""

@@ -12,6 +12,16 @@ from spiel_dl.runs import large_games
 from spiel_dl.runs.workspace import Workspace
 
 
+def test_a_name_of_two_games_is_the_one_for_which_the_policy_is() -> None:
+    """OpenSpiel's game and the preset's, of this package, are called phantom_ttt."""
+    for policy, game in (("mmd:phantom_ttt", "python_phantom_ttt"), ("uniform", "phantom_ttt")):
+        found, loaded = large_games._load(policy, "phantom_ttt", "cpu")
+        assert found.get_type().short_name == game
+        assert loaded.action_probabilities(found.new_initial_state())
+    with pytest.raises(ValueError, match=r"mmd:leduc|python_leduc"):
+        large_games._load("mmd:leduc", "phantom_ttt", "cpu")
+
+
 @pytest.mark.parametrize(
     "name",
     ["{0}", "torch:{0},{1}", "cdbr:rnad:mine", "abd:0.9:weakened:3:mine"],

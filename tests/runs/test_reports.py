@@ -27,6 +27,22 @@ def test_a_table_in_markdown() -> None:
     )
 
 
+def test_a_table_is_aligned_on_a_terminal_and_markdown_elsewhere(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [{"game": "leduc_poker", "[value]": 0.5}, {"game": "kuhn", "[value]": 12345}]
+    table = reports.Table.of(rows)
+    table.show()
+    assert capsys.readouterr().out == table.to_markdown()
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    table.show()
+    lines = [line.rstrip() for line in capsys.readouterr().out.splitlines() if line.strip()]
+    assert [line.split() for line in (lines[0], *lines[2:])] == [
+        ["game", "[value]"], ["leduc_poker", "0.5"], ["kuhn", "12,345"]
+    ]  # fmt: skip
+    assert len({len(line) for line in (lines[0], *lines[2:])}) == 1
+
+
 def test_a_table_has_at_most_eight_columns() -> None:
     titles = {name: name.upper() for name in "abcdefghij"}
     table = reports.Table([dict.fromkeys("acdefghij", 1)], titles)

@@ -243,6 +243,11 @@ def test_other_ways_to_ask_wrongly(client: TestClient) -> None:
     assert client.get("/api/menu", headers={"host": "elsewhere.example"}).status_code == 400
 
 
+def test_errors_do_not_say_where_files_lie() -> None:
+    told = app._sentence("/home/me/zoo/leduc.safetensors is torn, see runs/a or http://x.org/y/z")
+    assert told == "leduc.safetensors is torn, see runs/a or http://x.org/y/z"
+
+
 def test_errors_can_be_sent_whatever_was_asked() -> None:
     client = TestClient(make_app(Settings(hosts=HOSTS)))  # Its workers are not started.
     content, headers = b'{"\\ud800": 1}', {"content-type": "application/json"}

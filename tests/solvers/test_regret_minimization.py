@@ -10,7 +10,7 @@ from open_spiel.python.algorithms import cfr as openspiel_cfr
 from open_spiel.python.algorithms import discounted_cfr
 
 from spiel_dl.algorithms import cfr, exploitability
-from spiel_dl.solvers import linear_program, variants
+from spiel_dl.solvers import linear_program, regret_minimization, variants
 from spiel_dl.solvers.regret_minimization import RegretMinimizer
 from spiel_dl.solvers.strategies import behaviour_strategy
 from spiel_dl.tree import GameTree, SequenceForm, Treeplex
@@ -19,6 +19,16 @@ from tests.solvers.matrix_games import matrix_game
 LEDUC = "leduc_poker"
 GOOFSPIEL_4 = "goofspiel(num_cards=4,imp_info=True,points_order=descending)"
 NO_LEAVES = (np.zeros(0, np.int64), np.zeros(0, np.int64))
+
+
+def test_to_do_no_iteration_loads_all_that_is_compiled(monkeypatch):
+    """So what compilation takes is not taken for seconds of solving."""
+    loaded = []
+    for kernels in (regret_minimization.kernels, regret_minimization.arranged_kernels):
+        name = kernels.__name__
+        monkeypatch.setattr(kernels, "run_iterations", lambda *_, name=name: loaded.append(name))
+    cfr.CFRPlusSolver(LEDUC).run(0)
+    assert len(set(loaded)) == 2
 
 
 def subgame() -> SequenceForm:
