@@ -35,6 +35,8 @@ class UnscaledNetwork(PositionalNetwork):
     def samples(self, dataset: Dataset) -> PositionalSamples:
         """A dataset's samples; errors in either unit are then of values at ranges as they are."""
         leaves = dataset.trunk.leaves
+        ranges: Any
+        cfvs: Any
         ranges, cfvs = (
             tuple(
                 values[p] * dataset.masses[whose(p)][:, leaves.public_state_of_infoset(p)]
