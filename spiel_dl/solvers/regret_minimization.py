@@ -104,10 +104,10 @@ class RegretMinimizer:
         how = (self.learned, span, self._numbers, alternating, self._tolerance)
         is_fixed = any(learner.is_fixed.any() for learner in self.learned)
         is_worth_it = not 0 < num_iterations < _WORTH_ARRANGING or self._num_threads > 1
-        is_arranged = is_worth_it and not is_fixed and self._arranged_game is not None
-        if is_arranged:
-            arranged_kernels.run_iterations(self._arranged_game, *how, self._num_threads)
-        if not is_arranged or num_iterations == 0:
+        arranged = self._arranged_game if is_worth_it and not is_fixed else None
+        if arranged is not None:
+            arranged_kernels.run_iterations(arranged, *how, self._num_threads)
+        if arranged is None or num_iterations == 0:
             kernels.run_iterations(self._game, *how, self._cfvs)
         self.iteration += num_iterations
         self.num_averaged = span[1]
