@@ -74,13 +74,14 @@ lint: $(VENV)/installed
 	@# The games lie beside the package, so types and imports are checked where setup.py puts them.
 	rm -rf build/lint
 	$(BIN)/python setup.py --quiet build_py --build-lib build/lint
-	cp -r experiments build/lint && rm -r build/lint/experiments/benchmarks
+	cp -r experiments build/lint && rm -r build/lint/experiments/benchmarks build/lint/experiments/referees
 	cd build/lint && MYPYPATH=../../run ../../$(BIN)/mypy --config-file ../../pyproject.toml \
 	    -p spiel_dl -p experiments -m reproduce
 	cd build/lint && ../../$(BIN)/lint-imports --config ../../pyproject.toml
 
 bench: $(VENV)/installed-benchmark
 	$(BIN)/python experiments/benchmarks/solvers.py --output=results/benchmarks
+	$(BIN)/python experiments/benchmarks/gpu_solvers.py --output=results/benchmarks
 	$(BIN)/python experiments/benchmarks/dl_cfr.py --output=results/benchmarks
 	$(BIN)/python experiments/benchmarks/sepot.py --output=results/benchmarks
 	taskset -c 0 $(BIN)/python experiments/benchmarks/learners.py --output=results/benchmarks \

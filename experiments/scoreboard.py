@@ -97,8 +97,9 @@ def page(results: Path) -> str:
             if judged(row, states[row.name]).verdict.startswith(CONTRADICTS)
         ]
         to_run = [row for row in rows if row not in shown]
-        missing += [f"- {what}." for what in _to_run(to_run, states)]
-        missing += [f"- {what}." for what in paper.not_covered]
+        missing.append(
+            f"- {paper.title}: {'; '.join([*_to_run(to_run, states), *paper.not_covered])}."
+        )
     parts += ["## Contradictions", "\n".join(contradictions) or "None.", "## Missing"]
     return "\n\n".join([*parts, "\n".join(missing)]) + "\n"
 
@@ -132,7 +133,7 @@ def write_pages(scoreboard: str | os.PathLike[str], all_rows: Path, results: Pat
     """Writes the scoreboard, and the table of all rows into the page that ends with it."""
     with tensor_files.atomic_path(scoreboard) as temporary:
         temporary.write_text(page(results), encoding="utf-8")
-    own = all_rows.read_text(encoding="utf-8").split(ALL_ROWS)[0]
+    own = all_rows.read_text(encoding="utf-8").split(ALL_ROWS)[0].rstrip() + "\n\n"
     with tensor_files.atomic_path(all_rows) as temporary:
         temporary.write_text(own + appendix(results), encoding="utf-8")
 

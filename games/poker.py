@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pyspiel
 
 from spiel_dl.games import holdem_cards
@@ -71,6 +73,6 @@ def endgame(
     return pyspiel.load_game("python_holdem", parameters)
 
 
-def _list(numbers: list[float]) -> str:
+def _list(numbers: Sequence[float]) -> str:
     """As game strings have lists."""
     return f"[{';'.join(map(repr, numbers))}]"

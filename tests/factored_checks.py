@@ -20,13 +20,14 @@ def tree_of_tensors(game: pyspiel.Game) -> GameTree:
     """
     histories = enumerate_game(game, None)
     keys = histories.infoset_key.copy()
-    assert histories.infoset_strings is not None
     for player in (0, 1):
         merged: dict[str, int] = {}
-        for key, text in histories.infoset_strings[player].items():
-            lines = text.split("\n")
-            first = merged.setdefault("\n".join(lines[:-2] + lines[-1:]), key)
-            keys[player, histories.infoset_key[player] == key] = first
+        acting = np.flatnonzero(histories.player == player)
+        distinct, first = np.unique(histories.infoset_key[player, acting], return_index=True)
+        for key, history in zip(distinct.tolist(), acting[first].tolist(), strict=True):
+            lines = histories.state(history).information_state_string(player).split("\n")
+            name = "\n".join(lines[:-2] + lines[-1:])
+            keys[player, histories.infoset_key[player] == key] = merged.setdefault(name, key)
     return GameTree.from_histories(dataclasses.replace(histories, infoset_key=keys))
 
 

@@ -21,7 +21,15 @@ CHECKED_STRICTLY = [ROOT / "README.md", ROOT / "docs" / "measured.md"]
 NO_RESULTS = r"`[^`]*`|(?<=\])\([^)]*\)|[Ss]ections? [\d.]+(?: and [\d.]+)?|\b\d{4}\.\d{5}\b"
 GENERATED = [ROOT / "docs" / "scoreboard.md"]
 # Numbers of other pages that no report has, with the reason.
-WITHOUT_REPORT: dict[str, dict[str, str]] = {}
+WITHOUT_REPORT: dict[str, dict[str, str]] = {
+    "docs/deviations.md": {
+        "2.6": "the paper's",
+        "6.5": "the largest utility: 5 + 4 + 3 + 2 - 1, halved",
+        "0.42": "the paper's",
+        "0.419": "tests/experiments/test_played_game.py",
+        "0.382": "tests/experiments/test_played_game.py",
+    }
+}
 
 
 def value_of(text: str) -> float:

@@ -6,7 +6,6 @@ import numpy as np
 import pyspiel
 import torch
 
-from spiel_dl.games.features import num_features
 from spiel_dl.learning.critics import ExactCritic, RecognisingCritic
 from spiel_dl.learning.self_play import ActingPolicy
 from spiel_dl.learning.transformations import action_values, paper_transformations
@@ -20,7 +19,7 @@ class Blueprint:
 
     def __init__(self, game: pyspiel.Game):
         num_actions = game.num_distinct_actions()
-        network = PolicyNetwork(num_features(game), num_actions, (16,))
+        network = PolicyNetwork(game.information_state_tensor_size(), num_actions, (16,))
         self._network, self._parameters = network, 5 * network.initial_parameters(seed=1)
 
     def __call__(self, observation: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:

@@ -35,13 +35,11 @@ class UnscaledNetwork(PositionalNetwork):
     def samples(self, dataset: Dataset) -> PositionalSamples:
         """A dataset's samples; errors in either unit are then of values at ranges as they are."""
         leaves = dataset.trunk.leaves
-        ranges, cfvs = (
-            tuple(
-                values[p] * dataset.masses[whose(p)][:, leaves.public_state_of_infoset(p)]
-                for p in (0, 1)
-            )
-            for values, whose in ((dataset.ranges, lambda p: p), (dataset.cfvs, lambda p: 1 - p))
-        )
+        states = [leaves.public_state_of_infoset(player) for player in (0, 1)]
+        masses = [dataset.masses[player][:, states[player]] for player in (0, 1)]
+        others = [dataset.masses[1 - player][:, states[player]] for player in (0, 1)]
+        ranges = (dataset.ranges[0] * masses[0], dataset.ranges[1] * masses[1])
+        cfvs = (dataset.cfvs[0] * others[0], dataset.cfvs[1] * others[1])
         ones: Any = tuple(map(np.ones_like, dataset.masses))
         unscaled = dataclasses.replace(dataset, ranges=ranges, cfvs=cfvs, masses=ones)
         return PositionalSamples(self._checked_layout(leaves), unscaled, self.device)

@@ -100,7 +100,7 @@ def model_of(name: str, tree: GameTree, limit: DepthLimit) -> ArrayPolicy:
 def methods(responder: Responder, limit: DepthLimit) -> Mapping[str, Respond]:
     """All methods by name, from p to the response."""
     who = responder.tree, responder.player, responder.model
-    effort = Effort(_ITERATIONS, _TOLERANCE * responder.best_gain)
+    effort = Effort(_ITERATIONS, responder.tolerance(_TOLERANCE))
 
     def abd(p: float, **settings: Any) -> ResponsePolicy:
         return ABDPolicy(*who, limit, p=p, effort=effort, **settings)
@@ -351,7 +351,6 @@ LATE_MISTAKES = Experiment(
     compute=_compute,
     render=_report,
     judge=_judge,
-    version=2,  # The defaults by which opponents and responses are solved have changed.
 )
 ROWS = (
     Row(

@@ -104,7 +104,8 @@ def _report(study: Study, rows: Rows) -> Report:
                 groups.setdefault(row["method"], []).append(row)
         game, player, opponent = key
         title = f"{study.tree(game).game}, player {player} against the {opponent}"
-        name = file_name("local", game, player, opponent.replace(" ", "_"))
+        reading = next(name for name, told in CFR_READINGS.items() if told == opponent)
+        name = file_name("local", game, player, reading)
         pictures.append(Picture(name, title, [_PANEL], groups))
     return Report(
         "",
@@ -192,6 +193,6 @@ ROWS = (
         "Figures 6, 7",
         15,
         paper="CDBR gains more than LBR; LBR nothing against 34 iterations",
-        cause="reading: which variant of CFR made the opponents is not told",
+        cause="reading: none of four readings of the opponents has it",
     ),
 )

@@ -120,6 +120,10 @@ class Responder:
             )
         return gain
 
+    def tolerance(self, part: float) -> float:
+        """The tolerance of an `Effort` that is so large a part of a best response's gain."""
+        return part * self.best_gain / (self.tree.utility_range / 2)
+
     def judge(self, policy: openspiel_policy.Policy) -> dict[str, float]:
         """Gain and exploitability of the player's part of a policy.
 

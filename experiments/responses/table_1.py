@@ -202,7 +202,7 @@ def gains(responder: Responder) -> dict[str, float]:
 
 def cdbr(responder: Responder, ahead: int) -> tuple[ArrayPolicy, float]:
     """CDBR that looks so many levels ahead, and by how much its steps may be below their optima."""
-    effort = Effort(_MAX_ITERATIONS, _TOLERANCE * responder.best_gain, variant=PREDICTIVE_CFR_PLUS)
+    effort = Effort(_MAX_ITERATIONS, responder.tolerance(_TOLERANCE), variant=PREDICTIVE_CFR_PLUS)
     policy = CDBRPolicy(
         responder.tree,
         responder.player,

@@ -137,29 +137,18 @@ class HoldemGame(FactoredGame):
     def build(cls, game: pyspiel.Game, rules: HoldemRules, *, num_threads: int) -> HoldemGame:
         """The game; see the attributes."""
         deals = Deals.of_rules(rules)
-        sides = [
-            tuple(
-                Side(
-                    hands.cards, hands.weights, live.offset, live.hand, live.position,
-                    live.strength, live.same,
-                )
-                for hands, live in zip(deals.hands, boards.live, strict=True)
-            )
-            for boards in deals.boards
-        ]  # fmt: skip
         places = (_places(rules, deals, 0), _places(rules, deals, 1))
-        treeplexes = tuple(_treeplex(rules, deals, places[player], player) for player in (0, 1))
-        ends = tuple(
-            [_ends(rules, deals, places, player, index) for index in range(rules.num_rounds)]
-            for player in (0, 1)
-        )
+        rounds = range(rules.num_rounds)
         form = HoldemForm(
-            treeplexes,
+            (_treeplex(rules, deals, places[0], 0), _treeplex(rules, deals, places[1], 1)),
             2.0 * rules.max_utility,
             num_threads,
             rules.num_cards,
-            ends,
-            sides,
+            (
+                [_ends(rules, deals, places, 0, index) for index in rounds],
+                [_ends(rules, deals, places, 1, index) for index in rounds],
+            ),
+            [(_side(deals, index, 0), _side(deals, index, 1)) for index in rounds],
             [boards.last for boards in deals.boards],
         )
         return cls(game, form, rules, deals, places)
@@ -299,6 +288,14 @@ def _paths(rules: HoldemRules) -> dict[int, list[tuple[int, int]]]:
     return paths
 
 
+def _side(deals: Deals, index: int, player: int) -> Side:
+    """A player's hands on the boards of a round."""
+    hands, live = deals.hands[player], deals.boards[index].live[player]
+    return Side(
+        hands.cards, hands.weights, live.offset, live.hand, live.position, live.strength, live.same
+    )
+
+
 def _places(rules: HoldemRules, deals: Deals, player: int) -> Places:
     """Where a player's decisions stand."""
     tree = rules.tree
@@ -390,6 +387,7 @@ def _ends(
 def _as_ends(rows: list[list[float]]) -> Ends:
     """Rows of numbers as arrays, filled up with ends that pay nothing."""
     padded = rows + [[0, 0, 0, 0, 0.0]] * (-len(rows) % LANES)
-    columns = list(zip(*padded, strict=True)) or [()] * 5
-    integers = [np.array(column, np.int64) for column in columns[:4]]
-    return Ends(*integers, np.array(columns[4], np.float64))
+    table = np.ascontiguousarray(np.array(padded, np.float64).reshape(-1, 5).T)
+    # Numbers of sequences are far below what floats can hold.
+    own_first, own_step, other_first, other_step = table[:4].astype(np.int64)
+    return Ends(own_first, own_step, other_first, other_step, table[4])

@@ -21,7 +21,7 @@ from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.network_policy import FineTuning, policy_rows
 from spiel_dl.policies.policy_network import PolicyNetwork
 from spiel_dl.policies.sight import Sight
-from spiel_dl.tree import available_memory
+from spiel_dl.tree import size_limit
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.histories import CHANCE_PLAYER, TERMINAL_PLAYER
 
@@ -40,7 +40,7 @@ def table_bytes(tree: GameTree) -> int:
 
 
 def _check_memory(tree: GameTree) -> None:
-    needed, available = table_bytes(tree), available_memory.available_bytes()
+    needed, available = table_bytes(tree), size_limit.available_bytes()
     if needed > _MEMORY_SHARE * available:
         raise ValueError(
             f"{tree.game} has {tree.num_histories:,} histories, whose tables take about "

@@ -174,7 +174,7 @@ def _evaluate_block(
     layers: Layers, shown: torch.Tensor, places: Sequence[torch.Tensor | None]
 ) -> list[torch.Tensor]:
     """What comes out of each layer, written to its place if it has one."""
-    found = []
+    found: list[torch.Tensor] = []
     for (bias, weight), place in zip(layers, places, strict=True):
         if found:
             shown.relu_()

@@ -4,7 +4,8 @@ Parameters are stored as float16 if that changes what they say by no more than `
 else as float32. Both are measured: NashConv, or the trunk NashConv of particle networks, where the
 game is compiled; action probabilities and the critic's values at all decisions of some games of
 self-play; a particle network's values at the samples of the run's checkpoint. How strong the model
-is, is told by NashConv where there is one, and by a match against uniform play.
+is, is told by NashConv where there is one, and by matches against uniform play and, in Battleships
+and Goofspiel, a script.
 """
 
 from __future__ import annotations
@@ -16,18 +17,22 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyspiel
 import torch
+from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.algorithms import particle_self_play
 from spiel_dl.algorithms.exploitability import nash_conv
 from spiel_dl.algorithms.particle_search import ParticlePolicy
+from spiel_dl.games.battleships import BattleshipsRules
 from spiel_dl.learning import checkpoints
 from spiel_dl.learning.environments import self_play_of
 from spiel_dl.learning.learner import FILE_KIND
 from spiel_dl.learning.tree_environment import TreeEnvironment
 from spiel_dl.play import matches, presets, zoo
+from spiel_dl.policies.battleships_hunter import HunterPolicy
 from spiel_dl.policies.network_policy import NetworkPolicy
-from spiel_dl.policies.small_policies import UniformPolicy
+from spiel_dl.policies.small_policies import HighestActionPolicy, UniformPolicy
 from spiel_dl.runs import learner_run
 from spiel_dl.runs.learner_run import FINISHED_FILE
 from spiel_dl.solvers.effort import Effort
@@ -88,7 +93,7 @@ def publish(
       folder: the zoo.
       name: ALGORITHM:NAME, or NAME alone; None: the preset with the run's game.
       tolerance: by how much float16 may change what the networks say; None: the defaults.
-      num_games: games of the match against uniform play, an even number; 0: none is played.
+      num_games: games of each match, an even number; 0: none is played.
       seed: of all games.
 
     Returns:
@@ -121,7 +126,8 @@ def publish(
         measured |= {trained.metric: (rounded if is_half else exact)[0]}
         measured |= {f"{trained.metric}_of_float32": exact[0]}
     if num_games:
-        measured["against_uniform"] = _match(trained, stored, num_games, seed)
+        for name, opponent in _opponents(turn_based_game(trained.game)).items():
+            measured[f"against_{name}"] = _match(trained, stored, opponent, num_games, seed)
     dtype = np.float16 if is_half else np.float32
     file = f"{slug(whole_name)}.safetensors"
     model = zoo.Model(
@@ -203,13 +209,25 @@ def _whole_name(name: str | None, header: Mapping[str, Any], learned_by: str) ->
     return f"{algorithm}:{rest}"
 
 
+def _opponents(game: pyspiel.Game) -> dict[str, openspiel_policy.Policy]:
+    """Uniform play, and a script where there is one for the game."""
+    found: dict[str, openspiel_policy.Policy] = {"uniform": UniformPolicy(game, [0, 1])}
+    if isinstance(getattr(game, "rules", None), BattleshipsRules):
+        found["hunter"] = HunterPolicy(game)
+    elif "goofspiel" in str(game):
+        found["highest"] = HighestActionPolicy(game, [0, 1])
+    return found
+
+
 def _match(
-    trained: _PolicyNetworks | _ParticleNetwork, arrays: Arrays, num_games: int, seed: int
+    trained: _PolicyNetworks | _ParticleNetwork,
+    arrays: Arrays,
+    opponent: openspiel_policy.Policy,
+    num_games: int,
+    seed: int,
 ) -> dict[str, Any]:
     game = turn_based_game(trained.game)
-    result = matches.play_match(
-        game, trained.policy(arrays), UniformPolicy(game, [0, 1]), num_games, seed
-    )
+    result = matches.play_match(game, trained.policy(arrays), opponent, num_games, seed)
     return {
         "games": num_games,
         "seed": seed,

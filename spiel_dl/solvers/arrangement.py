@@ -28,10 +28,12 @@ class Arrangement(NamedTuple):
       parents: uint32 [I], the place of each infoset's parent sequence, group after group.
       groups: int64 [G, 4], level after level: number of actions, place of the first sequence, index
         of the first infoset, number of infosets.
-      levels: int64 [L + 1, 2], each level's first group and first infoset, and their total numbers.
-      children, targets: uint32 [I], whose value is added to which place. Those of a level stand
-        together. Of the infosets behind a sequence the last one comes first; neighbours belong to
-        different sequences if possible, because one sum has to wait for the one before.
+      levels: int64 [L + 1, 2], each level's first group and first of `rounds`, and their total
+        numbers.
+      children, targets: uint32 [I], whose value is added to which place, round after round.
+      rounds: int64 [R + 1], the first addition of each round. In a round, all places are different,
+        so that no sum has to wait for another one. The infosets of a level are added in as many
+        rounds as there are behind one sequence, of which the last one comes first.
     """
 
     place: np.ndarray
@@ -40,6 +42,7 @@ class Arrangement(NamedTuple):
     levels: np.ndarray
     children: np.ndarray
     targets: np.ndarray
+    rounds: np.ndarray
 
 
 class ArrangedGame(NamedTuple):
@@ -65,8 +68,7 @@ def arrange(treeplex: Treeplex) -> Arrangement:
     index = np.empty(num_infosets, np.int64)
     index[order] = np.arange(num_infosets)
 
-    is_first = np.ones(num_infosets, np.bool_)
-    is_first[1:] = (np.diff(level[order]) != 0) | (np.diff(size[order]) != 0)
+    is_first = _changes(level[order]) | _changes(size[order])
     first = np.flatnonzero(is_first)
     count = np.diff(first, append=num_infosets)
     length = size[order][first] * count
@@ -82,9 +84,14 @@ def arrange(treeplex: Treeplex) -> Arrangement:
     place[behind_roots] = start[group[infoset]] + action * count[group[infoset]] + within
 
     parents = place[treeplex.parent_sequence]
-    additions = np.lexsort((parents, _rank_from_last(treeplex.parent_sequence), level))
+    rank = _rank_from_last(treeplex.parent_sequence, level)
+    additions = np.lexsort((parents, rank, level))
+    begins = (np.diff(rank[additions], prepend=-1) != 0) | (
+        np.diff(level[additions], prepend=-1) != 0
+    )
+    rounds = np.append(np.flatnonzero(begins), num_infosets)
     bounds = np.append(level_starts, num_infosets)
-    levels = np.stack([np.searchsorted(first, bounds), bounds], axis=1)
+    levels = np.stack([np.searchsorted(first, bounds), np.searchsorted(rounds, bounds)], axis=1)
     return Arrangement(
         place.astype(np.uint32),
         parents[order].astype(np.uint32),
@@ -92,6 +99,7 @@ def arrange(treeplex: Treeplex) -> Arrangement:
         levels,
         index[additions].astype(np.uint32),
         parents[additions].astype(np.uint32),
+        rounds,
     )
 
 
@@ -141,12 +149,18 @@ def _level_starts(treeplex: Treeplex) -> np.ndarray:
     return np.array(starts, np.int64)
 
 
-def _rank_from_last(parent: np.ndarray) -> np.ndarray:
-    """How many later infosets have the same parent sequence: int64 [I]."""
+def _rank_from_last(parent: np.ndarray, level: np.ndarray) -> np.ndarray:
+    """How many later infosets of the same level have the same parent sequence: int64 [I]."""
     backwards = np.arange(len(parent))[::-1]
     by_parent = backwards[np.argsort(parent[backwards], kind="stable")]
-    is_last = np.diff(parent[by_parent], prepend=-1) != 0
+    is_last = _changes(parent[by_parent]) | _changes(level[by_parent])
     position = np.arange(len(parent))
     rank = np.empty(len(parent), np.int64)
     rank[by_parent] = position - np.maximum.accumulate(np.where(is_last, position, 0))
     return rank
+
+
+def _changes(numbers: np.ndarray) -> np.ndarray:
+    """Where a number, none of them negative, is not the one before: bool [n]."""
+    found: np.ndarray = np.diff(numbers, prepend=-1) != 0
+    return found

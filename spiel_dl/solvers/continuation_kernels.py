@@ -39,6 +39,20 @@ class Blocks(NamedTuple):
 
 
 @_jit
+def counting_order(keys, count):
+    """The stable order of keys (int [N], from 0 to before `count`): int64 [N]."""
+    starts = np.zeros(count + 1, np.int64)
+    for key in keys:
+        starts[key + 1] += 1
+    starts = np.cumsum(starts)
+    order = np.empty(keys.size, np.int64)
+    for position, key in enumerate(keys):
+        order[starts[key]] = position
+        starts[key] += 1
+    return order
+
+
+@_jit
 def sum_pairs(utilities, chance_reach, order, starts, payoffs):
     """Sums the histories of each pair of leaf infosets.
 
@@ -53,8 +67,9 @@ def sum_pairs(utilities, chance_reach, order, starts, payoffs):
     for pair in range(len(payoffs)):
         total[:] = 0.0
         for history in order[starts[pair] : starts[pair + 1]]:
+            reach, row = chance_reach[history], utilities[history]
             for k in range(total.size):
-                total[k] += chance_reach[history] * utilities[history, k]
+                total[k] += reach * row[k]
         payoffs[pair] = total
 
 

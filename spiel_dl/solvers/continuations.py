@@ -57,9 +57,9 @@ class Continuations(NamedTuple):
           num_infosets: (L_0, L_1).
           dtype: of the payoffs that are kept: float32, or float64 in twice the memory.
         """
-        key = infosets[1].astype(np.int64) * num_infosets[0] + infosets[0]
-        order = np.argsort(key, kind="stable")
-        key = key[order]
+        order = continuation_kernels.counting_order(infosets[0], num_infosets[0])
+        order = order[continuation_kernels.counting_order(infosets[1][order], num_infosets[1])]
+        key = (infosets[1].astype(np.int64) * num_infosets[0] + infosets[0])[order]
         starts_of_pairs = np.flatnonzero(np.diff(key, prepend=-1, append=-1))
         second, first = np.divmod(key[starts_of_pairs[:-1]], num_infosets[0])
         payoffs = np.empty((len(first), utilities.shape[1]), dtype)

@@ -88,7 +88,7 @@ def slice_payoffs(payoffs: scipy.sparse.csr_array) -> SlicedPayoffs:
 
 
 @_jit
-def _add_slices(payoffs, begin, end, realization, cfv):
+def add_slices(payoffs, begin, end, realization, cfv):
     """Adds the rows of some slices, times the realization plan, to `cfv`."""
     rows, starts, columns, values = payoffs
     for i in range(begin, end):
@@ -117,18 +117,7 @@ def _add_slices(payoffs, begin, end, realization, cfv):
 @_jit
 def add_payoffs(payoffs, realization, cfv):
     """Adds payoffs times the opponent's realization plan (float64 [C]) to cfv (float64 [R])."""
-    _add_slices(payoffs, 0, payoffs.rows.shape[0], realization, cfv)
-
-
-@numba.njit(cache=True, boundscheck=False, error_model="numpy", parallel=True)
-def add_payoffs_parallel(payoffs, realization, num_threads, cfv):
-    """`add_payoffs` on numba's threads; the same result to the last bit."""
-    # Slices differ in length, so the entries, not the slices, are shared out equally.
-    starts = payoffs.slice_starts[:-1]
-    shares = np.arange(num_threads + 1) * np.int64(payoffs.slice_starts[-1]) // num_threads
-    bounds = np.searchsorted(starts, shares)
-    for thread in numba.prange(num_threads):
-        _add_slices(payoffs, bounds[thread], bounds[thread + 1], realization, cfv)
+    add_slices(payoffs, 0, payoffs.rows.shape[0], realization, cfv)
 
 
 @_jit

@@ -16,7 +16,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping, Sequence
 
-import numba
 import numpy as np
 
 from spiel_dl.solvers import arranged_kernels, kernels, minimizer_state
@@ -65,8 +64,9 @@ class RegretMinimizer:
           sequence_form: the game or subgame.
           variant: the variant of CFR.
           alternating_updates: update the players in turn, not at once.
-          num_threads: threads for the payoffs. Results do not depend on it. More than one pays
-            from about 100,000 payoffs on. A factored form has its own number instead.
+          num_threads: threads for `run` where no infosets are held fixed. Results do not depend on
+            it. More than one pays from about 100,000 payoffs on. A factored form has its own number
+            instead.
 
         Raises:
           ValueError: if `num_threads` is not a number of threads that numba can use.
@@ -96,18 +96,18 @@ class RegretMinimizer:
           ValueError: if that is not an integer >= 0.
         """
         num_iterations = check_iterations(num_iterations)
-        if self._game is None or self._num_threads > 1:
+        if self._game is None:
             self._iterate(num_iterations, None, None)
             return
         span = (self.num_averaged + 1, self.num_averaged + num_iterations)
         alternating = self.alternating_updates
         how = (self.learned, span, self._numbers, alternating, self._tolerance)
         is_fixed = any(learner.is_fixed.any() for learner in self.learned)
-        is_worth_it = num_iterations >= _WORTH_ARRANGING or num_iterations == 0
-        is_arranged = is_worth_it and not is_fixed and self._arranged_game is not None
-        if is_arranged:
-            arranged_kernels.run_iterations(self._arranged_game, *how)
-        if not is_arranged or num_iterations == 0:
+        is_worth_it = not 0 < num_iterations < _WORTH_ARRANGING or self._num_threads > 1
+        arranged = self._arranged_game if is_worth_it and not is_fixed else None
+        if arranged is not None:
+            arranged_kernels.run_iterations(arranged, *how, self._num_threads)
+        if arranged is None or num_iterations == 0:
             kernels.run_iterations(self._game, *how, self._cfvs)
         self.iteration += num_iterations
         self.num_averaged = span[1]
@@ -181,14 +181,7 @@ class RegretMinimizer:
             cfv[:] = self.sequence_form.values_against(player, against)
             return
         _, payoffs, constants = self._game
-        if self._num_threads == 1:
-            kernels.counterfactual_values(payoffs[player], constants[player], against, cfv)
-            return
-        # Numba's threads disturb those of other libraries from their start on (torch's products of
-        # small matrices took 8 ms instead of 20 us on busy cores), so they start only if asked for.
-        numba.set_num_threads(self._num_threads)
-        cfv[:] = constants[player]
-        kernels.add_payoffs_parallel(payoffs[player], against, self._num_threads, cfv)
+        kernels.counterfactual_values(payoffs[player], constants[player], against, cfv)
 
     @functools.cached_property
     def _arranged_game(self) -> ArrangedGame | None:

@@ -12,12 +12,15 @@ from collections.abc import Mapping
 
 import pyspiel
 
+from spiel_dl.tree import twins
 from spiel_dl.tree.histories import Histories, check_mover, game_errors
 from spiel_dl.tree.size_limit import SizeLimit
 from spiel_dl.tree.walk import Walk
 
 _OF_DATA = ("efg_game", "nfg_game")
 """Games whose strings without parameters stand for data in memory, and else for a file."""
+# Up to so many histories, no twin is asked for, which imports torch; that takes longer.
+_FEW = 1 << 15
 _FROM_FILES = re.compile(rf"\b({'|'.join(_OF_DATA)})\(\w")
 
 
@@ -86,7 +89,7 @@ class _Read:
 def _contents(read: _Read) -> str:
     """What tells a game's histories apart from those of others."""
     histories = enumerate_game(read.game)
-    found = hashlib.sha256(repr(histories.infoset_strings).encode())
+    found = hashlib.sha256()
     for integers in (histories.parent, histories.action, histories.player, histories.infoset_key):
         found.update(integers.tobytes())
     for numbers in (histories.chance_reach, histories.utility):
@@ -180,7 +183,7 @@ def _defaults(name: str) -> dict[str, object]:
 
 
 def enumerate_game(game: pyspiel.Game | str, max_histories: int | None = None) -> Histories:
-    """All histories of a game.
+    """All histories of a game: by its states or, if there are many, by the rules of its twin.
 
     Args:
       game: an OpenSpiel game or its game string.
@@ -195,5 +198,9 @@ def enumerate_game(game: pyspiel.Game | str, max_histories: int | None = None) -
     turn_based = load_turn_based(game)
     walk = Walk(turn_based)
     with SizeLimit(turn_based, max_histories) as limit, game_errors(turn_based, walk.actions):
+        if twins.twin_string(turn_based) is not None and not walk.run(limit, _FEW):
+            found = twins.enumerate_by_twin(turn_based, max_histories)
+            if found is not None:
+                return found
         walk.run(limit)
     return walk.histories()

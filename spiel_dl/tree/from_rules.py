@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import dataclasses
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 import pyspiel
 import torch
 
-from spiel_dl.games.openspiel import RulesState
 from spiel_dl.games.rules import CHANCE_PLAYER, TERMINAL_PLAYER, Children, Rules, StateBatch
+from spiel_dl.tree.factored_form import default_threads
 from spiel_dl.tree.histories import (
     CHANCE_TOLERANCE,
     Histories,
@@ -23,130 +24,233 @@ from spiel_dl.tree.histories import (
 from spiel_dl.tree.row_hash import RowHash
 from spiel_dl.tree.size_limit import SizeLimit
 
-# Rows that are expanded at a time, at most, and the memory that their successors may take.
-_CHUNK = 1 << 17
-_CHUNK_BYTES = 1 << 28
-# Rows whose tensors are made at a time: few, because they then stay in the processor's cache.
+# Rows that are expanded at a time, at most, and the memory that their successors may take: few,
+# because they then stay in the processor's cache. Cores share the chunks of a level.
+_CHUNK = 1 << 13
+_CHUNK_BYTES = 1 << 23
 _KEY_CHUNK = 1 << 12
 
 
-def enumerate_rules(game: pyspiel.Game, max_histories: int | None = None) -> Histories:
+def enumerate_rules(
+    game: pyspiel.Game, max_histories: int | None = None, rules: Rules | None = None
+) -> Histories:
     """All histories of a game with rules.
 
     Args:
-      game: a `spiel_dl.games.openspiel.RulesGame`.
+      game: a turn-based game.
       max_histories: refuse games with more histories than this; None: with more than fit into
         memory.
+      rules: the game's; None: those of a `spiel_dl.games.openspiel.RulesGame`.
 
     Raises:
       ValueError: if the rules break those of `Rules` in some state, or if the game has too many
         histories.
     """
     with SizeLimit(game, max_histories) as limit:
-        return _Enumeration(game, limit).run()
+        return _Enumeration(game, rules or game.rules, limit).run()
 
 
 class Level(NamedTuple):
-    """All histories of one depth: their states and, [N] each, what `Histories` says of them."""
+    """Some or all histories of one depth.
+
+    Attributes:
+      states: the rules' states of those that are kept, batch dimension N.
+      columns: what `Histories` says of each of them, by its names: [N], or [2, N] of both players.
+    """
 
     states: StateBatch
-    parent: np.ndarray
-    action: np.ndarray
-    chance_reach: np.ndarray
+    columns: dict[str, np.ndarray]
 
     @property
     def size(self) -> int:
         """N."""
-        return len(self.parent)
+        return len(self.columns["parent"])
 
-    def columns(self, rules: Rules, keys: InfosetKeys, depth: int) -> dict[str, np.ndarray]:
-        """What `Histories` says of a level at a depth, by its names."""
-        player = rules.current_player(self.states).numpy()
-        utility = np.zeros(self.size)
+    @staticmethod
+    def joined(parts: Sequence[Level]) -> Level:
+        """The histories of several parts, in their order."""
+        states = type(parts[0].states).concatenate([part.states for part in parts])
+        return Level(states, _joined([part.columns for part in parts]))
+
+
+def _joined(parts: Sequence[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
+    """The columns of several parts, one after the other; they are taken out of these."""
+    names = tuple(parts[0])
+    return {name: np.concatenate([part.pop(name) for part in parts], axis=-1) for name in names}
+
+
+def histories_of(game: pyspiel.Game, columns: Sequence[dict[str, np.ndarray]]) -> Histories:
+    """The histories of all levels, whose columns these are; they are taken out of these."""
+    arrays: dict[str, Any] = _joined(columns)
+    return Histories(game=game, idle_keys_valid=True, **arrays)
+
+
+Expand = Callable[[StateBatch, np.ndarray], Children]
+"""From states and the histories that they are of (int [B]), to all their successors."""
+
+
+class Growth:
+    """How the histories of a game with rules follow one another, level by level.
+
+    Whole games and parts of them are listed by it.
+    """
+
+    def __init__(self, rules: Rules, expand: Expand | None = None):
+        """Expands by the rules, or as given."""
+        self._rules = rules
+        self._expand = expand or (lambda states, _: rules.expand(states))
+        self._keys = InfosetKeys(rules)
+
+    def level(
+        self,
+        states: StateBatch,
+        depth: int,
+        parent: np.ndarray,
+        action: np.ndarray,
+        chance_reach: np.ndarray,
+        *,
+        keeps_ends: bool = False,
+    ) -> Level:
+        """Histories of one depth, of which all but infosets and utilities is known.
+
+        Args:
+          states: batch dimension N.
+          depth: of all of them.
+          parent: int [N].
+          action: int [N].
+          chance_reach: float64 [N].
+          keeps_ends: whether the level also keeps the states of terminal histories.
+        """
+        rules, size = self._rules, states.batch_size
+        player = rules.current_player(states).numpy()
+        rounds_over = rules.round_index(states).numpy()
         over = np.flatnonzero(player == TERMINAL_PLAYER)
+        going_on = np.flatnonzero(player != TERMINAL_PLAYER)
+        utility = np.zeros(size)
+        infoset_key, public_key = np.zeros((2, size), np.int64), np.zeros(size, np.int64)
+        inner = states
         if len(over):
-            utility[over] = rules.returns(self.states.take(torch.from_numpy(over))).numpy()
-        infoset_key, public_key = keys.of_level(self.states)
-        return {
-            "parent": self.parent.astype(np.int32),
-            "depth": np.full(self.size, depth, np.int32),
-            "action": self.action.astype(np.int32),
+            utility[over] = rules.returns(states.take(torch.from_numpy(over))).numpy()
+            inner = states.take(torch.from_numpy(going_on))
+        if len(going_on):
+            infoset_key[:, going_on], public_key[going_on] = self._keys.of_level(inner)
+        columns = {
+            "parent": parent.astype(np.int32),
+            "depth": np.full(size, depth, np.int32),
+            "action": action.astype(np.int32),
             "player": player,
-            "chance_reach": self.chance_reach,
+            "chance_reach": chance_reach,
             "utility": utility,
-            "rounds_over": rules.round_index(self.states).numpy(),
+            "rounds_over": rounds_over,
             "infoset_key": infoset_key,
             "public_key": public_key,
         }
+        return Level(states if keeps_ends else inner, columns)
 
+    def below(
+        self,
+        states: StateBatch,
+        histories: np.ndarray,
+        chance_reach: np.ndarray,
+        depth: int,
+        *,
+        keeps_ends: bool = False,
+    ) -> Iterator[Level]:
+        """All successors of some histories, in parts, in their order; worked out on all cores.
 
-def histories_of(game: pyspiel.Game, columns: Sequence[Mapping[str, np.ndarray]]) -> Histories:
-    """The histories of all levels, whose columns these are."""
-    arrays: dict[str, Any] = {
-        name: np.concatenate([level[name] for level in columns], axis=-1) for name in columns[0]
-    }
-    return Histories(game=game, idle_keys_valid=True, infoset_strings=None, **arrays)
+        Args:
+          states: of histories that are not terminal, batch dimension B, at least 1.
+          histories: int64 [B].
+          chance_reach: float64 [B], theirs.
+          depth: of the successors.
+          keeps_ends: as in `level`.
+        """
+
+        def part(rows: slice) -> Level:
+            children = self._expand(states.take(rows), histories[rows])
+            parent = children.parent.numpy()
+            reach = chance_reach[rows][parent] * children.probability.numpy()
+            return self.level(
+                children.states,
+                depth,
+                histories[rows][parent],
+                children.action.numpy(),
+                reach,
+                keeps_ends=keeps_ends,
+            )
+
+        width = max(self._rules.num_actions, self._rules.num_chance_outcomes)
+        chunk = max(1, min(_CHUNK, _CHUNK_BYTES // (bytes_of_a_row(states) * width)))
+        chunks = [slice(start, start + chunk) for start in range(0, states.batch_size, chunk)]
+        if len(chunks) == 1:
+            yield part(chunks[0])
+            return
+        with concurrent.futures.ThreadPoolExecutor(default_threads()) as threads:
+            yield from threads.map(part, chunks)
 
 
 class _Enumeration:
     """The levels of a game that were enumerated so far, and how the next one is made."""
 
-    def __init__(self, game: pyspiel.Game, limit: SizeLimit):
+    def __init__(self, game: pyspiel.Game, rules: Rules, limit: SizeLimit):
         self._game = game
-        self._rules: Rules = game.rules
+        self._rules = rules
         self._limit = limit
         self._columns: list[dict[str, np.ndarray]] = []
         self._num_seen = 0
-        self._depth = 0
 
     def run(self) -> Histories:
         """All histories of the game."""
-        keys = InfosetKeys(self._rules)
-        root = self._rules.initial_state(1)
-        level = Level(root, np.full(1, -1), np.full(1, -1), np.ones(1))
-        while level.size:
-            self._limit.look(self._num_seen + level.size, self._depth)
-            self._columns.append(level.columns(self._rules, keys, self._depth))
-            self._check()
-            first, self._num_seen = self._num_seen, self._num_seen + level.size
-            self._depth += 1
-            level = self._next_level(level, first)
-        return histories_of(self._game, self._columns)
+        growth = Growth(self._rules, self._expand)
+        root, depth = self._rules.initial_state(1), 0
+        nothing = np.full(1, -1)
+        level: Iterable[Level] = [growth.level(root, depth, nothing, nothing, np.ones(1))]
+        while True:
+            states, histories, chance_reach = self._take(level, depth)
+            if not len(histories):
+                return histories_of(self._game, self._columns)
+            depth += 1
+            level = growth.below(states, histories, chance_reach, depth)
 
-    def _check(self) -> None:
-        """Looks at the last level.
+    def _take(
+        self, level: Iterable[Level], depth: int
+    ) -> tuple[StateBatch, np.ndarray, np.ndarray]:
+        """Adds a level, part by part.
+
+        Returns:
+          The states, numbers (int64 [B]) and chance reaches (float64 [B]) of what goes on.
+
+        Raises:
+          ValueError: if there are too many, or if one of them breaks the rules.
+        """
+        batches, numbers, reaches, state_bytes = [], [], [], 0
+        for states, columns in level:
+            self._columns.append(columns)
+            self._check(columns)
+            going_on = np.flatnonzero(columns["player"] != TERMINAL_PLAYER)
+            numbers.append(self._num_seen + going_on)
+            reaches.append(columns["chance_reach"][going_on])
+            batches.append(states)
+            self._num_seen += len(columns["parent"])
+            state_bytes += states.batch_size * bytes_of_a_row(states)
+            # Twice, for they will be joined.
+            self._limit.look(self._num_seen, depth, 2 * state_bytes)
+        joined = type(batches[0]).concatenate(batches)
+        return joined, np.concatenate(numbers), np.concatenate(reaches)
+
+    def _check(self, columns: dict[str, np.ndarray]) -> None:
+        """Looks at the histories that come next.
 
         Raises:
           ValueError: if somebody else than the players and chance moves, or if a utility is not
             finite.
         """
-        player, utility = (self._columns[-1][name] for name in ("player", "utility"))
+        player, utility = columns["player"], columns["utility"]
         known = (player == TERMINAL_PLAYER) | ((player >= CHANCE_PLAYER) & (player <= 1))
         for row in np.flatnonzero(~known)[:1].tolist():
             check_mover(self._game, int(player[row]), self._actions(self._num_seen + row))
         for row in np.flatnonzero(~np.isfinite(utility))[:1].tolist():
             self._refuse(self._num_seen + row, f"returns {utility[row]}, which must be finite")
-
-    def _next_level(self, level: Level, first: int) -> Level:
-        """The successors of a level whose histories are numbered from `first`."""
-        acting = torch.from_numpy(np.flatnonzero(self._columns[-1]["player"] != TERMINAL_PLAYER))
-        row_bytes = _bytes_of_a_row(level.states)
-        width = max(self._rules.num_actions, self._rules.num_chance_outcomes)
-        chunk = max(1, min(_CHUNK, _CHUNK_BYTES // (row_bytes * width)))
-        parts, num_children = [], 0
-        for rows in acting.split(chunk):
-            batch = level.states.take(rows)
-            children = self._expand(batch, first + rows.numpy())
-            num_children += len(children.parent)
-            self._limit.look(self._num_seen + num_children, self._depth)
-            # Room for the chunks to be joined; they are in memory already.
-            self._limit.reserve(num_children, row_bytes, self._depth)
-            parent = rows[children.parent].numpy()
-            reach = level.chance_reach[parent] * children.probability.numpy()
-            parts.append(Level(children.states, first + parent, children.action.numpy(), reach))
-        columns = list(zip(*parts, strict=True))
-        states = type(level.states).concatenate(list(columns[0]))
-        return Level(states, *(np.concatenate(column) for column in columns[1:]))
 
     def _expand(self, batch: StateBatch, histories: np.ndarray) -> Children:
         """The successors of some states, which are those of histories (int [B]).
@@ -197,7 +301,7 @@ class _Enumeration:
         refuse_state(self._game, self._actions(history), fault)
 
 
-def _bytes_of_a_row(states: StateBatch) -> int:
+def bytes_of_a_row(states: StateBatch) -> int:
     """What one state of a batch takes in memory."""
     tensors = (getattr(states, field.name) for field in dataclasses.fields(states))
     return sum(tensor[:1].numel() * tensor.element_size() for tensor in tensors)
@@ -222,10 +326,6 @@ class InfosetKeys:
             infoset_keys.append([public + self._private_keys(batch, player) for player in (0, 1)])
             public_keys.append(public)
         return np.concatenate(infoset_keys, axis=1), np.concatenate(public_keys)
-
-    def of_state(self, state: RulesState, player: int) -> int:
-        """The infoset key of a player in a state of the game."""
-        return int((self._public_keys(state.batch) + self._private_keys(state.batch, player))[0])
 
     def _public_keys(self, states: StateBatch) -> np.ndarray:
         return self._public(self._rules.public_code(states).numpy())

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Iterable
 
 import numpy as np
 import pyspiel
@@ -21,8 +21,9 @@ from spiel_dl.tree.information_states import (
     Observations,
     check_tensors,
     information_string_function,
-    turn_based_string_function,
 )
+
+_SIMULTANEOUS = pyspiel.GameType.Dynamics.SIMULTANEOUS
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -33,7 +34,8 @@ class GameTree(CompiledTree):
     def from_game(game: pyspiel.Game | str, max_histories: int | None = None) -> GameTree:
         """Compiles a two-player zero-sum perfect-recall OpenSpiel game.
 
-        Games with `Rules` are enumerated from these, others by walking their states. A game with
+        Games with `Rules` are enumerated from these, others by walking their states; large ones by
+        the rules of a game that is the same, if there are any (`tree.twins`). A game with
         simultaneous moves is converted with `pyspiel.convert_to_turn_based`.
 
         Args:
@@ -44,7 +46,7 @@ class GameTree(CompiledTree):
         Raises:
           ValueError: if the game is not of this kind, breaks OpenSpiel's rules in one of its
             states, or is too large (`TooManyHistoriesError`); says what and why. Where random
-            playouts show that a game is far beyond the limit, that takes about a second.
+            playouts show that a game is far beyond the limit, that takes about two seconds.
         """
         turn_based = from_openspiel.load_turn_based(game)
         if not hasattr(turn_based, "rules"):
@@ -61,21 +63,42 @@ class GameTree(CompiledTree):
         If the game was converted from one with simultaneous moves, states of that one do as well.
 
         Raises:
-          ValueError: if the player has no such infoset; or is neither 0 nor 1; or, if the game has
-            rules, if the state is of another game.
+          ValueError: if the player has no such infoset; or is neither 0 nor 1; or if the state is
+            of another game.
         """
         check_player(player)
-        if self.infoset_strings is None:
-            # Keys do not tell games apart, and strings not always.
-            from_openspiel.check_game_of(state, self.game)
-        infoset = self._infoset_of[player].get(self._identify(state, player))
-        if infoset is None:
-            string = self._information_string(state, player)
+        own = state.get_game()
+        if own is not self.game:
+            if self.is_converted and own.get_type().dynamics == _SIMULTANEOUS:
+                own = from_openspiel.load_turn_based(own)
+            # Telling games apart takes longer; those of data in memory have the same strings.
+            if str(own) != str(self.game) and not from_openspiel.is_same_game(own, self.game):
+                raise ValueError(
+                    f"the state is of {own}, not of {self.game}; ask in states of that game, not "
+                    "of another game"
+                )
+        history = self._history_of(state.history())
+        if player == 1 and state.is_simultaneous_node():
+            # It acts after player 0, without knowing how.
+            history = int(self.first_child[history])
+        if self.player[history] != player:
             raise ValueError(
-                f"player {player} has no infoset {string!r} in {self.game}; is the state of "
-                "another game, or is it not this player's turn?"
+                f"player {player} has no infoset in {self.game} after {state.history()}; it is not "
+                "this player's turn"
             )
-        return infoset
+        return int(self.infoset[history])
+
+    def _history_of(self, actions: Iterable[int]) -> int:
+        """The history to which some actions lead from the root; ValueError if there is none."""
+        history = 0
+        for action in actions:
+            first = self.first_child[history]
+            children = self.action[first : first + self.num_children[history]]
+            found = np.flatnonzero(children == action)
+            if not len(found):
+                raise ValueError(f"{self.game} has no history {actions}; is it of another game?")
+            history = int(first + found[0])
+        return history
 
     def observations(self, player: int, begin: int = 0, end: int | None = None) -> Observations:
         """What a player sees in its infosets from `begin` to before `end`; None: the last one too.
@@ -122,31 +145,8 @@ class GameTree(CompiledTree):
         """`information_state_string` of a decision infoset; ValueError if there is none such."""
         check_index("infoset", infoset, self.num_infosets(player))
         history = int(self.first_history[player][infoset])
-        if self.infoset_strings is None:
-            return self._information_string(self.state(history), player)
-        return self.infoset_strings[player][int(self.infoset_key[player, history])]
+        return self._information_string(self.state(history), player)
 
     @functools.cached_property
     def _information_string(self) -> InformationString:
         return information_string_function(self.game)
-
-    @functools.cached_property
-    def _identify(self) -> Callable[[pyspiel.State, int], Hashable]:
-        """What tells a player's infosets apart: their keys or, without rules, their strings."""
-        if self.infoset_strings is not None:
-            return turn_based_string_function(self.game)
-        from spiel_dl.tree import from_rules  # It imports torch, which takes a second.
-
-        return from_rules.InfosetKeys(self.game.rules).of_state
-
-    @functools.cached_property
-    def _infoset_of(self) -> tuple[dict[Hashable, int], dict[Hashable, int]]:
-        """For each player, from what `_identify` says to decision infoset."""
-        tables: list[dict[Hashable, int]] = []
-        for player in (0, 1):
-            keys = self.infoset_key[player, self.first_history[player]].tolist()
-            names: Iterable[Hashable] = keys
-            if self.infoset_strings is not None:
-                names = [self.infoset_strings[player][key] for key in keys]
-            tables.append({name: infoset for infoset, name in enumerate(names)})
-        return tables[0], tables[1]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, NoReturn
 
 import numba
@@ -46,8 +46,6 @@ class Histories:
       public_key: int64 [H], equal for histories of one public state; None if the game has no
         public tensors.
       rounds_over: int16 [H], as the game's rules count them; None for games without rules.
-      infoset_strings: for each player, from key to `information_state_string` where it acts; None
-        if the strings are made on demand.
     """
 
     game: pyspiel.Game
@@ -61,7 +59,6 @@ class Histories:
     idle_keys_valid: bool
     public_key: np.ndarray | None
     rounds_over: np.ndarray | None
-    infoset_strings: tuple[Mapping[int, str], Mapping[int, str]] | None
 
     @property
     def num_histories(self) -> int:
@@ -246,27 +243,43 @@ def counts_before(ids: np.ndarray) -> np.ndarray:
     return before
 
 
-@numba.njit(cache=True, boundscheck=False, nogil=True)
+_jit = numba.njit(cache=True, boundscheck=False, nogil=True)
+
+
+@_jit
 def _first_occurrence_ids(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    # A hash table with linear probing, at most half full. Sorting takes several times as long.
-    bits = 1
-    while (1 << bits) < 2 * len(keys):
-        bits += 1
+    # A hash table with linear probing, at most half full; sorting takes several times as long. It
+    # grows with the number of distinct keys, of which there are few, and stays in the cache.
+    bits = 10
     id_at = np.full(1 << bits, -1, np.int32)
+    distinct, first = np.empty(1 << (bits - 1), np.int64), np.empty(1 << (bits - 1), np.int64)
     ids = np.empty(len(keys), np.int32)
-    first = np.empty(len(keys), np.int64)
     count = 0
     for position, key in enumerate(keys):
-        # Fibonacci hashing: the highest bits of the product depend on all bits of the key.
-        slot = (np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(64 - bits)
-        while id_at[slot] >= 0 and keys[first[id_at[slot]]] != key:
-            slot = (slot + np.uint64(1)) & np.uint64((1 << bits) - 1)
+        slot = _slot_of(key, id_at, distinct, bits)
         if id_at[slot] < 0:
-            id_at[slot] = count
-            first[count] = position
+            if count == len(distinct):
+                bits += 1
+                id_at = np.full(1 << bits, -1, np.int32)
+                distinct = np.concatenate((distinct, np.empty_like(distinct)))
+                first = np.concatenate((first, np.empty_like(first)))
+                for known in range(count):
+                    id_at[_slot_of(distinct[known], id_at, distinct, bits)] = known
+                slot = _slot_of(key, id_at, distinct, bits)
+            id_at[slot], distinct[count], first[count] = count, key, position
             count += 1
         ids[position] = id_at[slot]
     return ids, first[:count].copy()
+
+
+@_jit
+def _slot_of(key: int, id_at: np.ndarray, distinct: np.ndarray, bits: int) -> np.uint64:
+    """Where a key stands in the table, or will."""
+    # Fibonacci hashing: the highest bits of the product depend on all bits of the key.
+    slot = (np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(64 - bits)
+    while id_at[slot] >= 0 and distinct[id_at[slot]] != key:
+        slot = (slot + np.uint64(1)) & np.uint64((1 << bits) - 1)
+    return slot
 
 
 class TooManyHistoriesError(ValueError):

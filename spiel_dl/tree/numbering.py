@@ -6,6 +6,7 @@ import dataclasses
 import functools
 from typing import Any, Self
 
+import numba
 import numpy as np
 import scipy.sparse
 
@@ -64,7 +65,13 @@ class NumberedHistories(Histories):
             sizes = histories.num_children[first]
             first_history.append(first)
             first_sequence.append((1 + np.cumsum(sizes) - sizes).astype(np.int32))
-        sequence = _last_sequences(histories, infoset, first_sequence)
+        sequence = _last_sequences(
+            histories.parent,
+            histories.player,
+            histories.first_child,
+            infoset,
+            (first_sequence[0], first_sequence[1]),
+        )
         treeplexes, sequence_action = [], []
         for player in (0, 1):
             first = first_history[player]
@@ -142,20 +149,47 @@ class NumberedHistories(Histories):
         return self.sequence_action[player][self.treeplexes[player].sequences(infoset)]
 
 
+_jit = numba.njit(cache=True, boundscheck=False, nogil=True)
+
+
+@_jit
 def _last_sequences(
-    histories: Histories, infoset: np.ndarray, first_sequence: list[np.ndarray]
+    parent: np.ndarray,
+    player: np.ndarray,
+    first_child: np.ndarray,
+    infoset: np.ndarray,
+    first_sequence: tuple[np.ndarray, np.ndarray],
 ) -> np.ndarray:
     """Each player's last sequence at every history: int32 [2, H]."""
-    sequence = np.zeros((2, histories.num_histories), np.int32)
-    for start, end in histories.levels_below_root():
-        parent = histories.parent[start:end]
-        sequence[:, start:end] = sequence[:, parent]
-        for player in (0, 1):
-            moved = np.flatnonzero(histories.player[parent] == player)
-            origin = parent[moved]
-            choice = start + moved - histories.first_child[origin]
-            sequence[player, start + moved] = first_sequence[player][infoset[origin]] + choice
+    sequence = np.zeros((2, len(parent)), np.int32)
+    for history in range(1, len(parent)):
+        above = parent[history]
+        sequence[0, history], sequence[1, history] = sequence[0, above], sequence[1, above]
+        choice = history - first_child[above]
+        if player[above] == 0:
+            sequence[0, history] = first_sequence[0][infoset[above]] + choice
+        elif player[above] == 1:
+            sequence[1, history] = first_sequence[1][infoset[above]] + choice
     return sequence
+
+
+@_jit
+def _first_with_other_actions(
+    histories: np.ndarray,
+    others: np.ndarray,
+    num_children: np.ndarray,
+    first_child: np.ndarray,
+    action: np.ndarray,
+) -> int:
+    """The first of some histories whose legal actions are not those of another one; -1: none."""
+    for history, other in zip(histories, others):  # noqa: B905 - numba knows no strict
+        if num_children[history] != num_children[other]:
+            return history
+        here, there = first_child[history], first_child[other]
+        for choice in range(num_children[history]):
+            if action[here + choice] != action[there + choice]:
+                return history
+    return -1
 
 
 def _check_legal_actions(
@@ -166,16 +200,13 @@ def _check_legal_actions(
     Raises:
       ValueError: if they differ.
     """
-    sizes = histories.num_children[acting]
-    differs = acting[sizes != histories.num_children[first]]
-    if not len(differs):
-        here = histories.action[spans(histories.first_child[acting], sizes)]
-        there = histories.action[spans(histories.first_child[first], sizes)]
-        differs = np.repeat(acting, sizes)[here != there]
-    if len(differs):
+    found = _first_with_other_actions(
+        acting, first, histories.num_children, histories.first_child, histories.action
+    )
+    if found >= 0:
         raise ValueError(
             f"{histories.game}: the legal actions differ between histories of player {player}'s "
-            f"infoset {_name_infoset(histories, player, int(differs[0]))}, so its information "
+            f"infoset {_name_infoset(histories, player, found)}, so its information "
             "states do not tell infosets apart."
         )
 

@@ -14,13 +14,14 @@ from __future__ import annotations
 
 import itertools
 import math
+import os
+import pathlib
 import random
 import time
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 import pyspiel
 
-from spiel_dl.tree import available_memory
 from spiel_dl.tree.histories import (
     CHANCE_PLAYER,
     TERMINAL_PLAYER,
@@ -34,14 +35,11 @@ if TYPE_CHECKING:
 
 BYTES_PER_HISTORY = 200
 """What a compiled game takes at its peak, numbered infosets and public states included."""
-BYTES_PER_STRING = 150
-"""What an infoset's string takes beside its characters."""
 _MEMORY_SHARE = 0.8
 _MOST_HISTORIES = 2**31 - 1  # They are numbered in 32 bits.
-# Games that are enumerated within this time are not sampled, nor is memory measured for them.
-_SECONDS_UNTIL_LARGE = 0.2
-_SECONDS_BEFORE_PROGRESS = 1.0
-_SMALL_LEVEL = 1 << 26  # bytes
+# Games that are enumerated within this time are not sampled, nor is memory measured for them, nor
+# progress shown.
+_SECONDS_UNTIL_LARGE = 1.0
 # A playout ends where more histories than this are certain to be refused: deep games would take
 # long, and numbers beyond floating point mean nothing to anybody.
 _LARGEST_ESTIMATE = 1e18
@@ -49,6 +47,33 @@ _RISK = 1e-6
 _MOST_PLAYOUTS = 1000
 # Of the probability of an action to that of the one before, in the playouts.
 _RATIOS = (1.0, 1.0, 0.5, 2.0)
+_MEMINFO = pathlib.Path("/proc/meminfo")
+_CGROUP = pathlib.Path("/sys/fs/cgroup")
+
+
+def available_bytes() -> int:
+    """The memory that this process may still take, in bytes.
+
+    That is what the machine has available or, if less, what the process's control group leaves
+    (containers). Where the system is not Linux, it is half of the machine's memory.
+    """
+    try:
+        lines = _MEMINFO.read_text(encoding="ascii").splitlines()
+        [available] = [int(line.split()[1]) for line in lines if line.startswith("MemAvailable:")]
+        available *= 1024
+    except (OSError, ValueError):
+        available = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
+    try:
+        limit, current = (
+            int((_CGROUP / name).read_text(encoding="ascii"))
+            for name in ("memory.max", "memory.current")
+        )
+        words = (_CGROUP / "memory.stat").read_text(encoding="ascii").split()
+        # Files that were read and are kept in memory are given up when it is needed.
+        left = limit - current + int(words[words.index("inactive_file") + 1])
+    except (OSError, ValueError):  # There is no such group, or it has no limit.
+        return available
+    return max(0, min(available, left))
 
 
 class HistoryEstimate(NamedTuple):
@@ -104,13 +129,9 @@ def _lower_bound(values: list[float]) -> float:
     n = len(values)
     log_risk = math.log(_RISK / (n * len(_RATIOS)))
     return max(
-        math.exp(math.log(value) - (_log_choices(n, m) - log_risk) / m)
+        math.exp(math.log(value) - (math.log(math.comb(n, m)) - log_risk) / m)
         for m, value in enumerate(sorted(values, reverse=True), start=1)
     )
-
-
-def _log_choices(n: int, m: int) -> float:
-    return math.lgamma(n + 1) - math.lgamma(m + 1) - math.lgamma(n - m + 1)
 
 
 def _playout(game: pyspiel.Game, generator: random.Random, ratio: float) -> float:
@@ -128,35 +149,18 @@ def _playout(game: pyspiel.Game, generator: random.Random, ratio: float) -> floa
             if player == TERMINAL_PLAYER:
                 break
             if player == CHANCE_PLAYER:
-                choices = [outcome for outcome, _ in state.chance_outcomes()]
-                place, probability = _choose(len(choices), 1.0, generator)
+                choices, step = [outcome for outcome, _ in state.chance_outcomes()], 1.0
             else:
-                choices = state.legal_actions()
-                place, probability = _choose(len(choices), ratio, generator)
+                choices, step = state.legal_actions(), min(ratio, 1.0 / ratio)
             if not choices:
                 break  # The enumeration refuses this state.
-            width /= probability
+            weights = [step**place for place in range(len(choices))]
+            [place] = generator.choices(range(len(choices)), weights)
+            width *= sum(weights) / weights[place]
             total += width
-            actions.append(choices[place])
-            state.apply_action(choices[place])
+            actions.append(choices[-1 - place if ratio > 1.0 else place])
+            state.apply_action(actions[-1])
     return total
-
-
-def _choose(count: int, ratio: float, generator: random.Random) -> tuple[int, float]:
-    """One of 0 to count - 1, of probabilities proportional to 1, ratio, ratio^2, ...; and its own.
-
-    (0, 1) if there is none.
-    """
-    if count < 2:
-        return 0, 1.0
-    if ratio == 1.0:
-        return generator.randrange(count), 1.0 / count
-    smaller = min(ratio, 1.0 / ratio)
-    rest = 1.0 - smaller**count
-    place = int(math.log(1.0 - generator.random() * rest) / math.log(smaller))
-    place = min(place, count - 1)
-    probability = smaller**place * (1.0 - smaller) / rest
-    return (place if ratio < 1.0 else count - 1 - place), probability
 
 
 class SizeLimit:
@@ -172,7 +176,7 @@ class SizeLimit:
         Args:
           game: a turn-based game.
           max_histories: the most histories that the game may have; None: as many as fit into the
-            memory that is available, see `available_memory`.
+            memory that is available, see `available_bytes`.
 
         Raises:
           ValueError: if `max_histories` is not positive.
@@ -183,7 +187,7 @@ class SizeLimit:
         self._by_memory = max_histories is None
         # Memory is measured once a game is not small.
         self.max_histories = min(max_histories or _MOST_HISTORIES, _MOST_HISTORIES)
-        self._memory, self._room = 0, 0.0
+        self._memory = 0
         self._start = time.perf_counter()
         self._estimate: HistoryEstimate | None = None
         self._bar: tqdm.tqdm | None = None
@@ -195,55 +199,37 @@ class SizeLimit:
         if self._bar is not None:
             self._bar.close()
 
-    def look(self, num_seen: int, depth: int, extra_bytes: int = 0) -> None:
+    def look(self, num_seen: int, depth: int, state_bytes: int = 0) -> None:
         """Checks the limits, and shows progress; to be called often.
 
         Args:
           num_seen: how many histories there are so far.
           depth: of the last one.
-          extra_bytes: memory for other things than the histories' arrays, such as strings.
+          state_bytes: memory for the states of those that go on.
 
         Raises:
           TooManyHistoriesError: if the limit is exceeded, or almost certainly will be.
         """
         if num_seen > self.max_histories:
             self.refuse(num_seen, depth)
-        elapsed = time.perf_counter() - self._start
-        if elapsed <= _SECONDS_UNTIL_LARGE:
+        if time.perf_counter() - self._start <= _SECONDS_UNTIL_LARGE:
             return
         if self._estimate is None:
-            self._measure()
+            self._memory = available_bytes()
+            if self._by_memory:
+                room = int(_MEMORY_SHARE * self._memory) // BYTES_PER_HISTORY
+                self.max_histories = min(room, _MOST_HISTORIES)
             self._estimate = estimate_histories(self._game)
             if self._estimate.at_least > self.max_histories:
                 self.refuse(num_seen, depth)
-        if self._by_memory and num_seen * BYTES_PER_HISTORY + extra_bytes > self._room:
-            self.refuse(num_seen, depth, extra_bytes)
-        if elapsed > _SECONDS_BEFORE_PROGRESS:
-            self._show(num_seen)
-
-    def reserve(self, num_histories: int, bytes_each: int, depth: int) -> None:
-        """Refuses a level of the tree whose states would not fit into memory.
-
-        Args:
-          num_histories: of the level.
-          bytes_each: memory for one of its states.
-          depth: of the level.
-
-        Raises:
-          TooManyHistoriesError: if they do not fit.
-        """
-        if num_histories * bytes_each <= _SMALL_LEVEL:
-            return  # Without a look at the memory, which takes longer than small levels.
-        # Not what was available at first: the histories so far are in memory by now.
-        available = available_memory.available_bytes()
-        if num_histories * bytes_each > _MEMORY_SHARE * available:
+        if state_bytes > _MEMORY_SHARE * self._memory:
             raise TooManyHistoriesError(
-                f"{self._game}: too large. The {num_histories:,} histories of depth {depth} alone "
-                f"take {_gigabytes(num_histories * bytes_each)}, and {_gigabytes(available)} of "
-                f"memory are available. {_REMEDY}"
+                f"{self._game}: too large. The states of its histories of depth {depth} alone take "
+                f"more than {_gigabytes(_MEMORY_SHARE * self._memory)}. {_REMEDY}"
             )
+        self._show(num_seen)
 
-    def refuse(self, num_seen: int, depth: int, extra_bytes: int = 0) -> NoReturn:
+    def refuse(self, num_seen: int, depth: int) -> NoReturn:
         """Raises the error for a game with too many histories; arguments as in `look`."""
         seen = f"{num_seen:,} seen, the last one at depth {depth}"
         estimate = f"; {self._estimate}" if self._estimate else ""
@@ -251,21 +237,13 @@ class SizeLimit:
             raise TooManyHistoriesError(
                 f"{self._game}: more histories than fit into memory ({seen}{estimate}). "
                 f"{_gigabytes(self._memory)} are available, which is enough for "
-                f"{self.max_histories:,} at about {BYTES_PER_HISTORY} bytes each; the infosets' "
-                f"strings take {_gigabytes(extra_bytes)} besides. {_REMEDY}"
+                f"{self.max_histories:,} at about {BYTES_PER_HISTORY} bytes each. {_REMEDY}"
             )
         raise TooManyHistoriesError(
             f"{self._game}: more than max_histories={self.max_histories:,} histories ({seen}"
             f"{estimate}). Raise max_histories if memory allows, about {BYTES_PER_HISTORY} bytes "
             "each, or solve a smaller game."
         )
-
-    def _measure(self) -> None:
-        self._memory = available_memory.available_bytes()
-        self._room = _MEMORY_SHARE * self._memory
-        if self._by_memory:
-            room = int(self._room) // BYTES_PER_HISTORY
-            self.max_histories = min(room, _MOST_HISTORIES)
 
     def _show(self, num_seen: int) -> None:
         if self._bar is None:

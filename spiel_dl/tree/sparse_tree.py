@@ -17,7 +17,7 @@ import torch
 from spiel_dl.games.rules import Rules, StateBatch
 from spiel_dl.tree.compiled_tree import CompiledTree
 from spiel_dl.tree.depth_limit import BEYOND_THE_GAME, DepthLimit, check_depth_limit
-from spiel_dl.tree.from_rules import InfosetKeys, Level, histories_of
+from spiel_dl.tree.from_rules import Growth, Level, histories_of
 from spiel_dl.tree.histories import (
     CHANCE_PLAYER,
     TERMINAL_PLAYER,
@@ -161,46 +161,52 @@ def _enumerate(
     particles: Particles, depth_limit: DepthLimit, max_histories: int, further: Selection | None
 ) -> tuple[Histories, StateBatch]:
     """All histories of a sparse tree, breadth first, and their states."""
-    rules, keys = rules_of(particles.game), InfosetKeys(rules_of(particles.game))
-    size = particles.num_particles
-    nothing = np.zeros(size, np.int64)
-    level = Level(particles.states, nothing, np.arange(size), particles.chance_reach)
-    depth = nothing  # Counted from the particles, in the depth limit's unit.
-    columns = [_root_columns(rules, keys, particles)]
-    batches = [rules.initial_state()]
-    first, number = 1, 1
-    while level.size:
-        columns.append(level.columns(rules, keys, number))
-        batches.append(level.states)
+    rules = rules_of(particles.game)
+    growth, size = Growth(rules), particles.num_particles
+    depth = np.zeros(size, np.int64)  # Counted from the particles, in the depth limit's unit.
+    levels = [
+        _root(growth, particles),
+        growth.level(
+            particles.states, 1, depth, np.arange(size), particles.chance_reach, keeps_ends=True
+        ),
+    ]
+    first = 1
+    while True:
+        level, number = levels[-1], len(levels)
         num_seen = first + level.size
         if num_seen > max_histories:
             raise TooManyHistoriesError(
                 f"{particles.game}: more than max_histories={max_histories:,} histories below "
                 f"{particles.num_particles:,} particles ({num_seen:,} seen, the last one at depth "
-                f"{number}). Give fewer particles or a smaller depth limit than {depth_limit}."
+                f"{number - 1}). Give fewer particles or a smaller depth limit than {depth_limit}."
             )
-        player = columns[-1]["player"]
+        player = level.columns["player"]
         is_leaf = (depth >= depth_limit.value) & (player >= 0)
         if further is not None:
-            is_leaf &= ~further(columns[-1]["infoset_key"])
+            is_leaf &= ~further(level.columns["infoset_key"])
         grows = np.flatnonzero((player != TERMINAL_PLAYER) & ~is_leaf)
-        before = level.states.take(torch.from_numpy(grows))
-        children = rules.expand(before)
-        parent = grows[children.parent.numpy()]
-        steps = depth_of_steps(rules, depth_limit, before, children.states, children.parent)
-        depth = depth[parent] + steps
-        reach = level.chance_reach[parent] * children.probability.numpy()
-        level = Level(children.states, first + parent, children.action.numpy(), reach)
-        first, number = num_seen, number + 1
-    return histories_of(particles.game, columns), type(batches[0]).concatenate(batches)
+        if not len(grows):
+            break
+        states, reach = level.states, level.columns["chance_reach"][grows]
+        if len(grows) < level.size:
+            states = states.take(torch.from_numpy(grows))
+        parts = growth.below(states, first + grows, reach, number, keeps_ends=True)
+        levels.append(Level.joined(list(parts)))
+        parent = levels[-1].columns["parent"] - first
+        steps = depth_of_steps(
+            rules, depth_limit, level.states, levels[-1].states, torch.from_numpy(parent)
+        )
+        depth, first = depth[parent] + steps, num_seen
+    states = type(levels[0].states).concatenate([level.states for level in levels])
+    return histories_of(particles.game, [level.columns for level in levels]), states
 
 
-def _root_columns(rules: Rules, keys: InfosetKeys, particles: Particles) -> dict[str, np.ndarray]:
+def _root(growth: Growth, particles: Particles) -> Level:
     """History 0: chance acts, in a public state of its own."""
     nothing = np.full(1, -1)
-    root = Level(particles.states.take(slice(1)), nothing, nothing, np.ones(1))
-    columns = root.columns(rules, keys, 0)
+    one = particles.states.take(slice(1))
+    columns = growth.level(one, 0, nothing, nothing, np.ones(1)).columns
     columns["player"] = np.full_like(columns["player"], CHANCE_PLAYER)
     # Any other key than that of the particles' public state.
     columns["public_key"] = columns["public_key"] ^ 1
-    return columns
+    return Level(rules_of(particles.game).initial_state(), columns)

@@ -19,7 +19,7 @@ from spiel_dl.tree.histories import (
     refuse_state,
 )
 from spiel_dl.tree.information_states import information_string_function
-from spiel_dl.tree.size_limit import BYTES_PER_STRING, SizeLimit
+from spiel_dl.tree.size_limit import SizeLimit
 
 _ZERO_SUM_TOLERANCE = 1e-9
 _MAX_ACTION = np.iinfo(np.int32).max
@@ -68,23 +68,22 @@ class Walk:
         self._chance_reach = array.array("d")
         self._utility = array.array("d")
         self._keys = (array.array("q"), array.array("q"))
-        self._strings: tuple[dict[int, str], dict[int, str]] = ({}, {})
-        self._string_bytes = 0
         self._idle_keys_valid = True
         # Whether all idle players so far were told the mover's label, see `_is_movers_label`.
         self._all_movers_labels = True
         self._information_string = information_string_function(game)
+        self._stack: list[_Visit] = [(game.new_initial_state(), -1, 0, -1, 1.0, False)]
 
-    def run(self, limit: SizeLimit) -> None:
-        """Visits every history."""
-        stack: list[_Visit] = [(self._game.new_initial_state(), -1, 0, -1, 1.0, False)]
-        while stack:
+    def run(self, limit: SizeLimit, most: float = math.inf) -> bool:
+        """Goes on until every history, or so many, are visited; returns whether all are."""
+        stack = self._stack
+        while stack and len(self._parent) < most:
             state, parent, depth, action, reach, is_last = stack.pop()
             index = len(self._parent)
             if index >= limit.max_histories:
                 limit.refuse(index, depth)
             if index % _LOOK_EVERY == 0:
-                limit.look(index, depth, self._string_bytes)
+                limit.look(index, depth)
             # Before the game is asked anything, so that its errors name this history.
             self._parent.append(parent)
             self._depth.append(depth)
@@ -114,6 +113,7 @@ class Walk:
                 for choice in reversed(self._decision(state, player)):
                     stack.append((state, index, depth, choice, reach, is_last))
                     is_last = False
+        return not stack
 
     def actions(self) -> list[int]:
         """The actions to the history that was visited last."""
@@ -143,7 +143,6 @@ class Walk:
             idle_keys_valid=self._idle_keys_valid and not self._all_movers_labels,
             public_key=None,
             rounds_over=None,
-            infoset_strings=self._strings,
         )
 
     def _decision(self, state: pyspiel.State, player: int) -> list[int]:
@@ -156,12 +155,8 @@ class Walk:
             check_mover(self._game, player, self.actions())
         actions: list[int] = state.legal_actions()
         string = self._information_string(state, player)
-        key = hash(string)
-        self._keys[player].append(key)
+        self._keys[player].append(hash(string))
         self._keys[1 - player].append(self._idle_key(state, 1 - player, string))
-        if key not in self._strings[player]:
-            self._strings[player][key] = string
-            self._string_bytes += len(string) + BYTES_PER_STRING
         if not actions:
             refuse_state(self._game, self.actions(), f"has no legal actions for player {player}")
         self._check_actions("legal actions", actions)

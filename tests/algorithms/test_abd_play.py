@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.algorithms.abd_play import ABDPlayPolicy, PortfolioConfig
 from spiel_dl.games.features import num_features
@@ -10,7 +11,7 @@ from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.late_policy import LatePolicy
 from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.policies.policy_network import PolicyNetwork
-from spiel_dl.policies.small_policies import HighestActionPolicy, UniformPolicy
+from spiel_dl.policies.small_policies import UniformPolicy
 from spiel_dl.search.policy_rows import rows_of
 from spiel_dl.search.rollout_values import ByRollouts
 from spiel_dl.search.spec import Root
@@ -172,13 +173,17 @@ def test_searches_that_end_above_their_tolerance_are_counted():
     assert counts == [1, 0, 0]
 
 
+class Asked(openspiel_policy.Policy):
+    """Answers one state at a time."""
+
+
 def test_bad_input_is_refused():
     with pytest.raises(ValueError, match="max_kept=0 must be at least 1"):
         ABDPlayPolicy(GAME, MODEL, [OWN], LIMIT, max_kept=0)
     with pytest.raises(ValueError, match="portfolios of 0 and 1 strategies"):
         ABDPlayPolicy(GAME, MODEL, [], LIMIT)
-    with pytest.raises(ValueError, match="HighestActionPolicy does not answer many states"):
-        ABDPlayPolicy(GAME, HighestActionPolicy(GAME, [0, 1]), [OWN], LIMIT)
+    with pytest.raises(ValueError, match="Asked does not answer many states"):
+        ABDPlayPolicy(GAME, Asked(GAME, [0, 1]), [OWN], LIMIT)
     with pytest.raises(ValueError, match="first of `own` must be"):
         ABDPlayPolicy(GAME, MODEL, [MODEL], LIMIT)
     with pytest.raises(ValueError, match="has no Rules"):

@@ -57,6 +57,28 @@ def test_leduc_against_the_uniform_policy(plies, expected, exact):
     assert found == pytest.approx(expected, abs=0.006)
 
 
+@pytest.mark.parametrize(
+    ("p", "utility", "exploitable"), [(0.0, 1 / 18, 0.0), (0.5, 1 / 2, 4 / 9), (1.0, 1 / 2, 5 / 18)]
+)
+def test_kuhn_poker_beside_the_authors_log(p, utility, exploitable):
+    """Theirs: milecdav/open_spiel_w_papers, log of 2026-04-18; two moves, the uniform model.
+
+    At p = 0 the same. At p = 0.5 theirs responds as at p = 1, and what both maximise is less.
+    """
+    tree = GameTree.from_game("kuhn_poker")
+    model = ArrayPolicy.uniform(tree)
+    response = CDRNRPolicy(
+        tree, 0, model, DepthLimit(moves=2), p=p, gadget="resolving", exact=True
+    ).to_array_policy()
+    gain, lost = checks.gain_and_exploitability(tree, response, model)
+    theirs = utility + 1 / 18  # above the game's value
+    if p in (0.0, 1.0):
+        assert gain == pytest.approx(theirs)
+    if p == 0.0:
+        assert lost == pytest.approx(exploitable, abs=1e-9)
+    assert p * gain - (1 - p) * lost >= p * theirs - (1 - p) * exploitable - 1e-9
+
+
 @pytest.mark.parametrize("game", checks.GAMES)
 def test_joint_steps_are_optimal_and_safe(game, tmp_path):
     tree = checks.load(game, tmp_path)

@@ -46,8 +46,7 @@ def test_action_values_are_those_of_the_blueprint(game_string, num_rollouts):
         for action in actions:
             state.apply_action(action)
         player = state.current_player()
-        key = policy.source.keys.of_state(state, player)
-        history = int(np.flatnonzero(tree.infoset_key[player] == key)[0])
+        history = int(tree.first_history[player][tree.find_infoset(state, player)])
         values = exact_values(tree, blueprint, history, player)
         blueprints = np.array(list(table.action_probabilities(state).values()))
         weights = blueprints * np.exp(3.0 * values)
@@ -78,7 +77,7 @@ def test_an_action_that_its_player_never_makes_hides_nothing_of_the_opponent():
     policy = MirrorDescentPolicy(tree.game, blueprint, config)
     policy.action_probabilities(state)
     [found] = policy.kept.values()
-    history = int(np.flatnonzero(tree.infoset_key[0] == policy.source.keys.of_state(state, 0))[0])
+    history = int(tree.first_history[0][tree.find_infoset(state, 0)])
     np.testing.assert_allclose(found.values, exact_values(tree, blueprint, history, 0), atol=0.02)
 
 

@@ -14,6 +14,7 @@ from experiments.verdicts import FAILS, OPEN, PARTLY, REPRODUCED
 from spiel_dl.algorithms import exploitability
 from spiel_dl.algorithms.rnr import RNRPolicy
 from spiel_dl.runs.workspace import Workspace
+from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree import DepthLimit
 
 
@@ -84,3 +85,13 @@ def test_kuhn_from_end_to_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     both, first, second = list(tables.values())[:3]
     assert list(tables)[1:3] == [f"Gain at equal exploitability, p = 0.5, player {p}" for p in "01"]
     assert both.rows == first.rows == second.rows
+
+
+def test_a_tolerance_is_a_part_of_what_a_best_response_gains(tmp_path: Path) -> None:
+    """Efforts take shares of the game's largest utility."""
+    settings = Settings(("leduc",), ("late:uniform",), (0,))
+    study = Study(settings, Workspace(tmp_path / "work"))
+    responder = study.responder("kuhn", "uniform", 0)
+    effort = Effort(tolerance=responder.tolerance(1e-3))
+    allowed = effort.allowed_gap(responder.tree.utility_range)
+    assert allowed == pytest.approx(1e-3 * responder.best_gain)

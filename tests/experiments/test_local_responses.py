@@ -71,5 +71,5 @@ def test_local_responses_are_openspiels_games_own(tmp_path: Path) -> None:
 
 def test_local_responses_are_to_averages_of_cfr(tmp_path: Path) -> None:
     changed = study(LOCAL_RESPONSES, tmp_path, models=("uniform",))
-    with pytest.raises(ValueError, match=r"no models \['uniform'\]; give averages of CFR"):
+    with pytest.raises(ValueError, match=r"no models \['uniform'\]; give strategies of CFR"):
         LOCAL_RESPONSES.compute(changed)

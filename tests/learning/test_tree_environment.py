@@ -9,7 +9,7 @@ from spiel_dl.learning.tree_environment import TreeEnvironment, table_bytes
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.network_policy import FineTuning, NetworkPolicy
 from spiel_dl.policies.policy_network import PolicyNetwork
-from spiel_dl.tree import GameTree, available_memory
+from spiel_dl.tree import GameTree, size_limit
 from spiel_dl.value_functions.random_strategies import random_strategy
 
 
@@ -95,6 +95,6 @@ def test_tables_that_do_not_fit_into_memory_are_refused(monkeypatch):
     numbers = sum(table.numel() * table.element_size() for table in tables)
     numbers += environment.history_tables()[1].numel() * 4
     assert numbers < table_bytes(tree) < 4 * numbers
-    monkeypatch.setattr(available_memory, "available_bytes", lambda: numbers)
+    monkeypatch.setattr(size_limit, "available_bytes", lambda: numbers)
     with pytest.raises(ValueError, match=r"9,457 histories, .* GiB are available; give the game"):
         TreeEnvironment(tree, 1)

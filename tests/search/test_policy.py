@@ -175,7 +175,9 @@ def test_cdrnr_that_never_trusts_its_model_is_continual_resolving(gadget):
     limit, values = DepthLimit(moves=2), ZeroValue()
     settings = {"gadget": gadget, "effort": Effort(30)}
     expected = ContinualResolvingPolicy(TREE, values, limit, **settings)
-    found = CDRNRPolicy(TREE, 0, MODEL, limit, p=0.0, value_function=values, **settings)
+    found = CDRNRPolicy(
+        TREE, 0, MODEL, limit, p=0.0, value_function=values, scheme="block", **settings
+    )
     np.testing.assert_allclose(
         found.to_array_policy().strategies[0],
         expected.to_array_policy().strategies[0],

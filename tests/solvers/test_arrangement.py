@@ -54,21 +54,24 @@ def test_many_iterations_at_once_equal_single_ones_to_the_last_bit(variant, alte
     chosen, sizes = VARIANTS[variant], set()
     for seed in (0, 2):
         form = random_form(seed)
-        at_once, one_by_one = (
-            RegretMinimizer(form, chosen, alternating_updates=alternating) for _ in range(2)
+        at_once, one_by_one, on_threads = (
+            RegretMinimizer(form, chosen, alternating_updates=alternating, num_threads=threads)
+            for threads in (1, 1, 2)
         )
         game = at_once._arranged_game
         assert game is not None
         sizes.update(game.arrangements[1].groups[:, 3].tolist())
-        for minimizer in (at_once, one_by_one):
+        for minimizer in (at_once, one_by_one, on_threads):
             minimizer.set_range(0, np.array([0.5, 0.0, 2.0]))
         for num_iterations in (8, 30):
             at_once.run(num_iterations)
+            on_threads.run(num_iterations)
             for _ in range(num_iterations):
                 one_by_one.run(1)
-            for mine, other in zip(at_once.learned, one_by_one.learned, strict=True):
-                for array, expected in zip(mine, other, strict=True):
-                    assert array.tobytes() == expected.tobytes()
+            for player in (0, 1):
+                learned = (each.learned[player] for each in (at_once, on_threads, one_by_one))
+                for mine, threaded, expected in zip(*learned, strict=True):
+                    assert mine.tobytes() == threaded.tobytes() == expected.tobytes()
     # There were groups of less than a tile and of more.
     assert min(sizes) < 8 < 128 < max(sizes)
 

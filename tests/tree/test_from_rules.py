@@ -5,7 +5,7 @@ import pyspiel
 import pytest
 
 import spiel_dl.games  # noqa: F401 - registers the games
-from spiel_dl.tree import GameTree, from_openspiel, public_states
+from spiel_dl.tree import GameTree, from_openspiel, public_states, twins
 from spiel_dl.tree.public_states import PublicStates
 
 SMALL_GAMES = [
@@ -68,3 +68,54 @@ def test_goofspiel_5_has_few_public_tensors_and_many_closures():
         (public_states.common_knowledge(tree), [7, 44, 248]),
     ):
         assert [int((partition.depth == 2 * rounds).sum()) for rounds in (1, 2, 3)] == expected
+
+
+TWINS = [
+    "goofspiel(imp_info=True,num_cards=4,points_order=descending)",
+    "goofspiel(imp_info=True,num_cards=3,points_order=random,returns_type=point_difference)",
+    "battleship(board_width=2,board_height=2,ship_sizes=[2],ship_values=[3],num_shots=2)",
+    "liars_dice(dice_sides=3)",
+]
+
+
+@pytest.mark.parametrize("game_string", TWINS)
+def test_a_game_of_openspiel_is_the_same_by_its_twin(
+    game_string: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    walked = GameTree.from_game(game_string)
+    monkeypatch.setattr(from_openspiel, "_FEW", 10)
+    ours = GameTree.from_game(game_string)
+    for name in ("parent", "depth", "action", "player", "infoset", "sequence", "utility"):
+        np.testing.assert_array_equal(getattr(ours, name), getattr(walked, name), err_msg=name)
+    assert (ours.infoset_key != walked.infoset_key).any(), "it was not walked"
+    np.testing.assert_allclose(ours.chance_reach, walked.chance_reach, rtol=1e-15)
+    for name in ("of_history", "parent", "augmented_infoset"):
+        np.testing.assert_array_equal(
+            getattr(ours.public_states, name), getattr(walked.public_states, name), err_msg=name
+        )
+    for player in (0, 1):
+        assert ours.infoset_string(player, 1) == walked.infoset_string(player, 1)
+
+
+def test_a_game_without_a_twin_is_walked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(from_openspiel, "_FEW", 10)
+    monkeypatch.setitem(twins._TWINS, "liars_dice", lambda _: "python_liars_dice(dice_sides=2)")
+    assert GameTree.from_game("liars_dice(dice_sides=3)").num_histories > 10
+    for given in ("goofspiel", "goofspiel(imp_info=True,num_cards=4,num_turns=3)", "kuhn_poker"):
+        assert twins.twin_string(from_openspiel.load_turn_based(given)) is None
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "goofspiel(num_cards=3,points_order=random,imp_info=False)",  # other infosets
+        "goofspiel(num_cards=3,points_order=descending,imp_info=True)",  # other chance
+        "goofspiel(num_cards=4,points_order=random,imp_info=True)",  # other actions
+        "goofspiel(num_cards=3,points_order=random,imp_info=True,returns_type=point_difference)",
+    ],
+)
+def test_other_games_are_no_twins(other: str) -> None:
+    ours = pyspiel.load_game("python_goofspiel_ii(num_cards=3)")
+    same = from_openspiel.load_turn_based("goofspiel(num_cards=3,imp_info=True)")
+    assert twins.is_twin(same, ours)
+    assert not twins.is_twin(from_openspiel.load_turn_based(other), ours)

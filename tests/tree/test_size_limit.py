@@ -9,10 +9,10 @@ import sys
 import pytest
 
 import spiel_dl.games  # noqa: F401 - registers the games
-from spiel_dl.tree import GameTree, available_memory, size_limit
+from spiel_dl.tree import GameTree, size_limit
 from spiel_dl.tree.from_openspiel import load_turn_based
 from spiel_dl.tree.histories import TooManyHistoriesError
-from spiel_dl.tree.size_limit import SizeLimit, estimate_histories
+from spiel_dl.tree.size_limit import estimate_histories
 
 HOPELESS = [
     "phantom_ttt",
@@ -50,23 +50,18 @@ def test_the_lower_bound_is_below_and_the_average_near(
     assert 0.5 < many.mean / num_histories < 2.0
 
 
-def test_the_limit_by_memory_counts_strings(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_limit_by_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(size_limit, "_SECONDS_UNTIL_LARGE", 0.0)
     room = 20_000 * size_limit.BYTES_PER_HISTORY
-    monkeypatch.setattr(available_memory, "available_bytes", lambda: int(room / 0.8))
-    # 9,457 histories fit into room for 20,000, with the strings of 936 infosets.
+    monkeypatch.setattr(size_limit, "available_bytes", lambda: int(room / 0.8))
     assert GameTree.from_game("leduc_poker").num_histories == 9457
     with pytest.raises(TooManyHistoriesError, match=r"enough for (20,000|19,999) at about 200"):
         GameTree.from_game("goofspiel(num_cards=5,imp_info=True,points_order=descending)")
-    limit = SizeLimit(load_turn_based("kuhn_poker"), None)
-    limit.look(10_000, depth=3)
-    with pytest.raises(TooManyHistoriesError, match=r"fit into memory \(10,000 seen"):
-        limit.look(10_000, depth=3, extra_bytes=room)
 
 
 def test_an_explicit_limit_counts_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(size_limit, "_SECONDS_UNTIL_LARGE", 0.0)
-    monkeypatch.setattr(available_memory, "available_bytes", lambda: 1000)
+    monkeypatch.setattr(size_limit, "available_bytes", lambda: 1000)
     assert GameTree.from_game("leduc_poker", max_histories=9457).num_histories == 9457
     with pytest.raises(TooManyHistoriesError, match=r"max_histories=9,456 .*\(9,456 seen"):
         GameTree.from_game("leduc_poker", max_histories=9456)
@@ -74,11 +69,11 @@ def test_an_explicit_limit_counts_alone(monkeypatch: pytest.MonkeyPatch) -> None
         GameTree.from_game("leduc_poker", max_histories=0)
 
 
-def test_a_level_of_rules_that_does_not_fit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Before its states are joined, whatever the number of histories may be."""
-    monkeypatch.setattr(available_memory, "available_bytes", lambda: 100_000)
-    monkeypatch.setattr(size_limit, "_SMALL_LEVEL", 0)
-    with pytest.raises(TooManyHistoriesError, match=r"histories of depth \d+ alone take .* GiB"):
+def test_states_that_do_not_fit_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the number of histories may be."""
+    monkeypatch.setattr(size_limit, "_SECONDS_UNTIL_LARGE", 0.0)
+    monkeypatch.setattr(size_limit, "available_bytes", lambda: 50_000)
+    with pytest.raises(TooManyHistoriesError, match=r"states of its histories of depth \d+ alone"):
         GameTree.from_game(
             "python_battleships(board_width=2,board_height=2,ship_sizes=[2])", max_histories=10**9
         )
@@ -107,17 +102,16 @@ def test_states_are_kept_for_the_way_only() -> None:
 def test_available_memory_is_the_smallest_of_what_is_known(
     monkeypatch: pytest.MonkeyPatch, tmp_path
 ) -> None:
-    meminfo, process = tmp_path / "meminfo", tmp_path / "statm"
+    meminfo = tmp_path / "meminfo"
     meminfo.write_text("MemTotal: 9000 kB\nMemAvailable:    5000 kB\n")
     (tmp_path / "memory.max").write_text("max\n")
-    monkeypatch.setattr(available_memory, "_MEMINFO", meminfo)
-    monkeypatch.setattr(available_memory, "_PROCESS", process)
-    monkeypatch.setattr(available_memory, "_CGROUP", tmp_path)
-    assert available_memory.available_bytes() == 5000 * 1024
+    monkeypatch.setattr(size_limit, "_MEMINFO", meminfo)
+    monkeypatch.setattr(size_limit, "_CGROUP", tmp_path)
+    assert size_limit.available_bytes() == 5000 * 1024
     (tmp_path / "memory.max").write_text("3000000\n")
     (tmp_path / "memory.current").write_text("1000000\n")
     (tmp_path / "memory.stat").write_text("anon 900000\ninactive_file 100000\n")
-    assert available_memory.available_bytes() == 2_100_000
+    assert size_limit.available_bytes() == 2_100_000
     meminfo.unlink()
     (tmp_path / "memory.max").unlink()
-    assert available_memory.available_bytes() > 2**20, "half of the machine's memory"
+    assert size_limit.available_bytes() > 2**20, "half of the machine's memory"

@@ -1,0 +1,232 @@
+"""CFR and CFR+ iterations beside published times of GPU solvers, in their seven games.
+
+Published are milliseconds per iteration of vanilla CFR: of NoRegret on a GPU and on a CPU, and of
+OpenSpiel's C++ (arXiv 2605.14277, the authors' own measurement; games and sizes are those of their
+repository, uoftcprg/noregret). Ours are medians over rounds, on one and on two threads of this
+machine. Where an iteration of OpenSpiel's C++ takes less than seconds, each iteration is held
+against its, from the same regrets and strategies.
+
+*Bandwidth* is what memory allows: an iteration has to read both orientations of the payoffs and, of
+every sequence, to read and write what is learned, at the rate at which this machine copies memory.
+
+  python experiments/benchmarks/gpu_solvers.py --output=results/benchmarks
+"""
+
+import gc
+import resource
+import statistics
+from typing import Any, NamedTuple
+
+import common
+import numpy as np
+import pyspiel
+
+from spiel_dl.algorithms import cfr
+from spiel_dl.runs.reports import Report, Table
+from spiel_dl.solvers.best_response import realization_plan
+from spiel_dl.solvers.regret_minimization import RegretMinimizer
+from spiel_dl.tree import GameTree
+
+Strings = list[list[str]]
+_GOOFSPIEL = "goofspiel(imp_info=True,num_cards={},points_order=descending)"
+_BATTLESHIP = (
+    "battleship(board_height=3,board_width=2,ship_sizes=[{}],ship_values=[{}],num_shots=3)"
+)
+SOLVERS = {"CFR": cfr.CFRSolver, "CFR+": cfr.CFRPlusSolver}
+THREADS = (1, 2)
+SOURCE = "arXiv 2605.14277"
+# Compared are so many iterations, in games of at most so many histories.
+NUM_ITERATES = 5
+MOST_COMPARED = 1_000_000
+# What an iteration moves, at least. Of a player's payoff: its value and its column. Of a sequence:
+# regret, strategy, realization and average are read and written, its value is written and read.
+BYTES_OF_PAYOFF, BYTES_OF_SEQUENCE = 12, 10 * 8
+
+
+class Game(NamedTuple):
+    """A game, its number of histories, and published milliseconds per iteration."""
+
+    string: str
+    num_histories: int
+    gpu: float
+    cpu: float
+    openspiel: float
+
+
+GAMES = {
+    "Kuhn": Game("kuhn_poker", 58, 7.58, 0.87, 0.035),
+    "Leduc": Game("leduc_poker", 9_457, 10.58, 1.47, 11.4),
+    "liar's dice 1x6": Game("liars_dice", 294_883, 13.67, 4.45, 46),
+    "goofspiel 6": Game(_GOOFSPIEL.format(6), 969_523, 12.27, 7.07, 785),
+    "battleship 3x2 [2]": Game(_BATTLESHIP.format("2", "4"), 2_271_795, 11.95, 45, 4_351),
+    "battleship 3x2 [2;2]": Game(_BATTLESHIP.format("2;2", "4;4"), 27_097_919, 26, 279, 38_900),
+    "goofspiel 7": Game(_GOOFSPIEL.format(7), 47_506_635, 16.8, 174, 36_100),
+}
+
+
+def bandwidth(num_megabytes: int = 256) -> float:
+    """Bytes per second that one core reads and writes when it copies memory."""
+    source = np.ones(num_megabytes * 2**17)
+    target = np.empty_like(source)
+    found = [common.timed(lambda: np.copyto(target, source))[1]["seconds"] for _ in range(5)]
+    return 2 * source.nbytes / min(found)
+
+
+def state_of_openspiel(solver: Any, tree: GameTree, strings: Strings) -> list[np.ndarray]:
+    """For each player, cumulative regrets, summed plans and current strategy: float64 [3, S].
+
+    OpenSpiel sums plans once for each history of an infoset.
+    """
+    parts = solver.__getstate__().partition("[SolverValuesTable]\n")[2].split("<~>")
+    rows, found = dict(zip(parts[::2], parts[1::2], strict=True)), []
+    for player, of_player in enumerate(strings):
+        treeplex = tree.treeplexes[player]
+        numbers = np.ones((3, treeplex.num_sequences))
+        for infoset, string in enumerate(of_player):
+            for row, text in zip(numbers, rows[string].split(";")[1:], strict=True):
+                row[treeplex.sequences(infoset)] = [float.fromhex(x) for x in text.split(",")]
+        numbers[1, 1:] /= np.repeat(tree.infoset_sizes[player], treeplex.num_actions)
+        found.append(numbers)
+    return found
+
+
+def largest_difference(tree: GameTree, name: str) -> dict[str, float]:
+    """Of regrets and averages, after iterations from the same state, from those of OpenSpiel's C++.
+
+    OpenSpiel's solver goes on from its own state: where regrets tie in exact arithmetic, its
+    rounding noise decides the next strategy. Player 1 answers player 0's new strategy there. Also
+    its milliseconds per iteration.
+    """
+    theirs = {"CFR": pyspiel.CFRSolver, "CFR+": pyspiel.CFRPlusSolver}[name](tree.game)
+    ours = RegretMinimizer(tree.sequence_form, SOLVERS[name].variant, alternating_updates=False)
+    strings: Strings = [
+        [tree.infoset_string(player, infoset) for infoset in range(tree.num_infosets(player))]
+        for player in (0, 1)
+    ]
+    difference, seconds = 0.0, []
+    after = state_of_openspiel(theirs, tree, strings)
+    for iteration in range(NUM_ITERATES):
+        before = after
+        seconds.append(common.timed(theirs.evaluate_and_update_policy)[1]["seconds"])
+        after = state_of_openspiel(theirs, tree, strings)
+        for player, of_first in ((0, before[0]), (1, after[0])):
+            state = ours.state()
+            state["iteration"][:] = state["num_averaged"][:] = iteration
+            for each, strategy in enumerate((of_first[2], before[1][2])):
+                state[f"regret_{each}"], state[f"average_{each}"] = before[each][:2]
+                state[f"strategy_{each}"] = strategy
+                state[f"realization_{each}"] = realization_plan(tree.treeplexes[each], strategy)
+            ours.load_state(state)
+            ours.run(1)
+            learned, expected = ours.learned[player], after[player]
+            for mine, other in ((learned.regret, expected[0]), (learned.average, expected[1])):
+                difference = max(difference, float(np.abs(mine - other)[1:].max()))
+    return {"difference": difference, "openspiel_here": 1e3 * statistics.median(seconds)}
+
+
+def iteration(tree: GameTree, name: str, rounds: int, seconds: float) -> dict[str, float]:
+    """Milliseconds per iteration on each number of threads: medians of rounds."""
+    solvers = {threads: SOLVERS[name](tree, num_threads=threads) for threads in THREADS}
+    found = [
+        {
+            str(threads): 1e3 * common.seconds_per_call(solver.run, seconds)
+            for threads, solver in solvers.items()
+        }
+        for _ in range(rounds)
+    ]
+    return common.medians(found)
+
+
+def rows_of(
+    label: str, game: Game, rounds: int, seconds: float, rate: float
+) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """A game's rows: its times by each solver, and how it was compiled."""
+    tree, compiled = common.timed(lambda: GameTree.from_game(game.string))
+    form, of_form = common.timed(lambda: tree.sequence_form)
+    if tree.num_histories != game.num_histories:
+        raise RuntimeError(f"{game.string} has {tree.num_histories:,} histories, not as published")
+    num_sequences = sum(treeplex.num_sequences for treeplex in form.treeplexes)
+    num_bytes = 2 * form.payoffs.nnz * BYTES_OF_PAYOFF + num_sequences * BYTES_OF_SEQUENCE
+    rows = []
+    for name in SOLVERS:
+        here = iteration(tree, name, rounds, seconds)
+        row = {
+            "game": label,
+            "solver": name,
+            "one": here["1"],
+            "two": here["2"],
+            "bandwidth": 1e3 * num_bytes / rate,
+            "gpu": game.gpu,
+            "cpu": game.cpu,
+            "openspiel": game.openspiel,
+        }
+        if tree.num_histories <= MOST_COMPARED:
+            row |= largest_difference(tree, name)
+        rows.append(row)
+    compiling = {
+        "game": f"`{game.string}`",
+        "histories": tree.num_histories,
+        "payoffs": form.payoffs.nnz,
+        "sequences": num_sequences,
+        "seconds": compiled["seconds"] + of_form["seconds"],
+        "processor": compiled["processor"] + of_form["processor"],
+        "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20,
+    }
+    return rows, compiling
+
+
+def measure(*, rounds: int = 3, seconds: float = 0.5, games: str = ",".join(GAMES)) -> Report:
+    """Measures every game.
+
+    Args:
+      rounds: per figure.
+      seconds: at least, of each number of threads in a round.
+      games: which of them, by name and in the order of their size.
+    """
+    rate = bandwidth()
+    # What compiles loops and imports comes before what is timed.
+    for solver in SOLVERS.values():
+        for threads in THREADS:
+            solver("leduc_poker", num_threads=threads).run(10)
+    GameTree.from_game(_GOOFSPIEL.format(6))
+    times, compiling = [], []
+    for label in games.split(","):
+        rows, how = rows_of(label, GAMES[label], rounds, seconds, rate)
+        times += rows
+        compiling.append(how)
+        gc.collect()
+    of_cfr = [row for row in times if row["solver"] == "CFR"]
+    ahead = sum(min(row["one"], row["two"]) < row["gpu"] for row in of_cfr)
+    compared = [row["difference"] for row in times if "difference" in row]
+    apart = f"{max(compared):.1e}" if compared else "not compared"
+    return Report(
+        "Beside published times of GPU solvers",
+        [
+            f"Published times: {SOURCE}, vanilla CFR, on their machines; all others on this one. "
+            f"Medians of {rounds} rounds. One core copies memory at {rate / 1e9:.1f} GB/s. "
+            f"Largest difference of regrets and averages from OpenSpiel's C++ in {NUM_ITERATES} "
+            f"iterations, in games of at most {MOST_COMPARED:,} histories: {apart}.",
+        ],
+        {
+            "One iteration, both players updated, milliseconds": Table.of(
+                times,
+                one="one thread",
+                two="two threads",
+                bandwidth="one core's bandwidth allows",
+                gpu=f"GPU, {SOURCE}",
+                cpu=f"CPU, {SOURCE}",
+                openspiel=f"OpenSpiel C++, {SOURCE}",
+                difference="largest difference from OpenSpiel",
+                openspiel_here="OpenSpiel C++, here",
+            ),
+            "From game string to sequence form": Table.of(
+                compiling, processor="processor seconds", peak="peak memory so far, GiB"
+            ),
+        },
+        verdict=f"On at most two threads, CFR is ahead of the published GPU column in {ahead} of "
+        f"{len(of_cfr)} games.",
+    )
+
+
+if __name__ == "__main__":
+    common.run(measure, threads=2)
