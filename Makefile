@@ -74,7 +74,8 @@ lint: $(VENV)/installed
 	@# The games lie beside the package, so types and imports are checked where setup.py puts them.
 	rm -rf build/lint
 	$(BIN)/python setup.py --quiet build_py --build-lib build/lint
-	cp -r experiments build/lint && rm -r build/lint/experiments/benchmarks build/lint/experiments/referees
+	cp -r experiments build/lint
+	rm -r build/lint/experiments/benchmarks build/lint/experiments/referees  # Peers are not installed. build/lint/experiments/referees
 	cd build/lint && MYPYPATH=../../run ../../$(BIN)/mypy --config-file ../../pyproject.toml \
 	    -p spiel_dl -p experiments -m reproduce
 	cd build/lint && ../../$(BIN)/lint-imports --config ../../pyproject.toml

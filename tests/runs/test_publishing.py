@@ -168,7 +168,7 @@ def test_errors(trained: Path, models: Path, tmp_path: Path, monkeypatch: Any) -
         publish(tmp_path, models, "one")
     with pytest.raises(ValueError, match=r"policy=-1\.0 must not be negative"):
         Tolerance(policy=-1.0)
-    with pytest.raises(ValueError, match="num_games=3 must be at least 2 and even"):
+    with pytest.raises(ValueError, match="num_games=3 must be a whole number, at least 2 and even"):
         publish(trained / "ppo", models, "one", num_games=3)
     for name in (FINISHED_FILE, "metrics.jsonl"):
         path = trained / "ppo" / name
