@@ -75,7 +75,8 @@ lint: $(VENV)/installed
 	rm -rf build/lint
 	$(BIN)/python setup.py --quiet build_py --build-lib build/lint
 	cp -r experiments build/lint
-	rm -r build/lint/experiments/benchmarks build/lint/experiments/referees  # Peers are not installed. build/lint/experiments/referees
+	@# What starts peers imports what is not installed here.
+	rm -r build/lint/experiments/benchmarks build/lint/experiments/referees
 	cd build/lint && MYPYPATH=../../run ../../$(BIN)/mypy --config-file ../../pyproject.toml \
 	    -p spiel_dl -p experiments -m reproduce
 	cd build/lint && ../../$(BIN)/lint-imports --config ../../pyproject.toml
