@@ -151,13 +151,14 @@ def told_of(
 
 
 def _judge(tables: Tables) -> Judgement:
-    """By CDRNR as it is defined, or else by path, and SES; other methods are told.
+    """By CDRNR as it is defined, else by path, else by another gadget, and SES; others are told.
 
     What RNR does not reach, nothing can: there it is open whether CDRNR gains as much.
     """
     rows, points = tables[_CLAIMS], tables[POINTS]
     names = {row["method"] for row in points}
-    own = next(name for name in map(sweeps.cdrnr_name, _OF_THE_PAPER) if name in names)
+    wanted = [*map(sweeps.cdrnr_name, _OF_THE_PAPER), *sorted(names)]
+    own = next(name for name in wanted if name in names and name.startswith("CDRNR"))
     parts: dict[str, bool | None] = {}
     counts = []
 

@@ -318,7 +318,7 @@ def test_policies_do_not_change_with_later_steps() -> None:
     ("changes", "message"),
     [
         ({"batch_size": 0}, "batch_size=0 must be positive"),
-        ({"learning_rate": math.nan}, "learning_rate=nan must be positive and finite"),
+        ({"learning_rate": math.nan}, "learning_rate=nan must be above 0 and at most 1"),
         ({"eta": -1.0}, "eta=-1.0 must be finite and not negative"),
         ({"period": 0}, "period=0 must be positive"),
         ({"target_averaging": 0.0}, "target_averaging=0.0 must be above 0"),

@@ -105,8 +105,9 @@ def test_sweeps_end_where_theory_says() -> None:
 
 def test_claims_by_hand() -> None:
     def points(*triples: tuple[float, float, float]) -> list[dict[str, float]]:
-        names = ("parameter", "gain", "exploitability")
-        return [dict(zip(names, triple, strict=True)) for triple in triples]
+        names = ("parameter", "gain", "exploitability", "percent")
+        # A best response gains 4.4.
+        return [dict(zip(names, (*x, 100 * x[1] / 4.4), strict=True)) for x in triples]
 
     claims = check_claims(
         {
@@ -115,11 +116,15 @@ def test_claims_by_hand() -> None:
             "CDRNR, joint": points((0.3, 1.9, 0.1), (0.5, 3.0, 1.0)),
             "RNR": points((0.3, 2.1, 0.2), (0.4, 2.2, 1.5)),
             "SES": points((0.0, 0.5, 0.0), (1.0, 1.2, 2.0)),
+            # Neither method is as exploitable as the mix.
+            response_sweeps.MIX: points((0.5, 3.0, 5.0)),
         }
     )
     assert [(claim["ours"], claim["holds"]) for claim in claims] == [
         (1.9, "no"),
+        (1.9, "no"),
         (2.1, "yes"),
+        (2.1, "no"),
         (1.2, "no"),
         (pytest.approx(0.3 * 1.9 - 0.7 * 0.1), "yes"),
         (pytest.approx(0.4 * 2.2 - 0.6 * 1.5), "no"),

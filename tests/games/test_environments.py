@@ -203,12 +203,10 @@ def test_nothing_looks_at_values_on_the_host(game_rules):
     """Tensors on the meta device have no values, so whoever asks for one fails."""
     environment = BatchedEnvironment(game_rules, 3)
     environment._roots = game_rules.initial_state(3, "meta")
-    environment._player_one_hots = torch.eye(2, device="meta")
     environment._uniform = lambda n: torch.zeros((n, 3), dtype=torch.float64, device="meta")
     environment._go_on(environment._roots)
     finished, returns = environment.step(environment.sample_random_actions())
-    outputs = [finished, returns, environment.features()]
-    outputs += [environment.information_state_tensor(1), environment.legal_actions()]
+    outputs = [finished, returns, environment.features(), environment.legal_actions()]
     assert {output.device.type for output in outputs} == {"meta"}
 
 

@@ -72,7 +72,7 @@ def test_gradients_are_clipped() -> None:
 def test_wrong_rates_are_refused(rate: float) -> None:
     with pytest.raises(ValueError, match=f"final_learning_rate={rate} must be None, or positive"):
         NetworkConfig(learning_rate=0.1, final_learning_rate=rate)
-    with pytest.raises(ValueError, match="learning_rate=inf must be positive and finite"):
+    with pytest.raises(ValueError, match="learning_rate=inf must be above 0 and at most 1"):
         LearningRate(math.inf)
     with pytest.raises(ValueError, match="cannot fall for 0 steps"):
         LearningRate(0.1, 0.01, 0)

@@ -145,7 +145,6 @@ FILES = [
         f"{TRAIN} --algorithm=critic --blueprint=nowhere",
         "cannot read the file nowhere: No such file",
     ),
-    Bad(f"{TRAIN} --game=chess", "information state tensors"),
     Bad("show.py --game=kuhn_poker --policy=uniform --moves=3 --output=folder", "a directory"),
     Bad("show.py --game=kuhn_poker --policy=uniform --moves=3 --output=file/a.html", "a file"),
     Bad("show.py --game=kuhn_poker --policy=uniform --moves=3 --output=", "--output is empty"),

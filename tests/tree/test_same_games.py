@@ -95,7 +95,7 @@ def test_a_file_that_was_written_anew_is_another_game(tmp_path: Path) -> None:
     ("call", "message"),
     [
         (lambda policy: dl.nash_conv(policy, "kuhn_poker"), "is no game but of type ArrayPolicy"),
-        (lambda _: dl.solve(None), "None is no game"),
+        (lambda _: dl.solve(None), "'None' is no game but of type NoneType"),
         (lambda _: dl.nash_conv("kuhn_poker", "uniform"), "'uniform' is no policy but of type str"),
         (lambda _: dl.Effort(variant=3), "variant=3 must be one of cfr"),
         (
