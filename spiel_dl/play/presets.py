@@ -70,7 +70,8 @@ PRESETS: dict[str, Preset] = {
     ),
     "battleships_2x2": Preset(_BATTLESHIPS.format(2, "[2]")),
     "battleships_3x3": Preset(_BATTLESHIPS.format(3, "[2;2]")),
-    "battleships_5x5": Preset(_BATTLESHIPS.format(5, "[3;2;2]")),
+    # With the default, so many moves are still nearly uniform after 30,000 steps.
+    "battleships_5x5": Preset(_BATTLESHIPS.format(5, "[3;2;2]"), {"rnad": {"eta": 0.02}}),
     "phantom_ttt": Preset("python_phantom_ttt", transformations="pure"),
     "dark_hex_3x3": Preset("python_dark_hex", transformations="pure"),
     "dark_hex_2x2": Preset("python_dark_hex(num_rows=2,num_cols=2)", transformations="pure"),

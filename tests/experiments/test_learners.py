@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import spiel_dl as dl
+from experiments.learners import opponents
 from experiments.learners.strength import STRENGTH, Run, Settings, Study, make_learner
 from spiel_dl.runs.workspace import Workspace
 
@@ -68,3 +69,21 @@ def test_goals_are_met_by_the_mean() -> None:
     judged = judge({"Means": means, "After the last step": rows})
     assert judged.verdict == "partly: 1 of 2 parts hold; not: rnad in leduc"
     assert judged.headline.startswith("rnad in leduc 0.31 (one seed); mmd in leduc 0.34")
+
+
+def test_returns_are_those_of_matches_and_goals_are_for_their_means(tmp_path: Path) -> None:
+    settings = opponents.Settings(
+        ("battleships_2x2",), "hunter", ("mmd",), (5, 6), num_steps=3, num_games=20
+    )
+    study = opponents.Study(settings, Workspace(tmp_path / "runs"))
+    report = opponents.OPPONENTS.report(study)
+    means, rows, ceiling = (list(table.rows) for table in report.tables.values())
+    learner = make_learner(Run("battleships_2x2", "mmd", 6))
+    learner.run(3)
+    game = str(learner.game)
+    for name in ("uniform", "hunter"):
+        match = dl.play_match(game, learner.policy(), dl.load_policy(name, game), 20, seed=6)
+        assert rows[1][name] == match.mean_return
+    assert means[0]["mean"] == (rows[0]["uniform"] + rows[1]["uniform"]) / 2
+    assert ceiling[0]["mean"] > 0
+    assert report.verdict.startswith("does not hold. "), "after three steps"

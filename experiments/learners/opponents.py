@@ -1,0 +1,221 @@
+"""Strength of learners in games too large to list: returns against uniform play and a script."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import itertools
+import statistics
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from experiments import experiment
+from experiments.experiment import Experiment, Row
+from experiments.learners.strength import Run, make_learner
+from experiments.settings import as_json, check_least, check_seeds
+from experiments.verdicts import Judgement, Tables, told, verdict
+from spiel_dl.play.matches import play_match
+from spiel_dl.play.presets import PRESETS
+from spiel_dl.play.registry import load_policy
+from spiel_dl.play.tally import student_half_width
+from spiel_dl.runs.learner_run import run_learner
+from spiel_dl.runs.reports import Report, Table
+from spiel_dl.runs.workspace import Workspace, file_name
+
+
+@dataclasses.dataclass(frozen=True)
+class Settings:
+    """Who learns what, and against whom it is measured.
+
+    Attributes:
+      presets: games, and settings for learners, by name.
+      script: the name of a scripted policy of these games.
+      algorithms: names of learners.
+      seeds: of each.
+      num_steps: learner steps of each.
+      num_games: of each match, half in each seat.
+      goal: the least mean return against uniform play, set before the seeds were run.
+    """
+
+    presets: tuple[str, ...]
+    script: str
+    algorithms: tuple[str, ...] = ("rnad", "mmd")
+    seeds: tuple[int, ...] = (2, 3, 4)
+    num_steps: int = 30_000
+    num_games: int = 8_192
+    goal: float = 0.8
+
+    def __post_init__(self) -> None:
+        check_seeds(self.seeds)
+        if not self.presets or set(self.presets) - set(PRESETS):
+            raise ValueError(f"presets={self.presets} must be some of {', '.join(PRESETS)}")
+        check_least(self, num_steps=1, num_games=2)
+
+
+class Study(experiment.Study[Settings]):
+    """Runs of all learners in all games with all seeds."""
+
+    num_threads = 1
+
+    @property
+    def runs(self) -> list[Run]:
+        """All of them, in the order of reports."""
+        chosen = self.settings
+        every = itertools.product(chosen.presets, chosen.algorithms, chosen.seeds)
+        return [Run(*each) for each in every]
+
+    def measured(self) -> list[dict[str, Any]]:
+        """A row of each run; finished runs are not done again."""
+        own = {
+            name: value
+            for name, value in as_json(self.settings).items()
+            if name in ("num_steps", "num_games", "script")
+        }
+        learn = functools.partial(_learn, self.settings, self.workspace)
+        return [rows[0] for rows in experiment.curves_of(self.workspace, self.runs, own, learn)]
+
+
+def _learn(settings: Settings, workspace: Workspace, run: Run) -> list[dict[str, Any]]:
+    """Learns, and plays the policy against all opponents."""
+    learner = make_learner(run)
+    identity = {
+        "game": str(learner.game),
+        "algorithm": run.algorithm,
+        "learner": learner.settings(),
+    }
+    directory = workspace.run_directory(file_name(*run), identity)
+    last = run_learner(
+        learner,
+        directory,
+        settings.num_steps,
+        steps_per_evaluation=max(1, settings.num_steps // 10),
+        show_progress=False,
+    )
+    row: dict[str, Any] = {"step": last["step"], "seconds": last["seconds"]}
+    game = str(learner.game)
+    for name in ("uniform", settings.script):
+        opponent = load_policy(name, game)
+        result = play_match(game, learner.policy(), opponent, settings.num_games, seed=run.seed)
+        row |= {name: result.mean_return, f"{name}_half_width": result.half_width}
+    return [row]
+
+
+_MEANS, _ALL, _CEILING = "Means", "By seed", "The script against uniform play"
+
+
+def _report(study: Study, measured: Sequence[Mapping[str, Any]]) -> Report:
+    settings, runs = study.settings, study.runs
+    script = settings.script
+    rows = [
+        {
+            "game": run.preset,
+            "learner": run.algorithm,
+            "seed": run.seed,
+            **{name: row[name] for name in ("uniform", script, "seconds")},
+        }
+        for run, row in zip(runs, measured, strict=True)
+    ]
+    means, ceiling = [], []
+    for preset in settings.presets:
+        for algorithm in settings.algorithms:
+            own = [row for row in rows if (row["game"], row["learner"]) == (preset, algorithm)]
+            values = [row["uniform"] for row in own]
+            means.append(
+                {
+                    "game": preset,
+                    "learner": algorithm,
+                    "seeds": len(own),
+                    "mean": statistics.fmean(values),
+                    "half_width": student_half_width(values),
+                    "script": statistics.fmean(row[script] for row in own),
+                    "goal": settings.goal,
+                }
+            )
+        game = PRESETS[preset].game
+        pair = (load_policy(script, game), load_policy("uniform", game))
+        result = play_match(game, *pair, settings.num_games, seed=0)
+        ceiling.append({"game": preset, "mean": result.mean_return})
+    return Report(
+        "",
+        [
+            f"Mean return of the policy after {settings.num_steps:,} learner steps in "
+            f"{settings.num_games:,} games, half of them in each seat, of all seeds that were run. "
+            "Intervals of single matches are in the file beside this one.",
+            *(f"{preset} is `{PRESETS[preset].game}`." for preset in settings.presets),
+        ],
+        {
+            _MEANS: Table(
+                means,
+                {
+                    "game": "game",
+                    "learner": "learner",
+                    "seeds": "seeds",
+                    "mean": "against uniform, mean",
+                    "half_width": "± (95 %, t)",
+                    "script": f"against {script}, mean",
+                    "goal": "goal against uniform",
+                },
+            ),
+            _ALL: Table(
+                rows,
+                {
+                    "game": "game",
+                    "learner": "learner",
+                    "seed": "seed",
+                    "uniform": "against uniform",
+                    script: f"against {script}",
+                    "seconds": "seconds of learning",
+                },
+            ),
+            _CEILING: Table(ceiling, {"game": "game", "mean": f"{script} against uniform"}),
+        },
+        more={"matches": list(measured)},
+    )
+
+
+def _judge(tables: Tables) -> Judgement:
+    """Every learner in every game against its goal, by its mean over seeds."""
+    means, rows = tables[_MEANS], tables[_ALL]
+    parts = {f"{row['learner']} in {row['game']}": row["mean"] >= row["goal"] for row in means}
+    headlines = []
+    for row in means:
+        values = [
+            each["uniform"]
+            for each in rows
+            if (each["game"], each["learner"]) == (row["game"], row["learner"])
+        ]
+        headlines.append(f"{row['learner']} in {row['game']} {told(values, 'seeds')}")
+    return Judgement(verdict(parts), "; ".join(headlines))
+
+
+OPPONENTS = Experiment(
+    name="opponents",
+    title="Learners in large games against uniform play and a script",
+    metric="mean return (utility) after the last step",
+    claim=(
+        "has no such experiment with these learners; held are goals for the mean return against "
+        "uniform play, which were set before any seed was run."
+    ),
+    study=Study,
+    compute=lambda study: study.measured(),
+    render=_report,
+    judge=_judge,
+)
+# Seed 1 was run before, to fix the settings.
+ROWS = (
+    Row(
+        OPPONENTS, "learners/battleships_5x5", Settings(("battleships_5x5",), "hunter"), minutes=150
+    ),
+    Row(
+        OPPONENTS,
+        "learners/battleships_3x3",
+        Settings(("battleships_3x3",), "hunter", goal=0.7),
+        minutes=60,
+    ),
+    Row(
+        OPPONENTS,
+        "learners/goofspiel_13_descending",
+        Settings(("goofspiel_13_descending",), "highest", num_steps=16_000, goal=0.6),
+        minutes=40,
+    ),
+)
