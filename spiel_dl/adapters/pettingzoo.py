@@ -21,6 +21,7 @@ import pyspiel
 from gymnasium import spaces
 from pettingzoo import AECEnv
 
+from spiel_dl.games.features import features, num_features
 from spiel_dl.tree.drawing import draw_outcome
 from spiel_dl.tree.load import AnyGame, turn_based_game
 
@@ -55,16 +56,14 @@ class OpenSpielAEC(AECEnv):
         """Takes a turn-based game; `aec_environment` takes any.
 
         Raises:
-          ValueError: if it has no information state tensors.
+          ValueError: if networks see nothing of it, see `games.features`.
         """
         super().__init__()
-        if not game.get_type().provides_information_state_tensor:
-            raise ValueError(f"{game} has no information state tensors to observe; take another")
         self.game = game
         self.metadata = {"name": str(game), "is_parallelizable": False, "render_modes": ["ansi"]}
         self.render_mode = "ansi"
         self.possible_agents = list(_AGENTS)
-        size, actions = game.information_state_tensor_size(), game.num_distinct_actions()
+        size, actions = num_features(game), game.num_distinct_actions()
         observed = spaces.Dict(
             {
                 "observation": spaces.Box(-np.inf, np.inf, (size,), np.float32),
@@ -100,13 +99,13 @@ class OpenSpielAEC(AECEnv):
         self._go_on()
 
     def observe(self, agent: str) -> dict[str, np.ndarray]:
-        """What an agent knows, and what it may do."""
+        """What a network sees as an agent, see `games.features`, and what the agent may do."""
         player = _AGENTS.index(agent)
         mask = np.zeros(self.game.num_distinct_actions(), np.int8)
         if self.openspiel_state.is_terminal():
-            tensor = np.zeros(self.game.information_state_tensor_size(), np.float32)
+            tensor = np.zeros(num_features(self.game), np.float32)
         else:
-            tensor = np.array(self.openspiel_state.information_state_tensor(player), np.float32)
+            tensor = features(self.openspiel_state, player)
             if self.openspiel_state.current_player() == player:
                 mask[self.openspiel_state.legal_actions()] = 1
         return {"observation": tensor, "action_mask": mask}

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-import pyspiel
 import pytest
 
 pytest.importorskip("pettingzoo")
 from pettingzoo.test import api_test
 
 from spiel_dl.adapters.pettingzoo import aec_environment
+from spiel_dl.games.features import features
+from tests.tiny_games import HiddenMoves
 
 
 @pytest.mark.parametrize("game", ["kuhn_poker", "goofspiel(imp_info=True,num_cards=3)"])
@@ -26,8 +27,7 @@ def test_a_game_of_kuhn_poker() -> None:
     for agent, action in (("player_0", 0), ("player_1", 1), ("player_0", 1)):
         observed = environment.observe(agent)
         player = int(agent[-1])
-        expected = np.array(played.information_state_tensor(player), np.float32)
-        np.testing.assert_array_equal(observed["observation"], expected)
+        np.testing.assert_array_equal(observed["observation"], features(played, player))
         assert observed["action_mask"].tolist() == [1, 1]
         assert environment.observe(f"player_{1 - player}")["action_mask"].tolist() == [0, 0]
         environment.step(action)
@@ -41,6 +41,5 @@ def test_bad_input_is_refused() -> None:
     environment.reset()
     with pytest.raises(ValueError, match="action 7 is not legal for player_0"):
         environment.step(7)
-    assert pyspiel.load_game("chess").get_type().provides_information_state_tensor is False
-    with pytest.raises(ValueError, match="no information state tensors"):
-        aec_environment("chess")
+    with pytest.raises(ValueError, match="a network sees nothing of it"):
+        aec_environment(HiddenMoves())
