@@ -33,6 +33,7 @@ NAVIGATION = {
         "R-NaD, MMD and PPO <algorithms/rnad>",
         "SePoT and search below samples <algorithms/sepot>",
         "Games too large to list <algorithms/large_games>",
+        "Hold'em, with all hands <poker>",
     ],
     "How to": [
         "Use the scripts <how_to/scripts>",
