@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import itertools
 import statistics
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from experiments import experiment
 from experiments.experiment import Experiment, Row
-from experiments.learners.strength import Run, make_learner
+from experiments.learners.strength import Run, learn, runs_of
 from experiments.settings import as_json, check_least, check_seeds
 from experiments.verdicts import Judgement, Tables, told, verdict
 from spiel_dl.play.matches import play_match
 from spiel_dl.play.presets import PRESETS
 from spiel_dl.play.registry import load_policy
 from spiel_dl.play.tally import student_half_width
-from spiel_dl.runs.learner_run import run_learner
 from spiel_dl.runs.reports import Report, Table
-from spiel_dl.runs.workspace import Workspace, file_name
+from spiel_dl.runs.workspace import Workspace
 
 
 @dataclasses.dataclass(frozen=True)
@@ -60,9 +58,7 @@ class Study(experiment.Study[Settings]):
     @property
     def runs(self) -> list[Run]:
         """All of them, in the order of reports."""
-        chosen = self.settings
-        every = itertools.product(chosen.presets, chosen.algorithms, chosen.seeds)
-        return [Run(*each) for each in every]
+        return runs_of(self.settings.presets, self.settings.algorithms, self.settings.seeds)
 
     def measured(self) -> list[dict[str, Any]]:
         """A row of each run; finished runs are not done again."""
@@ -71,25 +67,14 @@ class Study(experiment.Study[Settings]):
             for name, value in as_json(self.settings).items()
             if name in ("num_steps", "num_games", "script")
         }
-        learn = functools.partial(_learn, self.settings, self.workspace)
-        return [rows[0] for rows in experiment.curves_of(self.workspace, self.runs, own, learn)]
+        play = functools.partial(_play, self.settings, self.workspace)
+        return [rows[0] for rows in experiment.curves_of(self.workspace, self.runs, own, play)]
 
 
-def _learn(settings: Settings, workspace: Workspace, run: Run) -> list[dict[str, Any]]:
+def _play(settings: Settings, workspace: Workspace, run: Run) -> list[dict[str, Any]]:
     """Learns, and plays the policy against all opponents."""
-    learner = make_learner(run)
-    identity = {
-        "game": str(learner.game),
-        "algorithm": run.algorithm,
-        "learner": learner.settings(),
-    }
-    directory = workspace.run_directory(file_name(*run), identity)
-    last = run_learner(
-        learner,
-        directory,
-        settings.num_steps,
-        steps_per_evaluation=max(1, settings.num_steps // 10),
-        show_progress=False,
+    learner, (*_, last) = learn(
+        workspace, run, settings.num_steps, max(1, settings.num_steps // 10)
     )
     row: dict[str, Any] = {"step": last["step"], "seconds": last["seconds"]}
     game = str(learner.game)

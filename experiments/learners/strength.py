@@ -77,9 +77,7 @@ class Study(experiment.Study[Settings]):
     @property
     def runs(self) -> list[Run]:
         """All of them, in the order of reports."""
-        chosen = self.settings
-        every = itertools.product(chosen.presets, chosen.algorithms, chosen.seeds)
-        return [Run(*each) for each in every]
+        return runs_of(self.settings.presets, self.settings.algorithms, self.settings.seeds)
 
     def lines_of_peer(self) -> list[dict[str, Any]]:
         """What the peer's file says, a line for each of its runs; nothing without a file.
@@ -109,6 +107,11 @@ class Study(experiment.Study[Settings]):
         return experiment.curves_of(self.workspace, self.runs, own, learn)
 
 
+def runs_of(presets: Sequence[str], algorithms: Sequence[str], seeds: Sequence[int]) -> list[Run]:
+    """All runs, in the order of reports."""
+    return [Run(*each) for each in itertools.product(presets, algorithms, seeds)]
+
+
 def make_learner(run: Run) -> SelfPlayLearner:
     """A fresh learner of a run, with its defaults but for what the preset says."""
     preset, solver = PRESETS[run.preset], _SOLVERS[run.algorithm]
@@ -119,6 +122,13 @@ def make_learner(run: Run) -> SelfPlayLearner:
 
 def _learn(settings: Settings, workspace: Workspace, run: Run) -> list[dict[str, Any]]:
     """All lines of metrics of one run."""
+    return learn(workspace, run, settings.num_steps, settings.steps_per_evaluation)[1]
+
+
+def learn(
+    workspace: Workspace, run: Run, num_steps: int, steps_per_evaluation: int
+) -> tuple[SelfPlayLearner, list[dict[str, Any]]]:
+    """The learner of a run after so many steps, and all lines of metrics."""
     learner = make_learner(run)
     identity = {
         "game": str(learner.game),
@@ -129,11 +139,11 @@ def _learn(settings: Settings, workspace: Workspace, run: Run) -> list[dict[str,
     run_learner(
         learner,
         directory,
-        settings.num_steps,
-        steps_per_evaluation=settings.steps_per_evaluation,
+        num_steps,
+        steps_per_evaluation=steps_per_evaluation,
         show_progress=False,
     )
-    return directory.read_metrics()
+    return learner, directory.read_metrics()
 
 
 _GOALS = {

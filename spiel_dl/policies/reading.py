@@ -89,10 +89,8 @@ def _act(
 
     from spiel_dl.policies import sight
 
-    tensors, legal = game.observations(player, begin, end)
-    seen = sight.of_policy(policy)
-    if seen != "sequences":
-        tensors = sight.of_infosets(game, player, seen, begin, end)
+    tensors = sight.of_infosets(game, player, sight.of_policy(policy), begin, end)
+    legal = game.legal_rows(player, begin, end)
     answer = policy.act(torch.from_numpy(tensors), torch.from_numpy(legal))
     rows = np.asarray(answer.detach().cpu(), np.float64)
     if rows.shape != legal.shape:

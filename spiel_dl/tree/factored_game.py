@@ -79,6 +79,10 @@ class FactoredGame(abc.ABC):
         seen = [features(self.state(player, infoset), player) for infoset in range(begin, end)]
         return np.array(seen, np.float32)
 
+    def legal_rows(self, player: int, begin: int, end: int) -> np.ndarray:
+        """Legal actions in the infosets from `begin` to before `end`: bool [N, A]."""
+        return self.observations(player, begin, end).legal
+
     def state(self, player: int, infoset: int) -> pyspiel.State:
         """A state in an infoset; ValueError if there is none such."""
         return self.state_after(self.history(player, infoset))
