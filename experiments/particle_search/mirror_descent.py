@@ -54,7 +54,7 @@ EXACT = -1
 """In the place of a depth: exact action values of the network's policy."""
 Setting = tuple[int, float, float]
 _NAMES = {TO_THE_END: "to the end", EXACT: "exact values"}
-_AUTHORS = (20.0, 0.003)
+AUTHORS = (20.0, 0.003)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -291,7 +291,7 @@ def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
         wanted = dict(zip(_SETTING, each, strict=True))
         row = _summary(_of(rows, chooses=True, **wanted))
         told.append({**wanted, "depth": _told(each[0]), **row, "chosen": each == setting})
-    compared = {"chosen": setting, "the authors'": (max(settings.depths), *_AUTHORS)}
+    compared = {"chosen": setting, "the authors'": (max(settings.depths), *AUTHORS)}
     for game in settings.games:
         own = _of(rows, game=game, chooses=False)
         before = statistics.fmean(row["before"] for row in _of(own, depth=EXACT))
