@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 
 import numpy as np
@@ -78,6 +79,8 @@ def test_the_setting_earns_most_where_all_allow_it():
         for rise in (0.06, -1.0)
     ]
     assert mirror_descent.chosen(settings, rows) == (0, 3.0, 0.0)
+    fixed = dataclasses.replace(settings, num_choosing=0)
+    assert mirror_descent.chosen(fixed, rows) == (0, 0.3, 0.0)
     rows[2]["gain"] = -0.001
     assert mirror_descent.chosen(settings, rows) == (0, 0.3, 0.0)
     for row in rows:
