@@ -26,8 +26,6 @@ WITHOUT_REPORT: dict[str, dict[str, str]] = {
         "2.6": "the paper's",
         "6.5": "the largest utility: 5 + 4 + 3 + 2 - 1, halved",
         "0.42": "the paper's",
-        "0.006": "the authors' program",
-        "0.003": "the same in utility ranges",
         "0.419": "tests/experiments/test_played_game.py",
         "0.382": "tests/experiments/test_played_game.py",
     }
