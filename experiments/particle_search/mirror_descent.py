@@ -23,7 +23,6 @@ import torch
 
 from experiments import experiment
 from experiments.experiment import Experiment, Row
-from experiments.learners.strength import ALGORITHMS, Run, make_learner
 from experiments.particle_search.study import compiled
 from experiments.settings import as_json, check_least
 from experiments.verdicts import Judgement, Tables, verdict
@@ -32,7 +31,10 @@ from spiel_dl.algorithms.mirror_descent_search import (
     MirrorDescentPolicy,
     stepped,
 )
+from spiel_dl.algorithms.mmd import MMDSolver
+from spiel_dl.algorithms.rnad import RNaDSolver
 from spiel_dl.learning import checkpoints
+from spiel_dl.learning.self_play_learner import SelfPlayLearner
 from spiel_dl.play.presets import PRESETS
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.network_policy import NetworkPolicy
@@ -53,6 +55,9 @@ TO_THE_END = 0
 EXACT = -1
 """In the place of a depth: exact action values of the network's policy."""
 Setting = tuple[int, float, float]
+_SOLVERS: dict[str, type[SelfPlayLearner]] = {
+    solver.name: solver for solver in (RNaDSolver, MMDSolver)
+}
 _NAMES = {TO_THE_END: "to the end", EXACT: "exact values"}
 AUTHORS = (20.0, 0.003)
 
@@ -95,8 +100,9 @@ class Settings:
             )
         for each in self.learners:
             algorithm, _, seed = each.partition(":")
-            if algorithm not in ALGORITHMS or not seed.isdecimal():
-                raise ValueError(f"learner {each!r} must be one of {ALGORITHMS} and a seed, rnad:1")
+            if algorithm not in _SOLVERS or not seed.isdecimal():
+                known = ", ".join(_SOLVERS)
+                raise ValueError(f"learner {each!r} must be one of {known} and a seed, rnad:1")
         if set(self.games) - set(PRESETS):
             raise ValueError(f"games={self.games} must be some of {', '.join(PRESETS)}")
 
@@ -162,7 +168,8 @@ def trained(case: Case) -> NetworkPolicy:
     """The network of a case, which takes seconds to learn."""
     algorithm, _, seed = case.learner.partition(":")
     torch.set_num_threads(1)
-    learner = make_learner(Run(case.game, algorithm, int(seed)))
+    solver = _SOLVERS[algorithm]
+    learner = solver(PRESETS[case.game].game, solver.default_config(seed=int(seed)))
     learner.run(case.settings.num_steps)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / CHECKPOINT_FILE
@@ -419,17 +426,23 @@ ROWS = (
     Row(SWEEP, "particle_search/leduc", Settings(("leduc",)), minutes=6),
     # Of depth 2, the largest step that raised no network's exploitability by more in the sweep of
     # boards; other networks, and a game that was not in it.
-    Row(
-        SWEEP,
-        "particle_search/small_steps",
-        Settings(
-            ("dark_hex_2x2", "abrupt_dark_hex_2x2", "goofspiel_4_descending", "leduc"),
-            learners=("rnad:4", "mmd:4", "rnad:5", "mmd:5", "rnad:6"),
-            num_choosing=0,
-            stepsizes=(0.3, 20.0),
-            temperatures=(0.0, 0.003),
-            depths=(2,),
-        ),
-        minutes=5,
+    *(
+        Row(
+            SWEEP,
+            f"particle_search/small_steps_{name}",
+            Settings(
+                games,
+                learners=("rnad:4", "mmd:4", "rnad:5", "mmd:5", "rnad:6"),
+                num_choosing=0,
+                stepsizes=(0.3, 20.0),
+                temperatures=(0.0, 0.003),
+                depths=(2,),
+            ),
+            minutes=3,
+        )
+        for name, games in (
+            ("boards", ("dark_hex_2x2", "abrupt_dark_hex_2x2", "goofspiel_4_descending")),
+            ("leduc", ("leduc",)),
+        )
     ),
 )
