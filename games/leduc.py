@@ -47,7 +47,6 @@ from typing import NamedTuple
 import torch
 
 from spiel_dl.games import openspiel, rules
-from spiel_dl.games.compiled import CompiledRules
 from spiel_dl.games.leduc_betting import (
     CALL,
     FIRST_WAGER,
@@ -58,7 +57,6 @@ from spiel_dl.games.leduc_betting import (
     betting_tables,
     longest_round,
 )
-from spiel_dl.games.leduc_compiled import compiled_leduc
 from spiel_dl.games.leduc_features import LeducFeatures, LeducState
 
 _MAX_SIZES = 128 - FIRST_WAGER  # states record actions as int8
@@ -256,18 +254,6 @@ class LeducRules(LeducFeatures):
     ) -> torch.Tensor:
         """The own card: float32 [B, Dpriv]."""
         return rules.one_hot(state.cards[:, player], self.num_kinds)
-
-    def compiled(self) -> CompiledRules:
-        """As `Rules.compiled`."""
-        tables = self._tables(torch.device("cpu"))
-        return compiled_leduc(
-            tables.betting,
-            tables.private_deal.numpy(),
-            self.num_ranks,
-            self.num_suits,
-            self.deal_ranks,
-            self.max_stake,
-        )
 
     def action_to_string(self, player: int, action: int) -> str:
         """A name of an action or of a deal; sizes are in chips of the first round."""

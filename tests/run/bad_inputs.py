@@ -160,7 +160,7 @@ FILES = [
     Bad("publish.py --run_dir=nowhere", "nowhere holds no run: there is no config.json"),
     Bad("publish.py --run_dir=run", "run holds no run of a learner; give one of run/train.py"),
     Bad(
-        f"{LEARNERS} --set=peer=run/config.json", "run/config.json is no result of rlg_strength.py"
+        f"{LEARNERS} --set=peer=run/config.json", "run/config.json has no strengths of a peer"
     ),
 ]
 
