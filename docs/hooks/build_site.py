@@ -19,6 +19,7 @@ _KINDS = (".md", ".png", ".svg", ".json")
 # The sidebar: groups of pages, which may be named otherwise than their headings.
 NAVIGATION = {
     "Start": [
+        "Install <how_to/install>",
         "Concepts <concepts>",
         "What is inside <catalogue>",
         "Scoreboard <scoreboard>",
@@ -38,6 +39,7 @@ NAVIGATION = {
     "How to": [
         "Use the scripts <how_to/scripts>",
         "Train, and the model zoo <how_to/train>",
+        "Which search to take <how_to/which_search>",
         "Write your own game <how_to/own_game>",
         "Write your own value function <how_to/own_value_function>",
         "Write your own search <how_to/own_search>",
@@ -49,6 +51,7 @@ NAVIGATION = {
         "Measured <measured>",
         "Results <results>",
         "Where we differ from the papers <deviations>",
+        "Wishes of OpenSpiel's users <wishes>",
         "Contributing <contributing>",
     ],
 }
