@@ -98,8 +98,7 @@ class SelfPlayLearner(BatchLearner):
         self.parameters = self.network.initial_parameters(config.seed).to(device)
         self._descent = config.descent(self.parameters, config.descents_per_step)
         self._histories: ActionValueTrainer | None = None
-        wants = config.history_values
-        if wants or (wants is None and self._tree() is not None):
+        if config.history_values:
             size = source.record_histories()
             self._histories = ActionValueTrainer(size, source.num_actions, config, device)
         self.utility_scale = config.utility_unit or largest_utility(self.game)
