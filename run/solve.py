@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from spiel_dl.algorithms.cfr import SOLVERS, CFRSolver
 from spiel_dl.algorithms.exploitability import exploitability
 from spiel_dl.commands import script
-from spiel_dl.factored.families import compile_any
+from spiel_dl.factored.families import compile_any, factored_game
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.runs.large_games import estimate_solving
 from spiel_dl.runs.solver_run import PLOT_FILE, WHOLE_GAME, Evaluation, run_solver
@@ -75,7 +75,7 @@ def main(
             board=poker, pot=pot, stacks=(stack, stack), ranges=(range_0, range_1), bets=bets
         )
     with script.waiting(f"listing {'what may be dealt' if poker else f'the histories of {game}'}"):
-        tree = compile_any(loaded)
+        tree = factored_game(loaded) if poker else compile_any(loaded)
     if isinstance(tree, FactoredGame):
         print(estimate_solving(tree), flush=True)
     made = SOLVERS[solver](tree, **how) if is_class else CFRSolver(tree, variant=solver, **how)

@@ -96,7 +96,8 @@ class PokerSolution:
             realization_plan(treeplex, strategy)
             for treeplex, strategy in zip(form.treeplexes, strategies, strict=True)
         ]
-        self._cfv, self._infoset_cfv = [], []
+        self._cfv: list[np.ndarray] = []
+        self._infoset_cfv: list[np.ndarray] = []
         for player, treeplex in enumerate(form.treeplexes):
             fixed = FixedStrategy(np.ones(treeplex.num_infosets, np.bool_), strategies[player])
             cfv = best_response(form, player, self._plans[1 - player], fixed=fixed).cfv
@@ -110,7 +111,8 @@ class PokerSolution:
           ValueError: if one of them is not possible.
         """
         rules, tree = self.game.rules, self.game.rules.tree
-        node, dealt = self.start, []
+        node = self.start
+        dealt: list[int] = []
         before = float(tree.spent[node].max())
         for number, step in enumerate(path):
             if tree.player[node] == CHANCE:
@@ -232,8 +234,9 @@ class PokerSolution:
             return self._cfv[player][first + rank]
         # The street begins with the opponent's action, and whatever it is, this player is next.
         after = tree.successor[place.node, tree.legal[place.node]].tolist()
-        found: np.ndarray = sum(
-            self._infoset_cfv[player][self._infosets(player, node, *where)] for node in after
+        found: np.ndarray = np.sum(
+            [self._infoset_cfv[player][self._infosets(player, node, *where)] for node in after],
+            axis=0,
         )
         return found
 

@@ -76,7 +76,9 @@ def all_paths(solution: PokerSolution) -> list[list[int]]:
     Raises:
       ValueError: if they are too many for one page.
     """
-    tree, found, waiting = solution.game.rules.tree, [], [[]]
+    tree = solution.game.rules.tree
+    found: list[list[int]] = []
+    waiting: list[list[int]] = [[]]
     while waiting:
         path = waiting.pop(0)
         found.append(path)
@@ -127,7 +129,7 @@ def _action_name(
             return {"name": "Check", "kind": "call", "amount": 0.0}
         return {"name": f"Call {paid:g}", "kind": "call", "amount": _round(paid)}
     of_pot = (paid - facing) / (float(spent.sum()) + facing)
-    to = _round(float(after[player]) - before)
+    to = round(float(after[player]) - before, 4)
     verb = "All-in" if is_all_in else "Raise to" if facing > 0 else "Bet"
     return {
         "name": f"{verb} {to:g}",
@@ -223,6 +225,6 @@ def _mean(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
     return found
 
 
-def _round(number: float) -> float | None:
+def _round(number: Any) -> float | None:
     """A number as it is shown: at most four digits behind the point; None: not a number."""
     return None if np.isnan(number) else round(float(number), 4)

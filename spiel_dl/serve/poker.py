@@ -88,4 +88,11 @@ def spot(body: Mapping[str, Any]) -> Spot:
         if type(number) not in (int, float) or not math.isfinite(number) or not 0 < number <= 1e9:
             raise ValueError(f"{name} must be a number of chips, more than 0")
         chips[name] = float(number)
-    return Spot(**texts, **chips)
+    return Spot(
+        texts["board"],
+        chips["pot"],
+        chips["stack"],
+        texts["range_0"],
+        texts["range_1"],
+        texts["bets"],
+    )

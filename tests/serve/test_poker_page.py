@@ -69,6 +69,7 @@ def test_a_river_is_typed_solved_explored_and_played(tab: Tab) -> None:
     tab.click("#range-grid-0 [data-cell=QJs]")
     tab.wait("!document.querySelector('#range-grid-0 [data-cell=QJs]').classList.contains('held')")
     assert tab.value("document.querySelector('#range-0').value").endswith(", QJs:0")
+    assert findings(tab) == []
     solve(tab)
     assert tab.value("document.querySelector('#error').hidden")
     assert "% of the pot" in tab.value("document.querySelector('#quality').textContent")
