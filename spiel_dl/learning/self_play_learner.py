@@ -139,20 +139,6 @@ class SelfPlayLearner(BatchLearner):
             return tree.tabulate(self.network, parameters, fine_tuning)
         return NetworkPolicy(self.game, self.network, parameters, fine_tuning)
 
-    def regularization_policy(self) -> ArrayPolicy:
-        """The newest regularisation policy of a compiled game.
-
-        Raises:
-          ValueError: if the game is not compiled.
-        """
-        tree = self._tree()
-        if tree is None:
-            raise ValueError(
-                f"{self.game} is not compiled, so there is no table of its infosets; raise "
-                f"max_tree_histories={self.config.max_tree_histories}"
-            )
-        return tree.tabulate(self.network, self._fixed[1])
-
     @torch.no_grad()
     def _learn(self, trajectories: Trajectories) -> list[torch.Tensor]:
         terms = self._descend(trajectories)
