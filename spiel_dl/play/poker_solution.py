@@ -191,17 +191,18 @@ class PokerSolution:
             by_card += np.bincount(cards, others, rules.num_cards)
         twice = np.append(others, 0.0)[own.same[here]]
         cards = self.game.deals.hands[player].cards[own.hand[here]]
-        found: np.ndarray = others.sum() - by_card[cards].sum(axis=1) + twice
+        sums = others.sum() - by_card[cards].sum(axis=1) + twice
         # What is left of a sum that is 0 is rounding.
-        return np.where(found > 1e-12 * max(others.sum(), 1e-300), found, 0.0)
+        found: np.ndarray = np.where(sums > 1e-12 * max(others.sum(), 1e-300), sums, 0.0)
+        return found
 
     def _equity(
         self, place: Place, player: int, weights: np.ndarray, possible: np.ndarray
     ) -> np.ndarray:
         """The part of the pot that each hand wins if nobody bets any more: float64 [n]."""
         form, deals, index = self.game.sequence_form, self.game.deals, len(place.dealt)
-        direction = slice(None, None, 1 - 2 * player)
-        own, other = form.sides[index][direction]
+        own, other = form.sides[index][player], form.sides[index][1 - player]
+        last = form.sides[-1][player], form.sides[-1][1 - player]
         # The game's own kernel, on one showdown after the opponent's hands as they are here.
         ones, none = np.ones(LANES, np.int64), np.zeros(0, np.int64)
         showdown = Ends(ones, ones, ones, ones, np.eye(1, LANES)[0])
@@ -212,32 +213,33 @@ class PokerSolution:
         holdem_kernels.add_ends(
             place.board, place.board + 1, form.num_cards,
             Ends(none, none, none, none, np.zeros(0)), showdown,
-            (own, other), form.sides[-1][direction], form.last[index],
+            (own, other), last, form.last[index],
             plan, cfv, np.zeros(len(own.offset) - 1),
         )  # fmt: skip
         finals = deals.boards[index].chance / deals.boards[-1].chance
         here = slice(1 + own.offset[place.board], 1 + own.offset[place.board + 1])
         with np.errstate(divide="ignore", invalid="ignore"):
-            found: np.ndarray = 0.5 + 0.5 * cfv[here] / (weights * finals * possible)
-        return np.where(possible > 0, found, np.nan)
+            share = 0.5 + 0.5 * cfv[here] / (weights * finals * possible)
+        found: np.ndarray = np.where(possible > 0, share, np.nan)
+        return found
 
     def _cfvs(self, place: Place, player: int, hands: np.ndarray) -> np.ndarray:
         """A player's counterfactual values where somebody decides: float64 [n]."""
         tree, index = self.game.rules.tree, len(place.dealt)
         places, where = self._places(player), (index, place.board, hands)
-        if tree.player[place.node] == player:
-            return self._infoset_cfv[player][self._infosets(player, place.node, *where)]
+        found: np.ndarray
         decision, rank = places.before[place.node]
-        if decision >= 0 and tree.round[places.nodes[decision]] == index:
+        if tree.player[place.node] == player:
+            found = self._infoset_cfv[player][self._infosets(player, place.node, *where)]
+        elif decision >= 0 and tree.round[places.nodes[decision]] == index:
             # The opponent answers to this action, and nothing else follows it.
             first = self._sequences(player, int(places.nodes[decision]), *where)
-            return self._cfv[player][first + rank]
-        # The street begins with the opponent's action, and whatever it is, this player is next.
-        after = tree.successor[place.node, tree.legal[place.node]].tolist()
-        found: np.ndarray = np.sum(
-            [self._infoset_cfv[player][self._infosets(player, node, *where)] for node in after],
-            axis=0,
-        )
+            found = self._cfv[player][first + rank]
+        else:
+            # The street begins with the opponent's action; whatever it is, this player is next.
+            after = tree.successor[place.node, tree.legal[place.node]].tolist()
+            infosets = [self._infosets(player, node, *where) for node in after]
+            found = np.sum([self._infoset_cfv[player][each] for each in infosets], axis=0)
         return found
 
     def _places(self, player: int) -> Places:
@@ -264,4 +266,5 @@ class PokerSolution:
         """The first sequences of `_infosets`: int64 [n]."""
         infosets = self._infosets(player, node, index, board, hands)
         first = self.game.treeplexes[player].first_sequence
-        return first[infosets].astype(np.int64)
+        found: np.ndarray = first[infosets].astype(np.int64)
+        return found

@@ -63,7 +63,7 @@ class Poker:
         """A node of a solved spot."""
         del request
         inputs.take(body, (*Spot._fields, "path"))
-        path = body.get("path")
+        path: Any = body.get("path")
         is_path = isinstance(path, list) and len(path) <= _LONGEST_PATH
         if not is_path or not all(type(step) is int and 0 <= step < 10**6 for step in path):
             raise ValueError("path must be a list of whole numbers, actions and cards")
@@ -78,13 +78,13 @@ def spot(body: Mapping[str, Any]) -> Spot:
     """
     texts = {}
     for name, most in _TEXTS.items():
-        value = body.get(name)
+        value: Any = body.get(name)
         if not isinstance(value, str) or len(value) > most:
             raise ValueError(f"{name} must be a text of at most {most} characters")
         texts[name] = " ".join(value.split())
     chips = {}
     for name in _NUMBERS:
-        number = body.get(name)
+        number: Any = body.get(name)
         if type(number) not in (int, float) or not math.isfinite(number) or not 0 < number <= 1e9:
             raise ValueError(f"{name} must be a number of chips, more than 0")
         chips[name] = float(number)
