@@ -138,7 +138,7 @@ class Answer(NamedTuple):
         layers, places = (self.network.split_layers(x) for x in (self.parameters, whole))
         before = zip(*map(_blocks, [self.inputs, *self.units]), strict=True)
         last = len(layers) - 1
-        for gradient, shown in zip(_blocks(of_outputs), before, strict=True):
+        for gradient, shown in zip(_split(of_outputs), before, strict=True):
             for index in range(last, -1, -1):
                 place, units = places[index], shown[index]
                 if isinstance(units, SparseRows):
@@ -174,7 +174,9 @@ def evaluate(
         *hidden, outputs = _evaluate_block(layers, rows)
         # What is not kept is in the cache still when the next block needs room.
         found.append([outputs] if units is None else [*hidden, outputs])
-    *hidden, outputs = found[0] if len(found) == 1 else map(torch.cat, zip(*found, strict=True))
+    if len(found) > 1:
+        found = [[torch.cat(pieces) for pieces in zip(*found, strict=True)]]
+    *hidden, outputs = found[0]
     if units is not None:
         units += hidden
     return outputs
@@ -193,6 +195,9 @@ def _evaluate_block(layers: Sequence[Layer], rows: Inputs) -> list[torch.Tensor]
 
 
 def _blocks(rows: Inputs) -> Sequence[Inputs]:
-    if isinstance(rows, SparseRows):
-        return rows.blocks
-    return rows.split(CPU_BLOCK if rows.is_cpu else _BLOCK)
+    return rows.blocks if isinstance(rows, SparseRows) else _split(rows)
+
+
+def _split(rows: torch.Tensor) -> Sequence[torch.Tensor]:
+    blocks: Sequence[torch.Tensor] = rows.split(CPU_BLOCK if rows.is_cpu else _BLOCK)
+    return blocks

@@ -69,7 +69,7 @@ class SparseRows:
     def _transposed(self) -> SparseRows:
         arrays = (x.numpy() for x in (self.column, self.value, self.begin))
         found = map(torch.from_numpy, _transpose(*arrays, self.num_columns))
-        return SparseRows(*found, len(self))
+        return SparseRows(*found, num_columns=len(self))
 
 
 Inputs = torch.Tensor | SparseRows
@@ -88,7 +88,7 @@ def listed(rows: torch.Tensor) -> Inputs:
     if size < 0:
         return rows
     found = (torch.from_numpy(x) for x in (column[:size], value[:size], begin))
-    return SparseRows(*found, num_columns + 1)
+    return SparseRows(*found, num_columns=num_columns + 1)
 
 
 def _product(rows: SparseRows, weight: torch.Tensor) -> torch.Tensor:
