@@ -166,7 +166,7 @@ def measure(
             if peer_python and peer:
                 asked = {"env": GAMES[name].environment, "loss_type": learner}
                 asked |= {"batch_size": batch_size, "hidden": hidden_sizes}
-                command = rlg_games.command(peer_python, peer, "time", asked)
+                command = rlg_games.command(peer_python, peer, asked)
                 theirs = peer_process.started(command, rlg_games.peer_variables())
             found = figures_of(
                 make, GAMES[name], settings, rounds=rounds, seconds=seconds, peer=theirs

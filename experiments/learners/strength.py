@@ -42,7 +42,7 @@ class Settings:
       seeds: of each.
       num_steps: learner steps of each.
       steps_per_evaluation: learner steps between two measurements of NashConv.
-      peer: JSON file of `benchmarks/rlg_strength.py`, whose numbers stand beside; None: no peer.
+      peer: JSON file with strengths of the peer, whose numbers stand beside; None: no peer.
     """
 
     presets: tuple[str, ...]
@@ -90,7 +90,9 @@ class Study(experiment.Study[Settings]):
             return []
         content = read_json(path)
         if "lines" not in content:
-            raise ValueError(f"{path} is no result of rlg_strength.py; give one of these")
+            raise ValueError(
+                f"{path} has no strengths of a peer; give results/benchmarks/rlg_strength.json"
+            )
         lines: list[dict[str, Any]] = content["lines"]
         return lines
 
@@ -227,8 +229,8 @@ def _report(study: Study, curves: Curves) -> Report:
 
 _OF_PEER = (
     "rlg's games are OpenSpiel's `leduc_poker`, Goofspiel with a forced last round, and "
-    "Battleships in which both place and shoot at once; its policies are judged in our trees by "
-    "`benchmarks/rlg_strength.py`."
+    "Battleships in which both place and shoot at once; its policies were judged in our trees, see "
+    "`benchmarks/rlg_strength.md`."
 )
 
 

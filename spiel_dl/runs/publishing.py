@@ -230,7 +230,7 @@ class _PolicyNetworks:
         """A policy with these parameters."""
         parameters = torch.from_numpy(arrays["parameters"])
         own = self._blueprint
-        return NetworkPolicy(own.game, own.network, parameters, own.fine_tuning)
+        return NetworkPolicy(own.game, own.network, parameters, own.fine_tuning, own.value_unit)
 
     def strength(self, arrays: Arrays) -> dict[str, float]:
         """NashConv or the like with these parameters, if the game is compiled."""

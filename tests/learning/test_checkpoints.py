@@ -26,15 +26,18 @@ from spiel_dl.system.run_directory import CHECKPOINT_FILE
 from spiel_dl.tree import GameTree
 
 SIZES: dict[str, Any] = {"hidden_sizes": (8, 8)}
-KINDS = ["rnad", "mmd", "ppo", "critic of a network", "critic of a table"]
+CRITICS = ["critic of a network", "critic of a table", "rnad with a critic"]
+KINDS = ["rnad", "mmd", "ppo", *CRITICS]
 
 
 def learner_of(kind: str) -> Learner:
     """After a few large steps, so that no two of its policies are the same."""
     learner: Learner
-    if kind == "rnad":
+    pure, critic = pure_transformations(2), CriticConfig(**SIZES)
+    if kind.startswith("rnad"):
         config = RNaDConfig(batch_size=8, learning_rate=0.1, target_averaging=0.5, **SIZES)
-        learner = RNaDSolver("kuhn_poker", config)
+        more = {"transformations": pure, "critic": critic} if "critic" in kind else {}
+        learner = RNaDSolver("kuhn_poker", config, **more)
     elif kind in ("mmd", "ppo"):
         solver, config_of = (MMDSolver, MMDConfig) if kind == "mmd" else (PPOSolver, PPOConfig)
         learner = solver("kuhn_poker", config_of(batch_size=8, learning_rate=0.1, **SIZES))
@@ -44,8 +47,7 @@ def learner_of(kind: str) -> Learner:
         if kind == "critic of a network":
             other = RNaDConfig(batch_size=8, max_tree_histories=1, seed=5, **SIZES)
             blueprint = RNaDSolver("kuhn_poker", other).policy(FineTuning(0.2, 8))
-        pure = pure_transformations(2)
-        learner = CriticLearner(tree, blueprint, pure, CriticConfig(**SIZES), batch_size=8)
+        learner = CriticLearner(tree, blueprint, pure, critic, batch_size=8)
     learner.run(3)
     return learner
 
@@ -64,6 +66,30 @@ def test_the_policy_is_the_one_that_is_handed_out(kind: str, tmp_path: Path) -> 
     for path in (tmp_path, tmp_path / CHECKPOINT_FILE):
         assert checkpoints.is_checkpoint(path)
         assert_same_policy(checkpoints.load_blueprint(path), learner)
+
+
+@pytest.mark.parametrize(("utility_unit", "expected"), [(None, 2.0), (0.5, 0.5)])
+def test_the_unit_of_values_is_told(
+    utility_unit: float | None, expected: float, tmp_path: Path
+) -> None:
+    """By default it is the game's largest utility, 2 in Kuhn poker; so it is in older files."""
+    config = RNaDConfig(batch_size=8, max_tree_histories=1, utility_unit=utility_unit, **SIZES)
+    learner = RNaDSolver("kuhn_poker", config)
+    critic = CriticLearner(
+        "kuhn_poker", learner.policy(), pure_transformations(2), CriticConfig(**SIZES), batch_size=8
+    )
+    path = tmp_path / CHECKPOINT_FILE
+    for each in (learner, critic):
+        each.save(path)
+        found = checkpoints.load_blueprint(path)
+        assert isinstance(found, NetworkPolicy)
+        assert found.value_unit == expected
+    arrays, header = tensor_files.load(path)
+    del header["policy"]["value_unit"]
+    tensor_files.save(path, arrays, header)
+    older = checkpoints.load_blueprint(path)
+    assert isinstance(older, NetworkPolicy)
+    assert older.value_unit == 2.0
 
 
 def test_checkpoints_of_version_0_1_are_refused_with_the_way_out(tmp_path: Path) -> None:
@@ -94,10 +120,12 @@ def test_networks_from_before_there_were_features_see_sequences(tmp_path: Path) 
     assert list(policy.action_probabilities(state).values()) == pytest.approx(expected.tolist())
 
 
-def test_a_critic_comes_with_its_blueprint(tmp_path: Path) -> None:
-    learner = learner_of("critic of a table")
+@pytest.mark.parametrize("kind", CRITICS)
+def test_a_critic_comes_with_its_blueprint(kind: str, tmp_path: Path) -> None:
+    learner = learner_of(kind)
     learner.save(tmp_path / CHECKPOINT_FILE)
     found = checkpoints.load(tmp_path)
+    assert found.critic.names == ("identity", "action 0", "action 1")
     assert_same_policy(found.blueprint, learner)
     tree = GameTree.from_game("kuhn_poker")
     acting = np.flatnonzero(tree.player >= 0)
