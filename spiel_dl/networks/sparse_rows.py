@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+from typing import TypeAlias
 
 import numba
 import numpy as np
@@ -68,11 +69,11 @@ class SparseRows:
     @functools.cached_property
     def _transposed(self) -> SparseRows:
         arrays = (x.numpy() for x in (self.column, self.value, self.begin))
-        found = map(torch.from_numpy, _transpose(*arrays, self.num_columns))
-        return SparseRows(*found, num_columns=len(self))
+        column, value, begin = map(torch.from_numpy, _transpose(*arrays, self.num_columns))
+        return SparseRows(column, value, begin, len(self))
 
 
-Inputs = torch.Tensor | SparseRows
+Inputs: TypeAlias = torch.Tensor | SparseRows
 """What a network is shown: float32 [N, D], or the same as `listed` has it."""
 
 
@@ -87,8 +88,8 @@ def listed(rows: torch.Tensor) -> Inputs:
     size = _list(rows.detach().contiguous().numpy(), column, value, begin)
     if size < 0:
         return rows
-    found = (torch.from_numpy(x) for x in (column[:size], value[:size], begin))
-    return SparseRows(*found, num_columns=num_columns + 1)
+    lists = torch.from_numpy(column[:size]), torch.from_numpy(value[:size])
+    return SparseRows(*lists, torch.from_numpy(begin), num_columns + 1)
 
 
 def _product(rows: SparseRows, weight: torch.Tensor) -> torch.Tensor:
@@ -125,7 +126,7 @@ def _transpose(
     column: np.ndarray, value: np.ndarray, begin: np.ndarray, num_columns: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The lists of the transposed matrix."""
-    first = np.zeros(num_columns + 1, np.int32)
+    first: np.ndarray = np.zeros(num_columns + 1, np.int32)
     for entry in range(len(column)):
         first[column[entry] + 1] += 1
     for each in range(num_columns):
