@@ -68,9 +68,11 @@ class SparseRows:
 
     @functools.cached_property
     def _transposed(self) -> SparseRows:
-        arrays = (x.numpy() for x in (self.column, self.value, self.begin))
-        column, value, begin = map(torch.from_numpy, _transpose(*arrays, self.num_columns))
-        return SparseRows(column, value, begin, len(self))
+        column, value, begin = self.column.numpy(), self.value.numpy(), self.begin.numpy()
+        rows, values, starts = map(
+            torch.from_numpy, _transpose(column, value, begin, self.num_columns)
+        )
+        return SparseRows(rows, values, starts, len(self))
 
 
 Inputs: TypeAlias = torch.Tensor | SparseRows
