@@ -137,16 +137,21 @@ class HoldemGame(FactoredGame):
     def build(cls, game: pyspiel.Game, rules: HoldemRules, *, num_threads: int) -> HoldemGame:
         """The game; see the attributes."""
         deals = Deals.of_rules(rules)
-        places = (_places(rules, deals, 0), _places(rules, deals, 1))
-        rounds = range(rules.num_rounds)
+        num_rounds = rules.num_rounds
+        places = (
+            places_before(rules, deals, 0, num_rounds),
+            places_before(rules, deals, 1, num_rounds),
+        )
+        rounds = range(num_rounds)
+        ended = [ended_in(rules, places, index) for index in rounds]
         form = HoldemForm(
-            (_treeplex(rules, deals, places[0], 0), _treeplex(rules, deals, places[1], 1)),
+            (treeplex_of(rules, deals, places[0], 0), treeplex_of(rules, deals, places[1], 1)),
             2.0 * rules.max_utility,
             num_threads,
             rules.num_cards,
             (
-                [_ends(rules, deals, places, 0, index) for index in rounds],
-                [_ends(rules, deals, places, 1, index) for index in rounds],
+                [ends_of(rules, deals, places, 0, index, ended[index]) for index in rounds],
+                [ends_of(rules, deals, places, 1, index, ended[index]) for index in rounds],
             ),
             [(_side(deals, index, 0), _side(deals, index, 1)) for index in rounds],
             [boards.last for boards in deals.boards],
@@ -296,10 +301,10 @@ def _side(deals: Deals, index: int, player: int) -> Side:
     )
 
 
-def _places(rules: HoldemRules, deals: Deals, player: int) -> Places:
-    """Where a player's decisions stand."""
+def places_before(rules: HoldemRules, deals: Deals, player: int, num_rounds: int) -> Places:
+    """Where a player's decisions of the first rounds stand."""
     tree = rules.tree
-    nodes = np.flatnonzero(tree.player == player)
+    nodes = np.flatnonzero((tree.player == player) & (tree.round < num_rounds))
     sizes = np.array([len(deals.boards[r].live[player].hand) for r in tree.round[nodes]], int)
     num_actions = tree.legal[nodes].sum(axis=1)
     number = {int(node): decision for decision, node in enumerate(nodes)}
@@ -318,7 +323,7 @@ def _places(rules: HoldemRules, deals: Deals, player: int) -> Places:
     )
 
 
-def _treeplex(rules: HoldemRules, deals: Deals, places: Places, player: int) -> Treeplex:
+def treeplex_of(rules: HoldemRules, deals: Deals, places: Places, player: int) -> Treeplex:
     """A player's strategy space."""
     tree = rules.tree
     parents, num_actions = [], []
@@ -330,7 +335,7 @@ def _treeplex(rules: HoldemRules, deals: Deals, places: Places, player: int) -> 
         if decision >= 0:
             earlier = int(tree.round[places.nodes[decision]])
             step = int(tree.legal[places.nodes[decision]].sum())
-            where = _earlier_places(deals, player, index, earlier)
+            where = earlier_places(deals, player, index, earlier)
             parent = places.first_sequence[decision] + where * step + rank
         parents.append(parent.astype(np.int32))
         num_actions.append(np.full(len(parent), tree.legal[node].sum(), np.int32))
@@ -343,7 +348,7 @@ def _treeplex(rules: HoldemRules, deals: Deals, places: Places, player: int) -> 
     )
 
 
-def _earlier_places(deals: Deals, player: int, index: int, earlier: int) -> np.ndarray:
+def earlier_places(deals: Deals, player: int, index: int, earlier: int) -> np.ndarray:
     """Where each entry of a round's live hands stood among those of an earlier round: int64 [L]."""
     live = deals.boards[index].live[player]
     board = np.repeat(np.arange(len(live.offset) - 1), np.diff(live.offset))
@@ -354,20 +359,28 @@ def _earlier_places(deals: Deals, player: int, index: int, earlier: int) -> np.n
     return where
 
 
-def _ends(
-    rules: HoldemRules, deals: Deals, places: tuple[Places, Places], player: int, index: int
+def ended_in(rules: HoldemRules, places: tuple[Places, Places], index: int) -> list[int]:
+    """The ends of a game's betting after a last decision in a round."""
+    tree, found = rules.tree, []
+    for node in np.flatnonzero(tree.player == TERMINAL).tolist():
+        decided = [(own, own.before[node][0]) for own in places]
+        if max(int(tree.round[own.nodes[last]]) for own, last in decided if last >= 0) == index:
+            found.append(node)
+    return found
+
+
+def ends_of(
+    rules: HoldemRules,
+    deals: Deals,
+    places: tuple[Places, Places],
+    player: int,
+    index: int,
+    nodes: list[int],
 ) -> tuple[Ends, Ends]:
     """Where betting ends in a round, from a player's side: by folds, and at showdowns."""
     tree = rules.tree
     found: tuple[list[list[float]], list[list[float]]] = ([], [])
-    for node in np.flatnonzero(tree.player == TERMINAL).tolist():
-        decided = [
-            int(tree.round[places[p].nodes[places[p].before[node][0]]])
-            for p in (0, 1)
-            if places[p].before[node][0] >= 0
-        ]
-        if max(decided) != index:
-            continue
+    for node in nodes:
         row: list[float] = []
         for p in (player, 1 - player):
             decision, rank = places[p].before[node]
