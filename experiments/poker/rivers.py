@@ -12,16 +12,18 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyspiel
 
 import spiel_dl.games  # noqa: F401  (registers the games)
+from spiel_dl.factored import river_kernels
 from spiel_dl.factored.families import factored_game
 from spiel_dl.factored.holdem import HoldemGame
-from spiel_dl.factored.holdem_deals import Hands
+from spiel_dl.factored.holdem_deals import Boards, Deals, Hands, LiveHands
 from spiel_dl.factored.holdem_trunk import HoldemTrunk, cut_holdem
 from spiel_dl.games.holdem_cards import card_text
 from spiel_dl.solvers import kernels
@@ -30,7 +32,12 @@ from spiel_dl.solvers.regret_minimization import RegretMinimizer
 from spiel_dl.solvers.variants import LINEAR_CFR
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.value_functions.base import LeafValues
-from spiel_dl.value_functions.river import ShowdownValue
+from spiel_dl.value_functions.river import (
+    NUM_PARTS,
+    RiverLeafValues,
+    RiverNetwork,
+    ShowdownValue,
+)
 
 POT = 100.0
 _STACKS = (0.4, 10.0)  # on the turn, in pots
@@ -38,6 +45,8 @@ _RIVERS_OF_A_TURN = 12
 _GAP, _MOST_ITERATIONS, _STRETCH = 0.004, 600, 60  # in pots: NashConv
 _LEAST_WEIGHT = 1e-5
 _CHUNK = 120
+_LOOKS, _OF_A_LOOK = 6, 48
+_NUM_RANDOM = 1000
 _HANDS = np.array(np.triu_indices(52, 1)).T
 NUMBER_OF_HAND = np.full((52, 52), -1)
 NUMBER_OF_HAND[_HANDS[:, 0], _HANDS[:, 1]] = np.arange(len(_HANDS))
@@ -60,21 +69,22 @@ class River(NamedTuple):
     values: np.ndarray
 
 
+def _parameters(board: str, pot: float, stack: float) -> dict[str, Any]:
+    """Of an endgame with all hands."""
+    return {
+        "board": board,
+        "board_cards": "[0]" if len(board) == 10 else "[0;1]",
+        "stacks": f"[{pot / 2 + stack!r};{pot / 2 + stack!r}]",
+        "blinds": f"[{pot / 2!r};{pot / 2!r}]",
+        "min_wager": 0.0,
+    }
+
+
 def endgame(board: np.ndarray, pot: float, stack: float) -> HoldemGame:
     """A river or turn with all hands; the stack is what each player has left."""
-    game = factored_game(
-        pyspiel.load_game(
-            "python_holdem",
-            {
-                "board": "".join(card_text(card) for card in board.tolist()),
-                "board_cards": "[0]" if len(board) == 5 else "[0;1]",
-                "stacks": f"[{pot / 2 + stack!r};{pot / 2 + stack!r}]",
-                "blinds": f"[{pot / 2!r};{pot / 2!r}]",
-                "min_wager": 0.0,
-            },
-        ),
-        num_threads=1,
-    )
+    text = "".join(card_text(card) for card in board.tolist())
+    own = pyspiel.load_game("python_holdem", _parameters(text, pot, stack))
+    game = factored_game(own, num_threads=1)
     assert isinstance(game, HoldemGame)
     return game
 
@@ -129,9 +139,14 @@ def random_range(rng: np.random.Generator, strength: np.ndarray) -> np.ndarray:
     return weights / weights.mean()
 
 
-def solve_trunk(trunk: HoldemTrunk, values: LeafValues, num_iterations: int) -> RegretMinimizer:
+def solve_trunk(
+    trunk: HoldemTrunk,
+    values: LeafValues,
+    num_iterations: int,
+    minimizer: RegretMinimizer | None = None,
+) -> RegretMinimizer:
     """Some iterations of linear CFR above leaf values."""
-    minimizer = RegretMinimizer(trunk.sequence_form, LINEAR_CFR)
+    minimizer = minimizer or RegretMinimizer(trunk.sequence_form, LINEAR_CFR)
     sequences = trunk.leaves.sequences
 
     def leaf_cfvs(players: tuple[int, ...], plans: tuple[np.ndarray, np.ndarray]):
@@ -229,33 +244,165 @@ def _at_once(rng: np.random.Generator) -> River:
     return solve_river(board, stack, weights)
 
 
-def make(directory: Path, seed: int, number: int) -> None:
+def make_rivers(directory: Path, seed: int, number: int) -> None:
     """Rivers in files, `_CHUNK` in each; files that are there are not made again."""
-    directory.mkdir(parents=True, exist_ok=True)
-    for chunk in range(-(-number // _CHUNK)):
-        path = directory / f"{seed}_{chunk}.npz"
-        if path.exists():
-            continue
-        rng = np.random.default_rng((seed, chunk))
+
+    def made(rng: np.random.Generator) -> list[np.ndarray]:
         rivers: list[River] = []
         while len(rivers) < _CHUNK:
             rivers += [_at_once(rng) for _ in range(_RIVERS_OF_A_TURN // 2)]
             rivers += _from_a_turn(rng, _RIVERS_OF_A_TURN)
-        columns = zip(*rivers[:_CHUNK], strict=True)
-        arrays = dict(zip(River._fields, map(np.array, columns), strict=True))
+        return list(map(np.array, zip(*rivers[:_CHUNK], strict=True)))
+
+    _make(directory, "rivers", seed, number, made, River._fields)
+
+
+def _make(
+    directory: Path,
+    name: str,
+    seed: int,
+    number: int,
+    made: Callable[[np.random.Generator], list[np.ndarray]],
+    fields: tuple[str, ...],
+) -> None:
+    """Chunks of samples in files; those that are there are not made again."""
+    directory.mkdir(parents=True, exist_ok=True)
+    for chunk in range(number):
+        path = directory / f"{name}_{seed}_{chunk}.npz"
+        if path.exists():
+            continue
+        arrays = made(np.random.default_rng((seed, chunk)))
         with open(path.with_suffix(".part"), "wb") as file:
-            np.savez(file, **arrays)
+            np.savez(file, **dict(zip(fields, arrays, strict=True)))
         path.with_suffix(".part").rename(path)
+
+
+class Quantiles(NamedTuple):
+    """Solved rivers without cards, see `value_functions.river`.
+
+    Attributes:
+      stacks: float32 [n], in pots.
+      shares: float32 [n, B], player 0's share of both ranges by quantiles.
+      values: float32 [n, 2, B], what betting is worth to the hands of each player there, in pots.
+    """
+
+    stacks: np.ndarray
+    shares: np.ndarray
+    values: np.ndarray
+
+
+def solve_shares(stack: float, shares: np.ndarray) -> Quantiles:
+    """Solves rivers of hands that block no others, one for each row of shares (float [n, B]).
+
+    All hands of a quantile tie. They are boards of one game with hands of their own.
+    """
+    number, size = shares.shape
+    rules = pyspiel.load_game("python_holdem", _parameters("2c2d2h2s3c", POT, stack * POT)).rules
+    weights = [np.maximum(own, _LEAST_WEIGHT).ravel() for own in (shares, 1.0 - shares)]
+    weights = [own / own.reshape(number, size).sum(axis=1).repeat(size) for own in weights]
+    hand = np.arange(number * size)
+    position = np.where(hand // size == np.arange(number)[:, None], hand % size, -1)
+    live = LiveHands(
+        np.arange(number + 1) * size, hand, position, hand % size, np.full(len(hand), -1)
+    )
+    cards = np.full((len(hand), 2), rules.num_cards)
+    boards = Boards(
+        np.zeros((number, 0), np.int64), np.zeros(number, np.int64), np.arange(number + 1), 1.0,
+        (live, live),
+    )  # fmt: skip
+    deals = Deals((Hands(cards, weights[0]), Hands(cards, weights[1])), (boards,), 1.0)
+    game = HoldemGame.build(None, rules, num_threads=1, deals=deals)
+    minimizer = RegretMinimizer(game.sequence_form, LINEAR_CFR)
+    minimizer.run(120 if stack < 2.0 else 240)  # to about 0.4 % of the pot
+    values = np.stack(
+        [hand_values(game, p, minimizer.average_plan(1 - p)).reshape(number, size) for p in (0, 1)],
+        axis=1,
+    ) / POT
+    masses = np.stack([own.reshape(number, size) for own in weights], axis=1)
+    others = masses[:, ::-1]
+    below = np.cumsum(others, axis=2)
+    values -= 0.5 * (2 * below - others - 1.0)
+    gap = (values * masses).sum(axis=(1, 2))
+    values -= 0.5 * gap[:, None, None]
+    return Quantiles(
+        np.full(number, stack, np.float32), shares.astype(np.float32), values.astype(np.float32)
+    )
+
+
+def _random_shares(rng: np.random.Generator, number: int) -> np.ndarray:
+    """Shares of random ranges of hands that all differ: float32 [n, B]."""
+    shares = np.empty((number, NUM_PARTS), np.float32)
+    masses = np.zeros((2, _NUM_RANDOM, river_kernels.LANES))
+    for row in shares:
+        for player in (0, 1):
+            own = random_range(rng, np.arange(_NUM_RANDOM))
+            masses[player, :, 0] = own / own.sum()
+        river_kernels.fill_shares(masses[0], masses[1], 0, row)
+    return shares
+
+
+def make_quantiles(
+    directory: Path, seed: int, number: int, network: RiverNetwork | None = None
+) -> None:
+    """Chunks of rivers by quantiles, to learn from.
+
+    Args:
+      directory: where they go.
+      seed: of all that is random.
+      number: of chunks.
+      network: by which the trunks are solved whose ranges they have; None: by showdowns.
+    """
+
+    def made(rng: np.random.Generator) -> list[np.ndarray]:
+        board = rng.choice(52, 4, replace=False)
+        stack = float(np.exp(rng.uniform(*np.log(_STACKS)))) * POT
+        game = endgame(board, POT, stack)
+        strength = strengths(game)
+        weights = (random_range(rng, strength), random_range(rng, strength))
+        trunk = cut_holdem(with_weights(game, weights), DepthLimit(rounds=1))
+        leaves = trunk.leaves
+        values = (network or ShowdownValue()).bind(leaves)
+        seen = RiverNetwork().bind(leaves)
+        assert isinstance(seen, RiverLeafValues)
+        found = []
+        stacks = (stack + POT / 2 - leaves.spent) / (2 * leaves.spent)
+        minimizer = RegretMinimizer(trunk.sequence_form, LINEAR_CFR)
+        for _ in range(_LOOKS):
+            solve_trunk(trunk, values, int(rng.integers(1, 15)), minimizer)
+            if rng.random() < 0.3:
+                plans = [minimizer.average_plan(player) for player in (0, 1)]
+            else:
+                plans = [learner.realization for learner in minimizer.learned]
+            ranges = [plans[p][leaves.sequences[p]] for p in (0, 1)]
+            shares = seen.shares(ranges[0], ranges[1])
+            for line in range(shares.shape[1]):
+                chosen = rng.choice(len(shares), -(-_OF_A_LOOK // shares.shape[1]), replace=False)
+                found.append((stacks[line], shares[chosen, line].copy()))
+        own = float(np.exp(rng.uniform(*np.log((0.05, _STACKS[1])))))
+        found.append((own, _random_shares(rng, _OF_A_LOOK)))
+        parts = []
+        for size in np.unique([size for size, _ in found]):
+            shares = np.concatenate([rows for each, rows in found if each == size])
+            parts.append(solve_shares(float(size), shares))
+        return [np.concatenate(column) for column in zip(*parts, strict=True)]
+
+    _make(directory, "quantiles", seed, number, made, Quantiles._fields)
 
 
 def main() -> None:
     """Makes what is asked for on the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--number", type=int, default=5000)
+    parser.add_argument("--number", type=int, default=100, help="files")
+    parser.add_argument("--rivers", action="store_true", help="with cards, to hold networks to")
+    parser.add_argument("--network", type=Path, help="file of one, to solve trunks by")
     parser.add_argument("--output", type=Path, default=Path("build/rivers"))
     arguments = parser.parse_args()
-    make(arguments.output, arguments.seed, arguments.number)
+    own = None if arguments.network is None else RiverNetwork.load(arguments.network)
+    if arguments.rivers:
+        make_rivers(arguments.output, arguments.seed, arguments.number)
+    else:
+        make_quantiles(arguments.output, arguments.seed, arguments.number, own)
 
 
 if __name__ == "__main__":

@@ -134,9 +134,16 @@ class HoldemGame(FactoredGame):
     places: tuple[Places, Places]
 
     @classmethod
-    def build(cls, game: pyspiel.Game, rules: HoldemRules, *, num_threads: int) -> HoldemGame:
-        """The game; see the attributes."""
-        deals = Deals.of_rules(rules)
+    def build(
+        cls,
+        game: pyspiel.Game,
+        rules: HoldemRules,
+        *,
+        num_threads: int,
+        deals: Deals | None = None,
+    ) -> HoldemGame:
+        """The game; see the attributes. Its deals are those of the rules, if not given."""
+        deals = Deals.of_rules(rules) if deals is None else deals
         num_rounds = rules.num_rounds
         places = (
             places_before(rules, deals, 0, num_rounds),

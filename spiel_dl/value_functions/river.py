@@ -141,6 +141,13 @@ class RiverLeafValues(LeafValues):
         found[:, : self.num_lines] = (flat.reshape(self.num_lines, size) * self.weights[player]).T
         return found
 
+    def shares(self, range_0: np.ndarray, range_1: np.ndarray) -> np.ndarray:
+        """Player 0's share of both ranges by quantiles: float32 [N, K, 64], not a copy."""
+        shares = self.inputs[:, :, :NUM_PARTS]
+        ranges = (self._ranges(0, range_0), self._ranges(1, range_1))
+        river_kernels.shares_of_boards(*self.boards, ranges, self.num_lines, shares)
+        return shares
+
     def evaluate(self, range_0: np.ndarray, range_1: np.ndarray) -> Values:
         first, second = self._values((0, 1), range_0, range_1)
         return first, second
@@ -154,8 +161,7 @@ class RiverLeafValues(LeafValues):
         ranges = (self._ranges(0, range_0), self._ranges(1, range_1))
         boards = self.boards
         if self.network is not None:
-            shares = self.inputs[:, :, :NUM_PARTS]
-            river_kernels.shares_of_boards(*boards, ranges, self.num_lines, shares)
+            self.shares(range_0, range_1)
             with torch.no_grad():
                 flat = torch.from_numpy(self.inputs.reshape(-1, self.inputs.shape[2]))
                 self.outputs[:] = self.network.module(flat).numpy().reshape(self.outputs.shape)
