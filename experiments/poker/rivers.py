@@ -216,7 +216,7 @@ def _from_a_turn(rng: np.random.Generator, number: int) -> list[River]:
         plans = [learner.realization for learner in minimizer.learned]
     found = []
     for _ in range(number):
-        line = int(rng.integers(len(leaves.lines)))
+        line = int(rng.choice(np.flatnonzero(leaves.is_open)))
         spent = float(leaves.spent[line])
         card = int(rng.choice(np.setdiff1d(np.arange(52), board)))
         ranges = np.zeros((2, len(_HANDS)))
@@ -365,7 +365,7 @@ def make_quantiles(
         seen = RiverNetwork().bind(leaves)
         assert isinstance(seen, RiverLeafValues)
         found = []
-        stacks = (stack + POT / 2 - leaves.spent) / (2 * leaves.spent)
+        stacks = ((stack + POT / 2 - leaves.spent) / (2 * leaves.spent))[leaves.is_open]
         minimizer = RegretMinimizer(trunk.sequence_form, LINEAR_CFR)
         for _ in range(_LOOKS):
             solve_trunk(trunk, values, int(rng.integers(1, 15)), minimizer)
@@ -374,10 +374,11 @@ def make_quantiles(
             else:
                 plans = [learner.realization for learner in minimizer.learned]
             ranges = [plans[p][leaves.sequences[p]] for p in (0, 1)]
-            shares = seen.shares(ranges[0], ranges[1])
-            for line in range(shares.shape[1]):
-                chosen = rng.choice(len(shares), -(-_OF_A_LOOK // shares.shape[1]), replace=False)
-                found.append((stacks[line], shares[chosen, line].copy()))
+            seen.look(ranges[0], ranges[1])
+            number, lines, _ = seen.shares.shape
+            for line in range(lines):
+                chosen = rng.choice(number, -(-_OF_A_LOOK // lines), replace=False)
+                found.append((stacks[line], seen.shares[chosen, line].copy()))
         own = float(np.exp(rng.uniform(*np.log((0.05, _STACKS[1])))))
         found.append((own, _random_shares(rng, _OF_A_LOOK)))
         parts = []

@@ -1,7 +1,7 @@
-"""Hold'em above its last round of betting, for depth-limited solving.
+"""Hold'em on the turn, above the river, for depth-limited solving.
 
-A leaf public state is a line of betting after which a card is dealt to a board, before that card. So
-a player's leaf infosets are its live hands, and a value function sums over the cards to come.
+A leaf public state is a line of betting at whose end nobody acts on the turn any more, before the
+river is dealt. So a player's leaf infosets are its hands, and a value function sums over rivers.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 
 from spiel_dl.factored import holdem
 from spiel_dl.factored.holdem import HoldemForm, HoldemGame
-from spiel_dl.games.holdem_betting import CHANCE
+from spiel_dl.games.holdem_betting import CHANCE, NOBODY
 from spiel_dl.tree.depth_limit import DepthLimit
 
 Pair = tuple[np.ndarray, np.ndarray]
@@ -20,25 +20,26 @@ Pair = tuple[np.ndarray, np.ndarray]
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class HoldemLeaves:
-    """The leaves of a trunk: K lines of betting times the N boards of the trunk's last round.
+    """The K leaves of a turn, lines of betting.
 
-    Ranges and counterfactual values are flat, line by line, by the live hands of all boards.
+    Ranges and counterfactual values are flat, line by line, by the hands live on the turn.
 
     Attributes:
       game: the whole game.
       depth_limit: where it is cut.
-      lines: int64 [K], nodes of the betting tree that deal the next board.
+      lines: int64 [K], nodes of the betting tree that deal the river.
       spent: float64 [K], what each player has in.
+      is_open: bool [K], whether there is betting on the river.
       infoset_offsets: for each player, int64 [K + 1], where each line's infosets start.
       sequences: for each player, int64 [L_p], the trunk's sequence from which an infoset hangs.
-      later: for each player, int64 [M_p], for each live hand of the last round's boards the place
-        of that hand among those of a line.
+      later: for each player, int64 [M_p], for each live hand of all rivers its place on the turn.
     """
 
     game: HoldemGame
     depth_limit: DepthLimit
     lines: np.ndarray
     spent: np.ndarray
+    is_open: np.ndarray
     infoset_offsets: Pair
     sequences: Pair
     later: Pair
@@ -75,83 +76,57 @@ class HoldemTrunk:
 
 
 def cut_holdem(game: HoldemGame, depth_limit: DepthLimit) -> HoldemTrunk:
-    """The trunk of a game before its last round.
+    """The trunk of a turn.
 
     Raises:
-      ValueError: if the limit is another one.
+      ValueError: if the game does not begin on the turn, or the limit is not one round.
     """
-    rules, deals = game.rules, game.deals
-    num_rounds = depth_limit.rounds
-    if num_rounds is None or num_rounds != rules.num_rounds - 1:
+    rules, deals, tree = game.rules, game.deals, game.rules.tree
+    if depth_limit.rounds != 1 or rules.num_rounds != 2 or len(deals.boards[0].cards) > 1:
         raise ValueError(
-            f"depth_limit={depth_limit}: {game.game} is too large to list, and such games of "
-            f"hold'em are cut before their last round; take rounds={max(rules.num_rounds - 1, 1)}"
-            " of a game of several rounds"
+            f"depth_limit={depth_limit}: {game.game} is too large to list, and such hold'em is cut "
+            "between turn and river only; begin on the turn, and take rounds=1"
         )
-    first, second = (holdem.places_before(rules, deals, p, num_rounds) for p in (0, 1))
-    places = (first, second)
-    whole = game.sequence_form
-    rounds = range(num_rounds)
-    ended = [holdem.ended_in(rules, game.places, index) for index in rounds]
+    places = (holdem.places_before(rules, deals, 0, 1), holdem.places_before(rules, deals, 1, 1))
+    folds = [n for n in holdem.ended_in(rules, game.places, 0) if tree.folded[n] != NOBODY]
     form = dataclasses.replace(
-        whole,
+        game.sequence_form,
         treeplexes=(
-            holdem.treeplex_of(rules, deals, first, 0),
-            holdem.treeplex_of(rules, deals, second, 1),
+            holdem.treeplex_of(rules, deals, places[0], 0),
+            holdem.treeplex_of(rules, deals, places[1], 1),
         ),
         ends=(
-            [holdem.ends_of(rules, deals, places, 0, r, ended[r]) for r in rounds],
-            [holdem.ends_of(rules, deals, places, 1, r, ended[r]) for r in rounds],
+            [holdem.ends_of(rules, deals, places, 0, 0, folds)],
+            [holdem.ends_of(rules, deals, places, 1, 0, folds)],
         ),
-        last=whole.last[:num_rounds],
+        last=game.sequence_form.last[:1],
     )
-    tree = rules.tree
-    lines = np.array(
-        [
-            n
-            for n in np.flatnonzero((tree.player == CHANCE) & (tree.round == num_rounds))
-            if _bets_follow(game, n)
-        ]
-    )
-    found = []
+    lines = np.flatnonzero((tree.player == CHANCE) & (tree.round == 1))
+    sizes = [len(deals.boards[0].live[player].hand) for player in (0, 1)]
+    sequences: tuple[list[np.ndarray], list[np.ndarray]] = ([], [])
     for player in (0, 1):
-        own, live = places[player], deals.boards[num_rounds - 1].live[player]
-        size = len(live.hand)
-        hung = []
+        own = places[player]
         for node in lines.tolist():
+            # Nobody leaves the turn without having acted.
             decision, rank = own.before[node]
             step = int(tree.legal[own.nodes[decision]].sum())
-            where = np.arange(size)
-            earlier = int(tree.round[own.nodes[decision]])
-            where = holdem.earlier_places(deals, player, num_rounds - 1, earlier)
-            hung.append(own.first_sequence[decision] + where * step + rank)
-        found.append((np.arange(len(lines) + 1) * size, np.concatenate(hung)))
+            hands = np.arange(sizes[player])
+            sequences[player].append(own.first_sequence[decision] + hands * step + rank)
+    count = np.arange(len(lines) + 1)
     leaves = HoldemLeaves(
         game,
         depth_limit,
         lines,
         tree.spent[lines].min(axis=1),
-        (found[0][0], found[1][0]),
-        (found[0][1], found[1][1]),
-        tuple(holdem.earlier_places(deals, p, num_rounds, num_rounds - 1) for p in (0, 1)),
+        tree.player[tree.successor[lines, 0]] >= 0,
+        (count * sizes[0], count * sizes[1]),
+        (np.concatenate(sequences[0]), np.concatenate(sequences[1])),
+        (holdem.earlier_places(deals, 0, 1, 0), holdem.earlier_places(deals, 1, 1, 0)),
     )
     kept = [_kept(game, places[player], player) for player in (0, 1)]
     return HoldemTrunk(
-        game,
-        depth_limit,
-        (kept[0][0], kept[1][0]),
-        (kept[0][1], kept[1][1]),
-        form,
-        leaves,
+        game, depth_limit, (kept[0][0], kept[1][0]), (kept[0][1], kept[1][1]), form, leaves
     )
-
-
-def _bets_follow(game: HoldemGame, node: int) -> bool:
-    """Whether somebody acts after a deal."""
-    tree = game.rules.tree
-    while tree.player[node] == CHANCE:
-        node = int(tree.successor[node, 0])
-    return bool(tree.player[node] >= 0)
 
 
 def _kept(game: HoldemGame, own: holdem.Places, player: int) -> Pair:

@@ -22,7 +22,6 @@ from spiel_dl.factored import river_kernels
 from spiel_dl.factored.holdem_kernels import LANES, Side
 from spiel_dl.factored.holdem_trunk import HoldemLeaves
 from spiel_dl.networks.feed_forward import feed_forward
-from spiel_dl.networks.perceptron import evaluate
 from spiel_dl.system import tensor_files
 from spiel_dl.value_functions.base import LeafValues, ValueFunction, Values
 
@@ -35,6 +34,23 @@ def stack_features(stacks: np.ndarray) -> np.ndarray:
     logs, centres = np.log(np.maximum(stacks, 1e-3))[:, None], np.log(_STACKS)
     width = centres[1] - centres[0]
     return np.exp(-(((logs - centres) / width) ** 2)).astype(np.float32)
+
+
+def balanced(module: torch.nn.Module, inputs: torch.Tensor) -> torch.Tensor:
+    """What a module says of inputs, with what both players' values sum to taken from both.
+
+    Args:
+      module: from float32 [n, B + 13] to [n, 2 * B].
+      inputs: shares and `stack_features`.
+
+    Returns:
+      Float32 [n, 2, B].
+    """
+    shares = inputs[:, :NUM_PARTS]
+    found: torch.Tensor = module(torch.cat([2.0 * shares - 1.0, inputs[:, NUM_PARTS:]], dim=1))
+    found = found.view(len(inputs), 2, NUM_PARTS)
+    total = (found[:, 0] * shares + found[:, 1] * (1.0 - shares)).mean(dim=1)
+    return found - total[:, None, None]
 
 
 class RiverBoards(NamedTuple):
@@ -51,24 +67,6 @@ class RiverBoards(NamedTuple):
     entries: tuple[np.ndarray, np.ndarray]
     classes: tuple[np.ndarray, np.ndarray]
     counts: np.ndarray
-
-    @staticmethod
-    def of(sides: tuple[Side, Side], entries: tuple[np.ndarray, np.ndarray]) -> RiverBoards:
-        """Those of some boards."""
-        classes: tuple[list[np.ndarray], list[np.ndarray]] = ([], [])
-        counts = []
-        for board in range(len(sides[0].offset) - 1):
-            own = [s.strength[s.offset[board] : s.offset[board + 1]] for s in sides]
-            distinct = np.unique(np.concatenate(own))
-            counts.append(len(distinct))
-            for player in (0, 1):
-                classes[player].append(np.searchsorted(distinct, own[player]))
-        return RiverBoards(
-            sides,
-            entries,
-            (np.concatenate(classes[0]), np.concatenate(classes[1])),
-            np.array(counts),
-        )
 
 
 class ShowdownValue(ValueFunction):
@@ -99,6 +97,16 @@ class RiverNetwork(ValueFunction):
     def bind(self, leaves: Any) -> LeafValues:
         return RiverLeafValues(leaves, self)
 
+    def betting(self, inputs: np.ndarray) -> np.ndarray:
+        """What betting is worth by quantiles, in pots: float32 [n, 2, B].
+
+        Args:
+          inputs: float32 [n, B + 13], shares and `stack_features`.
+        """
+        with torch.no_grad():
+            found: np.ndarray = balanced(self.module, torch.from_numpy(inputs)).numpy()
+        return found
+
     def save(self, path: str | os.PathLike[str]) -> None:
         arrays = {name: x.numpy() for name, x in self.module.state_dict().items()}
         tensor_files.save(
@@ -115,69 +123,115 @@ class RiverNetwork(ValueFunction):
 
 
 class RiverLeafValues(LeafValues):
+    """Values at the leaves of one turn; see the module.
+
+    Attributes:
+      shares: float32 [N, K, B], what the network saw last, by rivers and open lines.
+    """
+
     def __init__(self, leaves: HoldemLeaves, network: RiverNetwork | None):
         self.leaves: Any = leaves
         game = leaves.game
-        self.boards = RiverBoards.of(game.sequence_form.sides[-1], leaves.later)
-        self.num_lines = len(leaves.lines)
-        self.padded = -(-self.num_lines // LANES) * LANES
-        chance = game.deals.scale * game.deals.boards[-1].chance
-        self.worth = np.zeros(self.padded)
-        self.worth[: self.num_lines] = leaves.spent * chance
-        live = game.deals.boards[-2].live
-        self.weights = [game.deals.hands[p].weights[live[p].hand] for p in (0, 1)]
+        live = game.deals.boards[0].live
+        own = [game.deals.hands[player].cards[live[player].hand] for player in (0, 1)]
+        self._hands = (own[0], own[1])
+        self._weights = [game.deals.hands[p].weights[live[p].hand] for p in (0, 1)]
+        self._boards = _boards(game.sequence_form.sides[-1], leaves.later)
+        self._cards = game.deals.boards[1].cards[:, 0]
+        chance = game.deals.scale * game.deals.boards[1].chance
+        self._worth = (leaves.spent * chance)[:, None]
+        self._equities = np.zeros((len(own[0]), len(own[1])))
+        river_kernels.add_equities(self._boards.sides, self._boards.entries, self._equities)
+        none = game.rules.num_cards
+        for mine in (0, 1):
+            for theirs in (0, 1):
+                first, second = own[0][:, mine, None], own[1][None, :, theirs]
+                self._equities[(first == second) & (first < none)] = 0.0
+        self._pairs = [_pairs(cards, none) for cards in self._hands]
+        self._open = np.flatnonzero(leaves.is_open)
         self.network = network
+        size, number = len(self._cards), len(self._open)
+        self._width = -(-number // LANES) * LANES
         stack = min(game.rules.betting.stacks)
-        stacks = stack_features((stack - leaves.spent) / (2 * leaves.spent))
-        num_boards = len(self.boards.counts)
-        width = 0 if network is None else NUM_PARTS
-        self.inputs = np.zeros((num_boards, self.num_lines, width + stacks.shape[1]), np.float32)
-        self.inputs[:, :, width:] = stacks
-        self.outputs = np.zeros((num_boards, self.num_lines, 2 * width), np.float32)
-
-    def _ranges(self, player: int, flat: np.ndarray) -> np.ndarray:
-        size = len(self.weights[player])
-        found = np.zeros((size, self.padded))
-        found[:, : self.num_lines] = (flat.reshape(self.num_lines, size) * self.weights[player]).T
-        return found
-
-    def shares(self, range_0: np.ndarray, range_1: np.ndarray) -> np.ndarray:
-        """Player 0's share of both ranges by quantiles: float32 [N, K, 64], not a copy."""
-        shares = self.inputs[:, :, :NUM_PARTS]
-        ranges = (self._ranges(0, range_0), self._ranges(1, range_1))
-        river_kernels.shares_of_boards(*self.boards, ranges, self.num_lines, shares)
-        return shares
+        pots = 2 * leaves.spent[self._open]
+        self._inputs = np.zeros((size, number, NUM_PARTS + len(_STACKS)), np.float32)
+        self._inputs[:, :, NUM_PARTS:] = stack_features((stack - pots / 2) / pots)
+        self.shares = self._inputs[:, :, :NUM_PARTS]
+        self._masses = np.zeros((size, 2, self._boards.counts.max(), self._width))
 
     def evaluate(self, range_0: np.ndarray, range_1: np.ndarray) -> Values:
-        first, second = self._values((0, 1), range_0, range_1)
+        """See `LeafValues`."""
+        first, second = self._values((0, 1), (range_0, range_1))
         return first, second
 
     def values_for(self, player: int, range_0: np.ndarray, range_1: np.ndarray) -> np.ndarray:
-        return self._values((player,), range_0, range_1)[0]
+        """See `LeafValues`."""
+        return self._values((player,), (range_0, range_1))[0]
+
+    def look(self, range_0: np.ndarray, range_1: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Brings `shares` up to date; both ranges at open lines, times weights: [L_p, G]."""
+        found = []
+        for player, flat in enumerate((range_0, range_1)):
+            own = np.zeros((len(self._weights[player]), self._width))
+            by_line = flat.reshape(-1, len(own))[self._open]
+            own[:, : len(self._open)] = (by_line * self._weights[player]).T
+            found.append(own)
+        ranges = (found[0], found[1])
+        river_kernels.shares_of_boards(
+            *self._boards, ranges, len(self._open), self._masses, self.shares
+        )
+        return ranges
 
     def _values(
-        self, players: tuple[int, ...], range_0: np.ndarray, range_1: np.ndarray
+        self, players: tuple[int, ...], flat: tuple[np.ndarray, np.ndarray]
     ) -> list[np.ndarray]:
-        ranges = (self._ranges(0, range_0), self._ranges(1, range_1))
-        boards = self.boards
-        if self.network is not None:
-            self.shares(range_0, range_1)
-            with torch.no_grad():
-                flat = torch.from_numpy(self.inputs.reshape(-1, self.inputs.shape[2]))
-                self.outputs[:] = self.network.module(flat).numpy().reshape(self.outputs.shape)
+        betting = [np.zeros(0)] * 2
+        if self.network is not None and len(self._open):
+            ranges = self.look(*flat)
+            outputs = self.network.betting(self._inputs.reshape(-1, self._inputs.shape[2]))
+            outputs = outputs.reshape(*self.shares.shape[:2], 2, NUM_PARTS)
+            for player in players:
+                betting[player] = np.zeros_like(ranges[player])
+                river_kernels.add_betting(
+                    player,
+                    self._cards,
+                    *self._boards,
+                    self._hands[player],
+                    self._pairs[1 - player],
+                    ranges,
+                    len(self._open),
+                    self._masses,
+                    outputs[:, :, player],
+                    betting[player],
+                )
         found = []
         for player in players:
-            cfv = np.zeros((len(self.weights[player]), self.padded))
-            river_kernels.values_of_boards(
-                player,
-                self.leaves.game.rules.num_cards,
-                *boards,
-                ranges,
-                self.num_lines,
-                self.worth,
-                self.outputs,
-                cfv,
-            )
-            own = cfv[:, : self.num_lines].T * self.weights[player]
-            found.append(own.ravel())
+            other = flat[1 - player].reshape(len(self._worth), -1) * self._weights[1 - player]
+            values = other @ (self._equities.T if player == 0 else -self._equities)
+            if len(betting[player]):
+                # Pots are twice what each player has in.
+                values[self._open] += 2.0 * betting[player].T[: len(self._open)]
+            values *= self._worth * self._weights[player]
+            found.append(values.ravel())
         return found
+
+
+def _boards(sides: tuple[Side, Side], entries: tuple[np.ndarray, np.ndarray]) -> RiverBoards:
+    """The boards of sides."""
+    classes: tuple[list[np.ndarray], list[np.ndarray]] = ([], [])
+    counts = []
+    for board in range(len(sides[0].offset) - 1):
+        own = [side.strength[side.offset[board] : side.offset[board + 1]] for side in sides]
+        distinct = np.unique(np.concatenate(own))
+        counts.append(len(distinct))
+        for player in (0, 1):
+            classes[player].append(np.searchsorted(distinct, own[player]))
+    both = (np.concatenate(classes[0]), np.concatenate(classes[1]))
+    return RiverBoards(sides, entries, both, np.array(counts))
+
+
+def _pairs(cards: np.ndarray, num_cards: int) -> np.ndarray:
+    """Where hands of two cards stand: int64 [num_cards + 1, num_cards + 1]."""
+    found = np.full((num_cards + 1, num_cards + 1), len(cards))
+    found[cards[:, 0], cards[:, 1]] = found[cards[:, 1], cards[:, 0]] = np.arange(len(cards))
+    return found
