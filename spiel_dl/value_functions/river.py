@@ -86,7 +86,7 @@ class RiverNetwork(ValueFunction):
 
     kind = "river_network"
 
-    def __init__(self, num_layers: int = 3, num_units: int = 256, *, seed: int = 0):
+    def __init__(self, num_layers: int = 2, num_units: int = 256, *, seed: int = 0):
         """An untrained network."""
         self.sizes = (num_layers, num_units)
         generator = torch.Generator().manual_seed(seed)
