@@ -38,7 +38,9 @@ def read(paths: Sequence[Path]) -> Data:
     return Data(torch.from_numpy(inputs), torch.from_numpy(values))
 
 
-def train(data: Data, seed: int, num_steps: int, network: RiverNetwork | None = None) -> RiverNetwork:
+def train(
+    data: Data, seed: int, num_steps: int, network: RiverNetwork | None = None
+) -> RiverNetwork:
     """A network after some steps of Adam on mean squared errors, both players' hands alike."""
     network = network or RiverNetwork(seed=seed)
     generator = torch.Generator().manual_seed(seed)

@@ -127,8 +127,8 @@ def _spread(masses_0, masses_1, lane, output, sums, of_class):
 
 @_jit
 def add_betting(
-    player, cards, sides, entries, classes, counts, hands, pairs, ranges, num_lines, masses, outputs,
-    cfv,
+    player, cards, sides, entries, classes, counts, hands, pairs, ranges, num_lines, masses,
+    outputs, cfv,
 ):  # fmt: skip
     """Adds what betting on all boards is worth to a player's hands, in pots.
 

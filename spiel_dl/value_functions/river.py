@@ -12,6 +12,7 @@ hands, and the correction that makes both players' values sum to 0, which is her
 
 from __future__ import annotations
 
+import importlib.resources
 import os
 from typing import Any, NamedTuple
 
@@ -21,11 +22,13 @@ import torch
 from spiel_dl.factored import river_kernels
 from spiel_dl.factored.holdem_kernels import LANES, Side
 from spiel_dl.factored.holdem_trunk import HoldemLeaves
+from spiel_dl.games.holdem_betting import parse_bets
 from spiel_dl.networks.feed_forward import feed_forward
 from spiel_dl.system import tensor_files
 from spiel_dl.value_functions.base import LeafValues, ValueFunction, Values
 
 NUM_PARTS = 64
+_FILE = "river_pot_allin.safetensors"
 _STACKS = np.geomspace(0.05, 50.0, 13)  # centres of what a network sees of stacks, in pots
 
 
@@ -70,9 +73,10 @@ class RiverBoards(NamedTuple):
 
 
 class ShowdownValue(ValueFunction):
-    """Values leaves as if all checked from there on. No network."""
+    """Values a turn as if all checked on the river."""
 
-    def bind(self, leaves: Any) -> LeafValues:
+    def bind(self, leaves: HoldemLeaves) -> RiverLeafValues:
+        """Equities at these leaves; a ValueError if they are no turn's."""
         return RiverLeafValues(leaves, None)
 
 
@@ -80,22 +84,53 @@ class RiverNetwork(ValueFunction):
     """The network; see the module.
 
     Attributes:
-      module: the torch module, float32: inputs [n, 64 + 13] to outputs [n, 2 * 64], in pots.
-      domain: what it was trained for, in words.
+      module: the torch module, float32: inputs [n, B + 13] to outputs [n, 2 * B], in pots.
+      sizes: the numbers of hidden layers and of units in each.
+      bets: the sizes of the rivers it was trained on, as `holdem_betting` has them.
     """
 
     kind = "river_network"
 
-    def __init__(self, num_layers: int = 2, num_units: int = 256, *, seed: int = 0):
-        """An untrained network."""
-        self.sizes = (num_layers, num_units)
+    def __init__(
+        self, num_layers: int = 2, num_units: int = 256, *, bets: str = "pot allin", seed: int = 0
+    ):
+        """An untrained network.
+
+        Args:
+          num_layers: number of hidden layers.
+          num_units: units in each of them.
+          bets: sizes of bets on the river.
+          seed: of the parameters.
+
+        Raises:
+          ValueError: if a size is not positive.
+        """
+        if num_layers < 1 or num_units < 1:
+            raise ValueError(f"num_layers={num_layers} and num_units={num_units} must be positive")
+        self.sizes, self.bets = (num_layers, num_units), bets
         generator = torch.Generator().manual_seed(seed)
         sizes = [NUM_PARTS + len(_STACKS), *[num_units] * num_layers, 2 * NUM_PARTS]
-        self.module = feed_forward(sizes, generator, output_scale=0.1, layer_norm=False)
-        self.domain: dict[str, Any] = {}
+        self.module = feed_forward(sizes, generator, output_scale=0.1)
 
-    def bind(self, leaves: Any) -> LeafValues:
-        return RiverLeafValues(leaves, self)
+    @classmethod
+    def pretrained(cls) -> RiverNetwork:
+        """The network of the zoo, for bets of the pot and all-in."""
+        return cls.load(str(importlib.resources.files("spiel_dl.models") / _FILE))
+
+    def bind(self, leaves: HoldemLeaves) -> RiverLeafValues:
+        """The network at these leaves.
+
+        Raises:
+          ValueError: if they are no turn's, or the river's bets are others than it was trained on.
+        """
+        found = RiverLeafValues(leaves, self)
+        expected = parse_bets(self.bets, 1)[0]
+        if leaves.game.rules.betting.streets[-1] != expected:
+            raise ValueError(
+                f"the network was trained on rivers with bets={self.bets!r}, and "
+                f"{leaves.game.game} has others there; train one for these"
+            )
+        return found
 
     def betting(self, inputs: np.ndarray) -> np.ndarray:
         """What betting is worth by quantiles, in pots: float32 [n, 2, B].
@@ -108,16 +143,21 @@ class RiverNetwork(ValueFunction):
         return found
 
     def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the parameters, and what they are for."""
         arrays = {name: x.numpy() for name, x in self.module.state_dict().items()}
-        tensor_files.save(
-            path, arrays, {"kind": self.kind, "sizes": list(self.sizes), "domain": self.domain}
-        )
+        header = {"kind": self.kind, "sizes": list(self.sizes), "bets": self.bets}
+        tensor_files.save(path, arrays, header)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> RiverNetwork:
+        """Reads what `save` wrote; a ValueError if there is no such file, or it holds another."""
         arrays, header = tensor_files.load(path)
-        network = cls(*header["sizes"])
-        network.domain = header["domain"]
+        if header.get("kind") != cls.kind:
+            raise ValueError(
+                f"{path} holds a {header.get('kind')}, not a {cls.kind}; give a file that "
+                f"{cls.__name__}.save wrote"
+            )
+        network = cls(*header["sizes"], bets=header["bets"])
         network.module.load_state_dict({n: torch.from_numpy(a) for n, a in arrays.items()})
         return network
 
@@ -130,6 +170,12 @@ class RiverLeafValues(LeafValues):
     """
 
     def __init__(self, leaves: HoldemLeaves, network: RiverNetwork | None):
+        """Values these leaves; a ValueError if they are no turn's."""
+        if not isinstance(leaves, HoldemLeaves):
+            raise ValueError(
+                "these are not the leaves of hold'em on the turn that is too large to list; value "
+                "them by ExactValue or another network"
+            )
         self.leaves: Any = leaves
         game = leaves.game
         live = game.deals.boards[0].live
