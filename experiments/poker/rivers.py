@@ -371,7 +371,8 @@ def make_quantiles(
             seen.look(ranges[0], ranges[1])
             number, lines, _ = seen.shares.shape
             for line in range(lines):
-                chosen = rng.choice(number, -(-_OF_A_LOOK // lines), replace=False)
+                count = min(number, -(-_OF_A_LOOK // lines))
+                chosen = rng.choice(number, count, replace=False)
                 found.append((stacks[line], seen.shares[chosen, line].copy()))
         own = float(np.exp(rng.uniform(*np.log((0.05, _STACKS[1])))))
         found.append((own, _random_shares(rng, _LOOKS * _OF_A_LOOK // 2)))
