@@ -12,7 +12,7 @@ import torch
 
 from spiel_dl.value_functions.river import RiverNetwork, balanced, stack_features
 
-_BATCH = 256
+_BATCH = 128
 _LEARNING_RATES = (2e-3, 2e-5)  # in the first step and, by a cosine, in the last one
 
 
@@ -38,13 +38,15 @@ def read(paths: Sequence[Path]) -> Data:
     return Data(torch.from_numpy(inputs), torch.from_numpy(values))
 
 
-def train(
-    data: Data, seed: int, num_steps: int, network: RiverNetwork | None = None
-) -> RiverNetwork:
-    """A network after some steps of Adam on mean squared errors, both players' hands alike."""
-    network = network or RiverNetwork(seed=seed)
+def train(data: Data, seed: int, num_steps: int, *, only_last: bool = False) -> RiverNetwork:
+    """A network after some steps of Adam on mean squared errors, both players' hands alike.
+
+    With `only_last`, the hidden layers stay as they are: random features.
+    """
+    network = RiverNetwork(seed=seed)
     generator = torch.Generator().manual_seed(seed)
-    optimizer = torch.optim.Adam(network.module.parameters(), lr=_LEARNING_RATES[0])
+    learned = [*network.module.parameters()][-2 if only_last else 0 :]
+    optimizer = torch.optim.Adam(learned, lr=_LEARNING_RATES[0])
     first, last = _LEARNING_RATES
     for step in range(num_steps):
         rate = last + (first - last) * (1 + math.cos(math.pi * step / num_steps)) / 2

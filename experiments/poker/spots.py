@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pyspiel
+import torch
 
 from experiments.poker.rivers import POT, random_range
 from spiel_dl.algorithms.cfr import CFRSolver
@@ -23,12 +24,11 @@ LIMIT = DepthLimit(rounds=1)
 _SEED = 1_000_000  # far from those of data
 _STACKS = (0.5, 8.0)  # in pots
 _MILLI = 1000.0 / POT
+_MOST = 400  # iterations of a judge
 
 
 def spot(number: int, num_hands: int) -> FactoredGame:
     """A turn with so many hands a player; bets of the pot and all-in."""
-    import torch
-
     rng = np.random.default_rng((_SEED, number))
     board = rng.choice(52, 4, replace=False).tolist()
     stack = float(np.exp(rng.uniform(*np.log(_STACKS)))) * POT
@@ -98,6 +98,3 @@ def judge(
         found[name] = _MILLI * losses.nash_conv / 2
         found[f"{name}, gap"] = _MILLI * losses.gap / 2
     return found
-
-
-_MOST = 400

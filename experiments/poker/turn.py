@@ -175,7 +175,7 @@ def _report(study: Study[Settings], found: tuple[Rows, Rows]) -> Report:
             "all-in. Trunks by linear CFR, both players updated at once, "
             f"{settings.num_iterations} iterations; their exploitability is certified: what comes "
             "after the turn is best for both, by CFR on the whole turn until its gap is small.",
-            f"'{_WHOLE}' is the trunk of as many iterations of CFR on the whole game: that is what a "
+            f"'{_WHOLE}' is the trunk of as many iterations of CFR on the whole game: what a "
             "perfect value function leaves.",
         ],
         {_ROWS: Table(rows, titles), _SPOTS: Table.of(judged)},
