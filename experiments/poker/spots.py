@@ -70,8 +70,8 @@ def judge(
 ) -> dict[str, Any]:
     """Trunk exploitability of DL-CFR with each value function, in thousandths of the pot.
 
-    Also that of whole solutions, "whole turn", which is what a perfect value function leaves, and
-    of uniform play; and their exploitability.
+    Also that of a solution of the whole turn, which is what a perfect value function leaves, and
+    the exploitability of all of it.
 
     Args:
       game: a turn.
