@@ -8,6 +8,8 @@ from typing import Any
 from spiel_dl.games import (
     battleships,
     goofspiel_ii,
+    holdem,
+    holdem_view,
     leduc,
     liars_dice,
     oshi_zumo_ii,
@@ -15,6 +17,7 @@ from spiel_dl.games import (
     rules,
     views,
 )
+from spiel_dl.games.holdem_betting import FOLD
 from spiel_dl.games.sights import Sight, index_of, indices_of, see
 
 
@@ -75,13 +78,22 @@ def _of_leduc(game_rules: leduc.LeducRules, sight: Sight, utility: float) -> str
         if action >= 0
     ]
     mover, action = moves[-1]
-    if game_rules.action_to_string(mover, action) == "Fold":
-        return f"{sight.name(mover).capitalize()} folded."
+    return _of_poker(sight, utility, mover, game_rules.action_to_string(mover, action) == "Fold")
+
+
+def _of_holdem(game_rules: holdem.HoldemRules, sight: Sight, utility: float) -> str:
+    _, mover, action = holdem_view.moves(game_rules, sight)[-1]
+    return _of_poker(sight, utility, mover, action == FOLD)
+
+
+def _of_poker(sight: Sight, utility: float, last: int, is_folded: bool) -> str:
+    if is_folded:
+        return f"{sight.name(last).capitalize()} folded."
     return _one_of(
         utility,
-        "Your card won the showdown.",
-        "Your opponent's card won the showdown.",
-        "The cards of both are worth the same.",
+        "Your hand won the showdown.",
+        "Your opponent's hand won the showdown.",
+        "The hands of both are worth the same.",
     )
 
 
@@ -103,6 +115,7 @@ _ENDINGS: dict[type, Callable[[Any, Sight, float], str]] = {
     goofspiel_ii.GoofspielIIRules: _of_goofspiel,
     oshi_zumo_ii.OshiZumoIIRules: _of_oshi_zumo,
     battleships.BattleshipsRules: _of_battleships,
+    holdem.HoldemRules: _of_holdem,
     leduc.LeducRules: _of_leduc,
     liars_dice.LiarsDiceRules: _of_liars_dice,
     phantom.PhantomRules: _of_phantom,

@@ -36,18 +36,29 @@ U = max_utility:
 | public | no | contributions | 2 x (U + 1) | chips each player has put into the pot, one-hot |
 | private | both | private_card | K | the own card, one-hot; zeros before it is dealt |
 
+What a network sees: suits do not matter, so cards are seen by their ranks, of which there are R.
+
+| piece | shape | meaning |
+|---|---|---|
+| player | 2 | the seat, one-hot |
+| private_rank | R | of the own card, one-hot; zeros before it is dealt |
+| public_rank | R | of the public card, likewise |
+| is_pair | 1 | whether they are equal |
+| contributions | 2 | chips in the pot of the player and the opponent, as shares of the most |
+| betting | 2 x M x A | the actions of both rounds in order, one-hot, zero-padded |
+
 Source: Southey et al., "Bayes' Bluff: Opponent Modelling in Poker" (2005); Kovařík et al., "Value
 Functions for Depth-Limited Solving in Zero-Sum Imperfect-Information Games" (2023), Table 2.
 """
 
 from __future__ import annotations
 
+import dataclasses
 from typing import NamedTuple
 
 import torch
 
 from spiel_dl.games import openspiel, rules
-from spiel_dl.games.compiled import CompiledRules
 from spiel_dl.games.leduc_betting import (
     CALL,
     FIRST_WAGER,
@@ -58,11 +69,26 @@ from spiel_dl.games.leduc_betting import (
     betting_tables,
     longest_round,
 )
-from spiel_dl.games.leduc_compiled import compiled_leduc
-from spiel_dl.games.leduc_features import LeducFeatures, LeducState
 
 _MAX_SIZES = 128 - FIRST_WAGER  # states record actions as int8
 _MAX_CHIPS = 2**31 - 1  # and chips as int32
+
+
+@dataclasses.dataclass(frozen=True)
+class LeducState(rules.StateBatch):
+    """A batch of Leduc states.
+
+    Attributes:
+      node: int32 [B], the node of the betting automaton; see `leduc_betting`.
+      cards: int8 [B, 3], player 0's, player 1's and the public card (or rank); -1 before its deal.
+      actions: int8 [B, 2 * M], the first round's actions from 0, the second's from M; -1 padded.
+      contributions: int32 [B, 2], chips each player has put into the pot.
+    """
+
+    node: torch.Tensor
+    cards: torch.Tensor
+    actions: torch.Tensor
+    contributions: torch.Tensor
 
 
 class _Tables(NamedTuple):
@@ -73,7 +99,7 @@ class _Tables(NamedTuple):
     slots: torch.Tensor  # int8 [2 * M], 0, 1, 2, ...
 
 
-class LeducRules(LeducFeatures):
+class LeducRules(rules.Rules[LeducState]):
     """Rules of Leduc poker.
 
     Args:
@@ -257,17 +283,34 @@ class LeducRules(LeducFeatures):
         """The own card: float32 [B, Dpriv]."""
         return rules.one_hot(state.cards[:, player], self.num_kinds)
 
-    def compiled(self) -> CompiledRules:
-        """As `Rules.compiled`."""
-        tables = self._tables(torch.device("cpu"))
-        return compiled_leduc(
-            tables.betting,
-            tables.private_deal.numpy(),
-            self.num_ranks,
-            self.num_suits,
-            self.deal_ranks,
-            self.max_stake,
-        )
+    def feature_pieces(self) -> dict[str, tuple[int, ...]]:
+        """Names and shapes of what a network sees; the module's table explains them."""
+        return {
+            "player": (2,),
+            "private_rank": (self.num_ranks,),
+            "public_rank": (self.num_ranks,),
+            "is_pair": (1,),
+            "contributions": (2,),
+            "betting": (NUM_ROUNDS, self._longest_round, self.num_actions),
+        }
+
+    def features(self, state: LeducState, player: int) -> torch.Tensor:
+        """What a network sees: float32 [B, F]."""
+        suits = 1 if self.deal_ranks else self.num_suits
+        ranks = torch.div(state.cards, suits, rounding_mode="floor")
+        private, public = ranks[:, player], ranks[:, 2]
+        chips = torch.stack([state.contributions[:, side] for side in (player, 1 - player)], dim=1)
+        columns = [
+            torch.zeros((state.batch_size, 2), device=state.device),
+            rules.one_hot(private, self.num_ranks),
+            rules.one_hot(public, self.num_ranks),
+            ((private == public) & (public >= 0))[:, None],
+            chips.float() * (1 / self.max_stake),
+            rules.one_hot(state.actions, self.num_actions).flatten(1),
+        ]
+        seen = torch.cat([column.float() for column in columns], dim=1)
+        seen[:, player] = 1.0
+        return seen
 
     def action_to_string(self, player: int, action: int) -> str:
         """A name of an action or of a deal; sizes are in chips of the first round."""
@@ -295,51 +338,6 @@ class LeducRules(LeducFeatures):
             f"Player 1: {cards[1]}, {chips[1]} in the pot\n"
             f"Public card: {cards[2]}\nFirst round: {betting[0]}\nSecond round: {betting[1]}"
         )
-
-    def consistent_histories(
-        self, public_tensor: torch.Tensor, limit: int = 1_000_000
-    ) -> rules.ConsistentHistories:
-        """All histories of a public state: every possible deal, followed by the public line.
-
-        Only the private cards are hidden, so the public bits say which actions to replay. The
-        arguments and errors are those of `Rules.consistent_histories`.
-        """
-        num_private, line = self._public_line(public_tensor)
-        states = self.initial_state(1, public_tensor.device)
-        actions = torch.empty((1, 0), dtype=torch.int16, device=public_tensor.device)
-        reach = torch.ones(1, dtype=torch.float64, device=public_tensor.device)
-        for _ in range(num_private):
-            states, actions, reach = self._extend(states, actions, reach)
-            if len(reach) > limit:
-                none = torch.zeros(0, dtype=torch.int64, device=public_tensor.device)
-                return rules.ConsistentHistories(
-                    False, len(reach), states.take(none), actions[none], reach[none]
-                )
-        for public_card, action in line:
-            if public_card:
-                probability = self.chance_probabilities(states)[:, action]
-            else:
-                probability = self.legal_actions(states)[:, action].double()
-            rows = probability.nonzero()[:, 0]
-            column = torch.full_like(rows, action)
-            states, reach = self.apply(states.take(rows), column), (reach * probability)[rows]
-            actions = torch.cat([actions[rows], column[:, None].to(actions.dtype)], dim=1)
-        if not len(reach) or not torch.equal(self.public_tensor(states)[0], public_tensor):
-            raise ValueError(
-                "no history has this public tensor: its bits are not a line of legal actions; "
-                "take it from public_tensor(state, perfect_recall=True)"
-            )
-        return rules.ConsistentHistories(True, len(reach), states, actions, reach)
-
-    def _public_line(self, public_tensor: torch.Tensor) -> tuple[int, list[tuple[bool, int]]]:
-        """The number of private deals and the (is public card, action) pairs that followed."""
-        deals, first, card, second = self.split_public(public_tensor.cpu())
-        line = []
-        for index, block in enumerate((first, card, second)):
-            is_card = index == 1
-            width = self.num_kinds if is_card else self.num_actions
-            line += [(is_card, int(a)) for a in block.view(-1, width).nonzero()[:, 1]]
-        return int(deals.sum()), line
 
     def _tables(self, device: torch.device) -> _Tables:
         if device not in self._tables_by_device:

@@ -17,6 +17,8 @@ from spiel_dl.games import (
     battleships,
     blocks,
     goofspiel_ii,
+    holdem,
+    holdem_view,
     leduc,
     liars_dice,
     oshi_zumo_ii,
@@ -369,5 +371,6 @@ _GAMES = {
     goofspiel_ii.GoofspielIIRules: _Game(_draw_goofspiel, _summarize_goofspiel),
     oshi_zumo_ii.OshiZumoIIRules: _Game(_draw_oshi_zumo, _summarize_oshi_zumo),
     battleships.BattleshipsRules: _Game(_draw_battleships, _summarize_battleships),
+    holdem.HoldemRules: _Game(holdem_view.draw, holdem_view.summary),
     leduc.LeducRules: _Game(_draw_leduc, _summarize_leduc),
 }

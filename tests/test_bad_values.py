@@ -15,6 +15,7 @@ import spiel_dl as dl
 from spiel_dl.algorithms.mmd import MMDConfig
 from spiel_dl.algorithms.rnad import RNaDConfig
 from spiel_dl.learning.critic_training import CriticConfig
+from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.solvers import checks
 
 KUHN = pyspiel.load_game("kuhn_poker")
@@ -112,6 +113,91 @@ WRONG: dict[str, Callable[[], Any]] = {
 def test_what_is_given_wrongly(told: str) -> None:
     with pytest.raises(ValueError, match=told):
         WRONG[told]()
+
+
+def endgame(**changed: Any) -> Any:
+    return dl.poker.endgame(**{"board": "QsJh2h4d", "pot": 10, "stacks": 10, **changed})
+
+
+# What is told, and of what: each is refused before anything is computed.
+REFUSED: list[tuple[str, Callable[[], Any]]] = [
+    ("'None' is no game", lambda: dl.CFRPlus(None)),  # type: ignore[arg-type]
+    ("is no game but of type list", lambda: dl.CFRPlus(["kuhn_poker"])),  # type: ignore[arg-type]
+    ("is no game but of type bytes", lambda: dl.CFRPlus(b"kuhn_poker")),  # type: ignore[arg-type]
+    ("is no game but of type Uniform", lambda: dl.solve_lp(UNIFORM)),  # type: ignore[arg-type]
+    ("is no game but of type Uniform", lambda: dl.nash_conv(UNIFORM, KUHN)),  # type: ignore[arg-type]
+    ("'None' is no game", lambda: dl.play_match(None, UNIFORM, UNIFORM, 2)),  # type: ignore[arg-type]
+    ("num_iterations=10 must be an int", lambda: dl.CFRPlus(KUHN).run("10")),  # type: ignore[arg-type]
+    ("num_iterations=1.5 must be an int", lambda: dl.CFRPlus(KUHN).run(1.5)),  # type: ignore[arg-type]
+    ("num_iterations=-1 must not", lambda: dl.CFRPlus(KUHN).run(-1)),
+    ("num_iterations=True must be an int", lambda: dl.CFRPlus(KUHN).run(True)),
+    ("num_iterations=nan", lambda: dl.CFRPlus(KUHN).run(float("nan"))),  # type: ignore[arg-type]
+    ("give exactly one of moves", lambda: dl.DepthLimit()),
+    ("give exactly one of moves", lambda: dl.DepthLimit(moves=1, plies=2)),
+    ("DepthLimit.moves=0", lambda: dl.DepthLimit(moves=0)),
+    ("DepthLimit.moves=1.5", lambda: dl.DepthLimit(moves=1.5)),  # type: ignore[arg-type]
+    ("DepthLimit.moves='1'", lambda: dl.DepthLimit(moves="1")),  # type: ignore[arg-type]
+    ("DepthLimit.moves=True", lambda: dl.DepthLimit(moves=True)),
+    ("depth_limit=2 must be a Dep", lambda: dl.DLCFR(KUHN, dl.ExactValue(), 2)),  # type: ignore[arg-type]
+    ("depth_limit='2' must be", lambda: dl.trunk_exploitability(KUHN, UNIFORM, "2")),  # type: ignore[arg-type]
+    ("depth_limit=None must be", lambda: dl.CDBR(KUHN, 0, UNIFORM, None)),  # type: ignore[arg-type]
+    ("no value function was given", lambda: dl.DLCFR(KUHN, None, LIMIT)),
+    ("must be a ValueFunction", lambda: dl.DLCFR(KUHN, dl.ExactValue, LIMIT)),  # type: ignore[arg-type]
+    ("must be a ValueFunction", lambda: dl.DLCFR(KUHN, cheats, LIMIT)),  # type: ignore[arg-type]
+    ("must be a ValueFunction", lambda: dl.DLCFR(KUHN, LIMIT, dl.ExactValue())),  # type: ignore[arg-type]
+    (
+        "must be a ValueFunction",
+        lambda: dl.ContinualResolving(KUHN, LIMIT, dl.ExactValue()),  # type: ignore[arg-type]
+    ),
+    ("None is no policy", lambda: dl.nash_conv(KUHN, None)),  # type: ignore[arg-type]
+    ("'uniform' is no policy", lambda: dl.nash_conv(KUHN, "uniform")),  # type: ignore[arg-type]
+    ("{} is no policy", lambda: dl.nash_conv(KUHN, {})),  # type: ignore[arg-type]
+    ("'' is no policy", lambda: dl.exploitability("kuhn_poker", "")),  # type: ignore[arg-type]
+    ("'a' is no policy", lambda: dl.play_match(KUHN, "a", "b", 2)),  # type: ignore[arg-type]
+    ("None is no policy", lambda: dl.CDBR(KUHN, 0, None, LIMIT)),  # type: ignore[arg-type]
+    ("'uniform' is no policy", lambda: dl.CDBR(KUHN, 0, "uniform", LIMIT)),  # type: ignore[arg-type]
+    ("player=2 must be 0 or 1", lambda: dl.best_response_value(KUHN, UNIFORM, 2)),
+    ("player='0' must be 0", lambda: dl.best_response_value(KUHN, UNIFORM, "0")),  # type: ignore[arg-type]
+    ("player=-1 must be 0 or 1", lambda: dl.best_response_value(KUHN, UNIFORM, -1)),
+    ("player=0.0 must be 0", lambda: dl.best_response_value(KUHN, UNIFORM, 0.0)),  # type: ignore[arg-type]
+    ("player=True must be 0 or 1", lambda: dl.best_response_value(KUHN, UNIFORM, True)),
+    ("player=2 must be 0 or 1", lambda: dl.CDBR(KUHN, 2, UNIFORM, LIMIT)),
+    ("scheme='jumping'", lambda: dl.CDBR(KUHN, 0, UNIFORM, LIMIT, scheme="jumping")),
+    ("p=2.0 must be between", lambda: dl.CDRNR(KUHN, 0, UNIFORM, LIMIT, p=2.0)),
+    ("p='0.5' must be between", lambda: dl.CDRNR(KUHN, 0, UNIFORM, LIMIT, p="0.5")),
+    ("p=nan must be between", lambda: dl.CDRNR(KUHN, 0, UNIFORM, LIMIT, p=float("nan"))),
+    ("gadget='no' must be one of", lambda: dl.CDRNR(KUHN, 0, UNIFORM, LIMIT, p=0.5, gadget="no")),
+    ("gadget=None must be one of", lambda: dl.CDRNR(KUHN, 0, UNIFORM, LIMIT, p=0.5, gadget=None)),
+    ("p=-1 must be between", lambda: dl.RNR(KUHN, 0, UNIFORM, p=-1)),
+    ("p=None must be between", lambda: dl.RNR(KUHN, 0, UNIFORM, p=None)),
+    (
+        "gadget='x' must be one of",
+        lambda: dl.ContinualResolving(KUHN, dl.ExactValue(), LIMIT, gadget="x"),
+    ),
+    ("name=3 is neither", lambda: dl.load_policy(3, KUHN)),  # type: ignore[arg-type]
+    ("no policy ''", lambda: dl.load_policy("", KUHN)),
+    ("pass game=", lambda: dl.load_policy("uniform")),
+    ("'x' is not a whole number", lambda: dl.load_policy("cfr:x", KUHN)),
+    ("'-3' is not a whole number", lambda: dl.load_policy("cfr:-3", KUHN)),
+    ("iterations=0 must be at least", lambda: dl.load_policy("cfr:0", KUHN)),
+    ("does not use effort=3", lambda: dl.load_policy("uniform", KUHN, effort=3)),
+    ("effort='many' must be", lambda: dl.load_policy("resolving:exact", KUHN, effort="many")),
+    ("iterations=-1 must be", lambda: dl.load_policy("resolving:exact", KUHN, effort=-1)),
+    ("depth_limit=3 must be", lambda: dl.load_policy("resolving:exact", KUHN, depth_limit=3)),
+    ("device='3' cannot be used", lambda: dl.load_policy("uniform", KUHN, device="3")),
+    ("device='quantum' cannot", lambda: dl.load_policy("uniform", KUHN, device="quantum")),
+    ("num_games='2' must be", lambda: dl.play_match(KUHN, UNIFORM, UNIFORM, "2")),  # type: ignore[arg-type]
+    ("num_games=0 must be", lambda: dl.play_match(KUHN, UNIFORM, UNIFORM, 0)),
+    ("num_games=-2 must be", lambda: dl.play_match(KUHN, UNIFORM, UNIFORM, -2)),
+    ("board='Qs' has 1 cards", lambda: endgame(board="Qs")),
+    ("cannot read the file nowhere", lambda: ArrayPolicy.load("nowhere")),
+]
+
+
+@pytest.mark.parametrize(("told", "use"), REFUSED)
+def test_what_is_refused(told: str, use: Callable[[], Any]) -> None:
+    with pytest.raises(ValueError, match=told):
+        use()
 
 
 def test_names_that_do_not_exist_are_told_the_nearest() -> None:

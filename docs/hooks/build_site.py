@@ -19,6 +19,7 @@ _KINDS = (".md", ".png", ".svg", ".json")
 # The sidebar: groups of pages, which may be named otherwise than their headings.
 NAVIGATION = {
     "Start": [
+        "Install <how_to/install>",
         "Concepts <concepts>",
         "What is inside <catalogue>",
         "Scoreboard <scoreboard>",
@@ -49,6 +50,7 @@ NAVIGATION = {
         "Measured <measured>",
         "Results <results>",
         "Where we differ from the papers <deviations>",
+        "Wishes of OpenSpiel's users <wishes>",
         "Contributing <contributing>",
     ],
 }

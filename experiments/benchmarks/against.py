@@ -87,7 +87,7 @@ PATHS: dict[str, Callable[[], Work]] = {
     "value solving, goofspiel 5, 3 rounds, gap 0.01": _value_solving,
     "SePoT search, goofspiel 5, 1 round, 200 iterations": _sepot,
     "R-NaD step, goofspiel 5, compiled": functools.partial(_rnad, GOOFSPIEL_5, 200_000),
-    "R-NaD step, python_leduc, by the rules": functools.partial(_rnad, "python_leduc", 0),
+    "R-NaD step, goofspiel 5, by the rules": functools.partial(_rnad, GOOFSPIEL_5, 0),
 }
 
 

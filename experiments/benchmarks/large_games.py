@@ -49,14 +49,12 @@ class Game:
       string: the game string.
       bound: seconds that one evaluation may take on two cores; None: there is no bound.
       peer: the peer's name of it; None: it does not have it.
-      has_tensors: whether policies but the uniform one can be made.
       is_quick: whether an evaluation before those that count is affordable.
     """
 
     string: str
     bound: float | None
     peer: str | None = None
-    has_tensors: bool = True
     is_quick: bool = True
 
 
@@ -65,7 +63,6 @@ GAMES = {
     "dark_hex": Game("dark_hex", 3.0, "Dh"),
     "liars_dice": Game("liars_dice(numdice=2,dice_sides=5)", 1.0),
     "goofspiel_6": Game("goofspiel(num_cards=6,imp_info=true)", 2.0),
-    "oshi_zumo": Game("oshi_zumo(coins=13,min_bid=1)", None, has_tensors=False),
     "abrupt_phantom_ttt": Game(
         "phantom_ttt(gameversion=abrupt)", 60.0, "AbruptPttt", is_quick=False
     ),
@@ -226,8 +223,7 @@ def measure(
         raise ValueError(f"peer_games={without}: the peer does not have them")
     threads, rows, corner = torch.get_num_threads(), [], []
     for name in games:
-        is_any = GAMES[name].has_tensors and GAMES[name].is_quick
-        chosen = policies if is_any or name in peer_games else ("uniform",)
+        chosen = policies if GAMES[name].is_quick or name in peer_games else ("uniform",)
         found = list(_in_process(evaluate_all, name, chosen, threads))
         for row in found:
             row["exploitability"] = (row["best_0"] + row["best_1"]) / 2

@@ -17,6 +17,7 @@ from spiel_dl.play.matches import play_match
 from spiel_dl.play.presets import PRESETS
 from spiel_dl.play.registry import load_policy
 from spiel_dl.play.tally import student_half_width
+from spiel_dl.policies.network_policy import FineTuning
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.runs.workspace import Workspace
 
@@ -31,17 +32,22 @@ class Settings:
       algorithms: names of learners.
       seeds: of each.
       num_steps: learner steps of each.
+      threshold: of `FineTuning`, which drops what is played with less probability; probabilities
+        are not rounded.
       num_games: of each match, half in each seat.
       goal: the least mean return against uniform play, set before the seeds were run.
+      script_goal: the same against the script, fine-tuned; None: there is none.
     """
 
     presets: tuple[str, ...]
     script: str
     algorithms: tuple[str, ...] = ("rnad", "mmd")
     seeds: tuple[int, ...] = (2, 3, 4)
-    num_steps: int = 30_000
+    num_steps: int = 8_000
+    threshold: float = 0.1
     num_games: int = 8_192
     goal: float = 0.8
+    script_goal: float | None = 0.0
 
     def __post_init__(self) -> None:
         check_seeds(self.seeds)
@@ -65,7 +71,7 @@ class Study(experiment.Study[Settings]):
         own = {
             name: value
             for name, value in as_json(self.settings).items()
-            if name in ("num_steps", "num_games", "script")
+            if name in ("num_steps", "threshold", "num_games", "script")
         }
         play = functools.partial(_play, self.settings, self.workspace)
         return [rows[0] for rows in experiment.curves_of(self.workspace, self.runs, own, play)]
@@ -78,25 +84,30 @@ def _play(settings: Settings, workspace: Workspace, run: Run) -> list[dict[str, 
     )
     row: dict[str, Any] = {"step": last["step"], "seconds": last["seconds"]}
     game = str(learner.game)
-    for name in ("uniform", settings.script):
-        opponent = load_policy(name, game)
-        result = play_match(game, learner.policy(), opponent, settings.num_games, seed=run.seed)
-        row |= {name: result.mean_return, f"{name}_half_width": result.half_width}
+    tuned = learner.policy(FineTuning(settings.threshold, None))
+    for which, policy in (("", learner.policy()), (_TUNED, tuned)):
+        for name in ("uniform", settings.script):
+            opponent = load_policy(name, game)
+            result = play_match(game, policy, opponent, settings.num_games, seed=run.seed)
+            row |= {name + which: result.mean_return}
+            row |= {f"{name}{which}_half_width": result.half_width}
     return [row]
 
 
-_MEANS, _ALL, _CEILING = "Means", "By seed", "The script against uniform play"
+_TUNED = ", fine-tuned"
+_MEANS, _ALL, _GOALS = "Means", "By seed", "Goals, and the script against uniform play"
 
 
 def _report(study: Study, measured: Sequence[Mapping[str, Any]]) -> Report:
     settings, runs = study.settings, study.runs
     script = settings.script
+    columns = ["uniform", script, f"uniform{_TUNED}", script + _TUNED, "seconds"]
     rows = [
         {
             "game": run.preset,
             "learner": run.algorithm,
             "seed": run.seed,
-            **{name: row[name] for name in ("uniform", script, "seconds")},
+            **{name: row[name] for name in columns},
         }
         for run, row in zip(runs, measured, strict=True)
     ]
@@ -113,19 +124,29 @@ def _report(study: Study, measured: Sequence[Mapping[str, Any]]) -> Report:
                     "mean": statistics.fmean(values),
                     "half_width": student_half_width(values),
                     "script": statistics.fmean(row[script] for row in own),
-                    "goal": settings.goal,
+                    "uniform_tuned": statistics.fmean(row[f"uniform{_TUNED}"] for row in own),
+                    "script_tuned": statistics.fmean(row[script + _TUNED] for row in own),
                 }
             )
         game = PRESETS[preset].game
         pair = (load_policy(script, game), load_policy("uniform", game))
         result = play_match(game, *pair, settings.num_games, seed=0)
-        ceiling.append({"game": preset, "mean": result.mean_return})
+        ceiling.append(
+            {
+                "game": preset,
+                "mean": result.mean_return,
+                "goal": settings.goal,
+                "script_goal": settings.script_goal,
+            }
+        )
     return Report(
         "",
         [
             f"Mean return of the policy after {settings.num_steps:,} learner steps in "
-            f"{settings.num_games:,} games, half of them in each seat, of all seeds that were run. "
-            "Intervals of single matches are in the file beside this one.",
+            f"{settings.num_games:,} games, half of them in each seat, of all seeds that were run; "
+            f"and the same fine-tuned, without actions of less probability than "
+            f"{settings.threshold}. The learning rate falls until the last step. Intervals of "
+            "single matches are in the file beside this one.",
             *(f"{preset} is `{PRESETS[preset].game}`." for preset in settings.presets),
         ],
         {
@@ -138,7 +159,8 @@ def _report(study: Study, measured: Sequence[Mapping[str, Any]]) -> Report:
                     "mean": "against uniform, mean",
                     "half_width": "± (95 %, t)",
                     "script": f"against {script}, mean",
-                    "goal": "goal against uniform",
+                    "uniform_tuned": "against uniform, fine-tuned",
+                    "script_tuned": f"against {script}, fine-tuned",
                 },
             ),
             _ALL: Table(
@@ -149,19 +171,35 @@ def _report(study: Study, measured: Sequence[Mapping[str, Any]]) -> Report:
                     "seed": "seed",
                     "uniform": "against uniform",
                     script: f"against {script}",
+                    f"uniform{_TUNED}": "against uniform, fine-tuned",
+                    script + _TUNED: f"against {script}, fine-tuned",
                     "seconds": "seconds of learning",
                 },
             ),
-            _CEILING: Table(ceiling, {"game": "game", "mean": f"{script} against uniform"}),
+            _GOALS: Table(
+                ceiling,
+                {
+                    "game": "game",
+                    "mean": f"{script} against uniform",
+                    "goal": "goal against uniform",
+                    "script_goal": f"goal against {script}, fine-tuned",
+                },
+            ),
         },
         more={"matches": list(measured)},
     )
 
 
 def _judge(tables: Tables) -> Judgement:
-    """Every learner in every game against its goal, by its mean over seeds."""
+    """Every learner in every game against its goals, by its means over seeds."""
     means, rows = tables[_MEANS], tables[_ALL]
-    parts = {f"{row['learner']} in {row['game']}": row["mean"] >= row["goal"] for row in means}
+    goals = {row["game"]: row for row in tables[_GOALS]}
+    parts: dict[str, bool | None] = {}
+    for row in means:
+        who, goal = f"{row['learner']} in {row['game']}", goals[row["game"]]
+        parts[f"{who} against uniform"] = row["mean"] >= goal["goal"]
+        if goal["script_goal"] is not None:
+            parts[f"{who} against the script"] = row["script_tuned"] > goal["script_goal"]
     headlines = []
     for row in means:
         values = [
@@ -178,8 +216,8 @@ OPPONENTS = Experiment(
     title="Learners in large games against uniform play and a script",
     metric="mean return (utility) after the last step",
     claim=(
-        "has no such experiment with these learners; held are goals for the mean return against "
-        "uniform play, which were set before any seed was run."
+        "has no such experiment with these learners; held are goals for mean returns against "
+        "uniform play and, after fine-tuning, a script, which were set before any seed was run."
     ),
     study=Study,
     compute=lambda study: study.measured(),
@@ -189,18 +227,27 @@ OPPONENTS = Experiment(
 # Seed 1 was run before, to fix the settings.
 ROWS = (
     Row(
-        OPPONENTS, "learners/battleships_5x5", Settings(("battleships_5x5",), "hunter"), minutes=150
+        OPPONENTS,
+        "learners/battleships_5x5",
+        Settings(("battleships_5x5",), "hunter", ("rnad",), num_steps=15_000),
+        minutes=60,
+    ),
+    Row(
+        OPPONENTS,
+        "learners/battleships_5x5_mmd",
+        Settings(("battleships_5x5",), "hunter", ("mmd",), num_steps=6_000),
+        minutes=25,
     ),
     Row(
         OPPONENTS,
         "learners/battleships_3x3",
         Settings(("battleships_3x3",), "hunter", goal=0.7),
-        minutes=60,
+        minutes=25,
     ),
     Row(
         OPPONENTS,
         "learners/goofspiel_13_descending",
-        Settings(("goofspiel_13_descending",), "highest", num_steps=16_000, goal=0.6),
-        minutes=40,
+        Settings(("goofspiel_13_descending",), "highest", goal=0.6, script_goal=None),
+        minutes=30,
     ),
 )

@@ -42,7 +42,7 @@ class Settings:
       seeds: of each.
       num_steps: learner steps of each.
       steps_per_evaluation: learner steps between two measurements of NashConv.
-      peer: JSON file of `benchmarks/rlg_strength.py`, whose numbers stand beside; None: no peer.
+      peer: JSON file with strengths of the peer, whose numbers stand beside; None: no peer.
     """
 
     presets: tuple[str, ...]
@@ -90,7 +90,9 @@ class Study(experiment.Study[Settings]):
             return []
         content = read_json(path)
         if "lines" not in content:
-            raise ValueError(f"{path} is no result of rlg_strength.py; give one of these")
+            raise ValueError(
+                f"{path} has no strengths of a peer; give results/benchmarks/rlg_strength.json"
+            )
         lines: list[dict[str, Any]] = content["lines"]
         return lines
 
@@ -112,12 +114,16 @@ def runs_of(presets: Sequence[str], algorithms: Sequence[str], seeds: Sequence[i
     return [Run(*each) for each in itertools.product(presets, algorithms, seeds)]
 
 
-def make_learner(run: Run) -> SelfPlayLearner:
-    """A fresh learner of a run, with its defaults but for what the preset says."""
+def make_learner(run: Run, num_steps: int) -> SelfPlayLearner:
+    """A fresh learner of a run, with its defaults but for what the preset says.
+
+    Its learning rate falls until the last of so many steps.
+    """
     preset, solver = PRESETS[run.preset], _SOLVERS[run.algorithm]
     settings = preset.of(run.algorithm)
     settings.pop("num_steps", None)
-    return solver(preset.game, solver.default_config(**settings, seed=run.seed))
+    settings |= {"decay_steps": num_steps, "seed": run.seed}
+    return solver(preset.game, solver.default_config(**settings))
 
 
 def _learn(settings: Settings, workspace: Workspace, run: Run) -> list[dict[str, Any]]:
@@ -129,7 +135,7 @@ def learn(
     workspace: Workspace, run: Run, num_steps: int, steps_per_evaluation: int
 ) -> tuple[SelfPlayLearner, list[dict[str, Any]]]:
     """The learner of a run after so many steps, and all lines of metrics."""
-    learner = make_learner(run)
+    learner = make_learner(run, num_steps)
     identity = {
         "game": str(learner.game),
         "algorithm": run.algorithm,
@@ -185,8 +191,7 @@ def _report(study: Study, curves: Curves) -> Report:
             own = [row for row in rows if (row["game"], row["learner"]) == (preset, algorithm)]
             means.append(_mean(settings, preset, algorithm, own, peer))
     learners = [
-        f"{algorithm}: {_settings_of(Run(settings.presets[0], algorithm, settings.seeds[0]))}."
-        for algorithm in settings.algorithms
+        f"{algorithm}: {_settings_of(settings, algorithm)}." for algorithm in settings.algorithms
     ]
     return Report(
         "",
@@ -224,8 +229,8 @@ def _report(study: Study, curves: Curves) -> Report:
 
 _OF_PEER = (
     "rlg's games are OpenSpiel's `leduc_poker`, Goofspiel with a forced last round, and "
-    "Battleships in which both place and shoot at once; its policies are judged in our trees by "
-    "`benchmarks/rlg_strength.py`."
+    "Battleships in which both place and shoot at once; its policies were judged in our trees, see "
+    "`benchmarks/rlg_strength.md`."
 )
 
 
@@ -272,9 +277,10 @@ def _picture(settings: Settings, preset: str, runs: Sequence[Run], curves: Curve
     return Picture(file_name("strength", preset), title, [_PANEL], groups)
 
 
-def _settings_of(run: Run) -> str:
-    """What a learner of a run learns by, but for its seed, in words."""
-    told_of = make_learner(run).settings()
+def _settings_of(settings: Settings, algorithm: str) -> str:
+    """What a learner learns by in the first game, but for its seed, in words."""
+    run = Run(settings.presets[0], algorithm, settings.seeds[0])
+    told_of = make_learner(run, settings.num_steps).settings()
     return ", ".join(f"{name} {value}" for name, value in told_of.items() if name != "seed")
 
 

@@ -19,7 +19,7 @@ As in OpenSpiel's R-NaD, before it was removed there, the policy handed out is t
 
 What the defaults add to the papers, and `PAPER` leaves out; docs/algorithms/rnad.md says why:
 
-  - In 3, action values of whole histories take the place of v-trace in compiled games
+  - In 3, action values of whole histories take the place of v-trace
     (`spiel_dl.learning.action_values`).
   - In 4, an action that is seldom played is pushed by a bounded multiple of the policy gradient
     (`neurd_max_gain`).

@@ -120,7 +120,7 @@ class SePoTPolicy(CompiledPolicy):
           game: the game, its game string, or the compiled game.
           blueprint: a policy of both players.
           critic: of this blueprint. It may be None if all searches reach the end of the game and
-            `given_cfvs` is "best_response".
+            the gadget is "unsafe".
           depth_limit: how deep each search looks.
           config: the rest; None: the defaults.
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import pyspiel
 
 from spiel_dl.factored.abrupt import AbruptGame
-from spiel_dl.factored.bidding import BiddingGame
 from spiel_dl.factored.dice import DiceGame, DiceRules, DiceTensors
 from spiel_dl.factored.goofspiel import GoofspielGame, GoofspielRules
 from spiel_dl.factored.phantom import PhantomGame
@@ -36,9 +35,6 @@ _MOST_BIDS = 20
 _MANY_BIDS = 16
 # With seven cards in random order, there are 1.3 * 10^11 pairs of bids.
 _MOST_CARDS = 6
-# Of Oshi-Zumo: a coin more makes it four times as large.
-_MOST_COINS = 13
-_MANY_COINS = 10
 # Of hold'em.
 _MANY_HISTORIES = 1 << 20
 _TIC_TAC_TOE = StoneTensors(9, cell_stride=1, kind_stride=9, num_kinds=3, kinds=(0, 2, 1))
@@ -81,9 +77,9 @@ def factored_game(game: pyspiel.Game | str, *, num_threads: int | None = None) -
             "python_phantom_ttt, python_dark_hex, python_abrupt_phantom_ttt and "
             "python_abrupt_dark_hex; "
             f"liars_dice and python_liars_dice with at most {_MOST_BIDS} bids; goofspiel with "
-            f"imp_info=true and at most {_MOST_CARDS} cards; oshi_zumo with min_bid from 1 on and "
-            f"at most {_MOST_COINS} coins; python_holdem; and universal_poker by fcpa, fc or limit "
-            "betting, with at most one deal to the board, potSize=0 and no handReaches"
+            f"imp_info=true and at most {_MOST_CARDS} cards; python_holdem; and universal_poker by "
+            "fcpa, fc or limit betting, with at most one deal to the board, potSize=0 and no "
+            "handReaches"
         )
     build, _ = found
     return build(default_threads() if num_threads is None else num_threads)
@@ -223,14 +219,8 @@ def _holdem(game: pyspiel.Game, parameters: dict[str, Any]) -> tuple[Build, bool
 
 
 def _simultaneous(game: pyspiel.Game, parameters: dict[str, Any]) -> tuple[Build, bool] | None:
-    """Goofspiel and Oshi-Zumo, which OpenSpiel converts to turns."""
+    """Goofspiel, which OpenSpiel converts to turns."""
     own = parameters["game"]
-    if own["name"] == "oshi_zumo":
-        if own["min_bid"] < 1 or own["coins"] > _MOST_COINS:
-            return None
-        return lambda threads: BiddingGame.build(game, num_threads=threads), (
-            own["coins"] >= _MANY_COINS
-        )
     if own["name"] != "goofspiel" or not own["imp_info"] or own["egocentric"]:
         return None
     if own["returns_type"] == "total_points" or own["num_turns"] not in (-1, own["num_cards"]):

@@ -97,7 +97,7 @@ class LearnerConfig(NetworkConfig):
         is an average over about this share of all steps so far; infinite: `target_averaging` alone.
       utility_unit: the unit of utilities; None: the game's largest absolute one.
       history_values: whether action values of whole histories are learned, too, to tell the policy
-        with less noise what its actions are worth; None: if the game is compiled.
+        with less noise what its actions are worth.
       history_trace_decay: how far these trust what came of an action rather than themselves; 1:
         that alone.
     """
@@ -111,7 +111,7 @@ class LearnerConfig(NetworkConfig):
     target_averaging: float = 1e-4
     target_share: float = 0.1
     utility_unit: float | None = None
-    history_values: bool | None = None
+    history_values: bool = True
     history_trace_decay: float = 0.5
 
     def __post_init__(self) -> None:

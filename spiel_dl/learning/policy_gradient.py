@@ -89,8 +89,8 @@ class PolicyGradientLearner(SelfPlayLearner):
     """Descends a policy loss that its subclasses say, in `policy_loss`.
 
     The module `learning.learner` has an example, `Learner` the methods. Where action values of
-    histories are learned, in compiled games unless the config says otherwise, `policy_loss` gets a
-    part of the advantages only, and `expected_loss` the rest.
+    histories are learned, `policy_loss` gets a part of the advantages only, and `expected_loss` the
+    rest.
     """
 
     losses = ("value_loss", "policy_loss", "entropy")

@@ -98,8 +98,7 @@ class SelfPlayLearner(BatchLearner):
         self.parameters = self.network.initial_parameters(config.seed).to(device)
         self._descent = config.descent(self.parameters, config.descents_per_step)
         self._histories: ActionValueTrainer | None = None
-        wants = config.history_values
-        if wants or (wants is None and self._tree() is not None):
+        if config.history_values:
             size = source.record_histories()
             self._histories = ActionValueTrainer(size, source.num_actions, config, device)
         self.utility_scale = config.utility_unit or largest_utility(self.game)
@@ -139,20 +138,6 @@ class SelfPlayLearner(BatchLearner):
         if tree is not None:
             return tree.tabulate(self.network, parameters, fine_tuning)
         return NetworkPolicy(self.game, self.network, parameters, fine_tuning)
-
-    def regularization_policy(self) -> ArrayPolicy:
-        """The newest regularisation policy of a compiled game.
-
-        Raises:
-          ValueError: if the game is not compiled.
-        """
-        tree = self._tree()
-        if tree is None:
-            raise ValueError(
-                f"{self.game} is not compiled, so there is no table of its infosets; raise "
-                f"max_tree_histories={self.config.max_tree_histories}"
-            )
-        return tree.tabulate(self.network, self._fixed[1])
 
     @torch.no_grad()
     def _learn(self, trajectories: Trajectories) -> list[torch.Tensor]:

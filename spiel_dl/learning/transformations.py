@@ -15,35 +15,15 @@ import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-import numpy as np
 import pyspiel
 import torch
 
 from spiel_dl.games.own import is_same_function
 from spiel_dl.tree.counts import checked_count
 
-_LARGEST_LOGARITHM = 300.0
-
 Weights = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 """From policies (float [..., A], 0 for illegal actions) and legal actions (bool [..., A]) to
 weights of actions, float [..., A], finite and not negative; illegal actions' are ignored."""
-
-
-class Line(NamedTuple):
-    """Weights that are offset + slope * policy, action by action, up to a common factor.
-
-    Attributes:
-      offset: float64 [A], or [1] if it is the same for all actions.
-      slope: float64 [A], or [1].
-    """
-
-    offset: torch.Tensor
-    slope: torch.Tensor
-
-    @classmethod
-    def of(cls, offset: float = 0.0, slope: float = 1.0) -> Line:
-        """The same for all actions."""
-        return cls(*torch.tensor([[offset], [slope]], dtype=torch.float64))
 
 
 class Transformation(NamedTuple):
@@ -52,12 +32,10 @@ class Transformation(NamedTuple):
     Attributes:
       name: the name for people.
       weights: what it makes of a batch of policies.
-      line: the same for compiled loops, if it is one; None: it need not be.
     """
 
     name: str
     weights: Weights
-    line: Line | None = None
 
 
 def _unchanged(policy: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
@@ -72,9 +50,9 @@ def _rare(policy: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
     return (1 - policy).clamp(min=0)
 
 
-IDENTITY = Transformation("identity", _unchanged, Line.of())
-UNIFORM = Transformation("uniform", _uniform, Line.of(1.0, 0.0))
-RARE = Transformation("rare actions", _rare, Line.of(1.0, -1.0))
+IDENTITY = Transformation("identity", _unchanged)
+UNIFORM = Transformation("uniform", _uniform)
+RARE = Transformation("rare actions", _rare)
 
 
 class PolicyTransformations:
@@ -101,7 +79,6 @@ class PolicyTransformations:
             raise ValueError(f"the first transformation must be IDENTITY; got {names}")
         self.names = tuple(transformation.name for transformation in transformations)
         self._weights = [transformation.weights for transformation in transformations]
-        self._lines = [transformation.line for transformation in transformations]
 
     def __len__(self) -> int:
         """K."""
@@ -147,24 +124,6 @@ class PolicyTransformations:
         transformed = torch.where(is_empty, policy, kept / total.where(~is_empty, 1.0))
         transformed[0] = policy  # to the last digit
         return transformed
-
-    def lines(self, num_actions: int) -> tuple[np.ndarray, np.ndarray] | None:
-        """All `Line`s: offsets and slopes, float64 [K, A] each.
-
-        None if one has no such form, or has one for another number of actions: `apply` knows.
-
-        Args:
-          num_actions: A.
-        """
-        lines = [line for line in self._lines if line is not None]
-        fits = all(len(number) in (1, num_actions) for line in lines for number in line)
-        if len(lines) < len(self) or not fits:
-            return None
-        offsets, slopes = (
-            np.stack([number.expand(num_actions).numpy() for number in numbers])
-            for numbers in zip(*lines, strict=True)
-        )
-        return offsets, slopes
 
 
 def check_transformations(transformations: object) -> None:
@@ -316,11 +275,7 @@ def _scaled(name: str, log_factor: torch.Tensor) -> Transformation:
         # The largest weight of a decision becomes 1, so nothing overflows.
         return (logits - most.where(most > -math.inf, 0.0)).exp()
 
-    largest = float(log_factor.max())
-    # Beyond what float64 can tell apart, only `weights` knows.
-    is_told = largest - float(log_factor.min()) < _LARGEST_LOGARITHM
-    slope = (log_factor - largest).exp()
-    return Transformation(name, weights, Line(torch.zeros_like(slope), slope) if is_told else None)
+    return Transformation(name, weights)
 
 
 def _restricted(name: str, kept: torch.Tensor) -> Transformation:
@@ -331,8 +286,7 @@ def _restricted(name: str, kept: torch.Tensor) -> Transformation:
     def weights(policy: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
         return policy * kept_for(policy)
 
-    slope = kept.to(torch.float64)
-    return Transformation(name, weights, Line(torch.zeros_like(slope), slope))
+    return Transformation(name, weights)
 
 
 def _constant(action: int, num_actions: int) -> Transformation:
@@ -346,8 +300,4 @@ def _constant(action: int, num_actions: int) -> Transformation:
         chosen[..., action] = 1.0
         return chosen
 
-    offset = torch.zeros(num_actions, dtype=torch.float64)
-    offset[action] = 1.0
-    # A line of one action would be one for all actions of any game.
-    line = Line(offset, torch.zeros_like(offset)) if num_actions > 1 else None
-    return Transformation(f"action {action}", weights, line)
+    return Transformation(f"action {action}", weights)

@@ -55,6 +55,13 @@ _PAPERS_RNAD = {
     "history_values": False,
 }
 
+# In a game of dozens of moves, one is worth little. With the defaults so many are still played
+# nearly at random after 30,000 steps.
+_LONG_GAMES = {
+    "rnad": {"eta": 0.02},
+    "mmd": {"magnet_weight": 0.02, "temperature": 0.02},
+}
+
 PRESETS: dict[str, Preset] = {
     "leduc": Preset("python_leduc", transformations="pure"),
     "leduc_poker": Preset("leduc_poker", transformations="pure"),
@@ -69,9 +76,8 @@ PRESETS: dict[str, Preset] = {
         _GOOFSPIEL.format(5, "descending"), {"rnad": _PAPERS_RNAD}
     ),
     "battleships_2x2": Preset(_BATTLESHIPS.format(2, "[2]")),
-    "battleships_3x3": Preset(_BATTLESHIPS.format(3, "[2;2]")),
-    # With the default, so many moves are still nearly uniform after 30,000 steps.
-    "battleships_5x5": Preset(_BATTLESHIPS.format(5, "[3;2;2]"), {"rnad": {"eta": 0.02}}),
+    "battleships_3x3": Preset(_BATTLESHIPS.format(3, "[2;2]"), _LONG_GAMES),
+    "battleships_5x5": Preset(_BATTLESHIPS.format(5, "[3;2;2]"), _LONG_GAMES),
     "phantom_ttt": Preset("python_phantom_ttt", transformations="pure"),
     "dark_hex_3x3": Preset("python_dark_hex", transformations="pure"),
     "dark_hex_2x2": Preset("python_dark_hex(num_rows=2,num_cols=2)", transformations="pure"),

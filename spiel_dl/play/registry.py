@@ -55,6 +55,8 @@ def load_policy(
       ValueError: if there is no such policy for this game, the game is too large for it, an option
         is wrong or none of this policy, or torch has no such device.
     """
+    if not isinstance(name, (str, os.PathLike)):
+        raise ValueError(f"name={name!r} is neither a policy's name nor a path")
     name = os.fspath(name)
     given = {option: value for option, value in options.items() if value is not None}
     _check_options(name, given)

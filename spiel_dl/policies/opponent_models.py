@@ -157,7 +157,7 @@ class OpponentEstimate:
         Raises:
           ValueError: if these actions are no history of the game.
         """
-        self.observe(np.array([find_history(self.tree, actions)]))
+        self.observe(np.array([self.tree.find_history(actions)]))
 
     def policy(self) -> ArrayPolicy:
         """The posterior mean for the opponent, the prior for the other player."""
@@ -193,20 +193,3 @@ class OpponentEstimate:
         if not 0 <= most <= 1 or not full_at > 0:
             raise ValueError(f"most={most} must be between 0 and 1, full_at={full_at} positive")
         return most * np.minimum(self.visits() / full_at, 1.0)
-
-
-def find_history(tree: GameTree, actions: Sequence[int]) -> int:
-    """The history of a compiled game that some actions lead to, chance's included.
-
-    Raises:
-      ValueError: if the game has no such history.
-    """
-    history = 0
-    for action in actions:
-        first = int(tree.first_child[history])
-        children = tree.action[first : first + int(tree.num_children[history])]
-        position = np.flatnonzero(children == action)
-        if not len(position):
-            raise ValueError(f"{list(actions)} is no history of {tree.game}")
-        history = first + int(position[0])
-    return history

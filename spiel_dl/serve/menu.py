@@ -36,6 +36,14 @@ _GAMES = (
         "kuhn_poker", "Kuhn poker", "The smallest poker: three cards and one bet.", "cards", True
     ),
     _Game(
+        "python_holdem(board=QsJh2h4d8c,board_cards=[0],stacks=[60;60],blinds=[10;10],bets=pot,"
+        "min_wager=0.0,range_0=AA;T9s;65s,range_1=KK;AQs;76s)",
+        "Hold'em, a river",
+        "All five cards lie; each has one of few hands, and may bet the pot.",
+        "cards",
+        True,
+    ),
+    _Game(
         "goofspiel_5_descending",
         "Goofspiel, 5 cards",
         "Bid your cards, unseen, for prizes that fall from 5 to 1.",
@@ -87,7 +95,7 @@ _GAMES = (
         "hex",
     ),
     _Game(
-        "liars_dice(numdice=1,dice_sides=4)",
+        "python_liars_dice(dice_sides=4)",
         "Liar's dice",
         "One hidden die each; raise the bid, or call it a lie.",
         "dice",

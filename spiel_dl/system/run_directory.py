@@ -13,7 +13,6 @@ be deleted after a kill. Readers need no lock.
 
 from __future__ import annotations
 
-import fcntl
 import importlib.util
 import itertools
 import json
@@ -22,8 +21,9 @@ import re
 import weakref
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, NamedTuple
 
+import filelock
 import numpy as np
 
 from spiel_dl.system import tensor_files
@@ -300,38 +300,26 @@ _held: weakref.WeakValueDictionary[str, DirectoryLock] = weakref.WeakValueDictio
 class DirectoryLock:
     """Holds a file for this process, until nobody in it keeps this object any more."""
 
-    def __init__(self, file: BinaryIO):
-        """Takes the lock; `hold` is what callers want.
+    def __init__(self, path: Path):
+        """Takes the lock of a file, which is made if it is not there; `hold` is what callers want.
 
         Raises:
-          BlockingIOError: if another process has it.
+          ValueError: if another process has it.
+          OSError: if it cannot be opened for writing, or its file system knows no locks.
         """
-        self._file = file
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        weakref.finalize(self, file.close)
-
-
-def _acquire(path: Path) -> DirectoryLock:
-    """Locks a file, which is made if it is not there; a process may do so several times.
-
-    Raises:
-      ValueError: if another process has locked it.
-      OSError: if it cannot be opened for writing, or its file system knows no locks.
-    """
-    name = os.path.realpath(path)
-    lock = _held.get(name)
-    if lock is None:
         file = path.open("ab")
-        try:
-            lock = DirectoryLock(file)
-        except BlockingIOError:
-            file.close()
+        weakref.finalize(self, file.close)
+        if not filelock.lock_descriptor(file.fileno(), blocking=False):
             raise ValueError(
                 f"another process runs in {path.parent}; wait until it has ended, or choose "
                 "another directory"
-            ) from None
-        except BaseException:
-            file.close()
-            raise
-        _held[name] = lock
+            )
+
+
+def _acquire(path: Path) -> DirectoryLock:
+    """The lock of a file, which a process may take several times; errors are those of the lock."""
+    name = os.path.realpath(path)
+    lock = _held.get(name)
+    if lock is None:
+        lock = _held[name] = DirectoryLock(path)
     return lock

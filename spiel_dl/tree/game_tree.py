@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 import numpy as np
 import pyspiel
@@ -77,7 +77,7 @@ class GameTree(CompiledTree):
                     f"the state is of {own}, not of {self.game}; ask in states of that game, not "
                     "of another game"
                 )
-        history = self._history_of(state.history())
+        history = self.find_history(state.history())
         if player == 1 and state.is_simultaneous_node():
             # It acts after player 0, without knowing how.
             history = int(self.first_child[history])
@@ -88,15 +88,21 @@ class GameTree(CompiledTree):
             )
         return int(self.infoset[history])
 
-    def _history_of(self, actions: Iterable[int]) -> int:
-        """The history to which some actions lead from the root; ValueError if there is none."""
+    def find_history(self, actions: Sequence[int]) -> int:
+        """The history to which some actions, chance's included, lead from the root.
+
+        Raises:
+          ValueError: if the game has no such history.
+        """
         history = 0
         for action in actions:
             first = self.first_child[history]
             children = self.action[first : first + self.num_children[history]]
             found = np.flatnonzero(children == action)
             if not len(found):
-                raise ValueError(f"{self.game} has no history {actions}; is it of another game?")
+                raise ValueError(
+                    f"{list(actions)} is no history of {self.game}; is it of another game?"
+                )
             history = int(first + found[0])
         return history
 

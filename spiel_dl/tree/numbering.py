@@ -8,7 +8,6 @@ from typing import Any, Self
 
 import numba
 import numpy as np
-import scipy.sparse
 
 from spiel_dl.tree.histories import (
     Histories,
@@ -103,24 +102,6 @@ class NumberedHistories(Histories):
             for player in (0, 1)
         )
         return first, second
-
-    def decision_visits(self, player: int) -> scipy.sparse.csr_array:
-        """Chance's reach summed over the histories of each pair of infoset and opponent sequence.
-
-        Times the opponent's realization plan, that is the counterfactual reach of a player's
-        decision infosets.
-
-        Returns:
-          Float64 [I_p, S_-p], sparse, without explicit zeros.
-        """
-        acting = np.flatnonzero(self.player == player)
-        coordinates = (self.infoset[acting], self.sequence[1 - player, acting])
-        shape = (self.num_infosets(player), self.treeplexes[1 - player].num_sequences)
-        table = scipy.sparse.coo_array((self.chance_reach[acting], coordinates), shape=shape)
-        visits = table.tocsr()
-        visits.sum_duplicates()
-        visits.eliminate_zeros()
-        return visits
 
     @property
     def num_terminals(self) -> int:

@@ -23,7 +23,7 @@ from spiel_dl.tree.numbering import NumberedHistories
 if TYPE_CHECKING:
     import torch
 
-    from spiel_dl.games.rules import ConsistentHistories
+    from spiel_dl.games.rules import ConsistentHistories, Rules
 
 _MAX_KEPT = 64
 """How many public states that were too large are remembered."""
@@ -86,41 +86,29 @@ class PublicStates:
         return np.searchsorted(members, np.arange(self.num_public_states + 1))
 
 
-def consistent_histories(
-    state_or_public_observations: pyspiel.State | torch.Tensor,
-    limit: int = 1_000_000,
-    game: pyspiel.Game | None = None,
-) -> ConsistentHistories:
-    """All histories of one public state of a game with rules, without enumerating the game.
+def consistent_histories(state: pyspiel.State, limit: int = 1_000_000) -> ConsistentHistories:
+    """All histories of a state's public state, without enumerating the game.
 
-    Only public information is used: of a state, nothing but its public tensor is read.
+    Only public information is used: of the state, nothing but its public tensor is read.
 
     Args:
-      state_or_public_observations: a state in the public state, or the public state's
-        perfect-recall public tensor, float32 [Dpub].
+      state: of a game with rules.
       limit: give up, with `complete` False, when there are more histories than this.
-      game: the game; needed with public observations only.
 
     Returns:
       The histories' states, actions and exact chance reaches.
 
     Raises:
-      ValueError: if the game is missing or has no rules, or if no history has these public
-        observations.
+      ValueError: if the game has no rules.
     """
-    public_tensor = state_or_public_observations
-    if isinstance(public_tensor, pyspiel.State):
-        game = public_tensor.get_game()
-    if game is None:
-        raise ValueError("public observations alone do not tell the game; pass game=")
+    game = state.get_game()
     if not hasattr(game, "rules"):
         raise ValueError(
             f"{game} has no public tensors to reconstruct histories from; enumerate it with "
             "GameTree.from_game and use its public_states"
         )
-    if isinstance(public_tensor, pyspiel.State):
-        public_tensor = game.rules.public_tensor(public_tensor.batch, True)[0]
-    return game.rules.consistent_histories(public_tensor, limit)
+    rules: Rules = game.rules
+    return rules.consistent_histories(rules.public_tensor(state.batch, True)[0], limit)
 
 
 class Reconstruction:
@@ -130,24 +118,24 @@ class Reconstruction:
     of these is tried.
 
     Attributes:
-      game: a game with rules.
+      rules: the game's.
       limit: public states of more histories than this are not listed.
     """
 
     def __init__(self, game: pyspiel.Game, limit: int):
         """Lists nothing yet."""
-        self.game = game
+        self.rules: Rules = game.rules
         self.limit = limit
         self._too_large: list[tuple[np.ndarray, ConsistentHistories]] = []
 
     def histories(self, public_tensor: torch.Tensor) -> ConsistentHistories:
-        """As `consistent_histories`, of public observations."""
+        """As `Rules.consistent_histories`."""
         bits = public_tensor.numpy() > 0
         for earlier, found in self._too_large:
             # Public states that follow show what was shown, and more.
             if bits[earlier].all():
                 return found
-        found = consistent_histories(public_tensor, self.limit, self.game)
+        found = self.rules.consistent_histories(public_tensor, self.limit)
         if found.nor_later:
             self._too_large = [(np.flatnonzero(bits), found), *self._too_large[: _MAX_KEPT - 1]]
         return found

@@ -49,19 +49,23 @@ _MOST_PLAYOUTS = 1000
 _RATIOS = (1.0, 1.0, 0.5, 2.0)
 _MEMINFO = pathlib.Path("/proc/meminfo")
 _CGROUP = pathlib.Path("/sys/fs/cgroup")
+_UNTOLD = 4 << 30
 
 
 def available_bytes() -> int:
     """The memory that this process may still take, in bytes.
 
     That is what the machine has available or, if less, what the process's control group leaves
-    (containers). Where the system is not Linux, it is half of the machine's memory.
+    (containers). Where the system is not Linux, it is half of the machine's memory; on Windows,
+    where Python does not tell that, 4 GiB.
     """
     try:
         lines = _MEMINFO.read_text(encoding="ascii").splitlines()
         [available] = [int(line.split()[1]) for line in lines if line.startswith("MemAvailable:")]
         available *= 1024
     except (OSError, ValueError):
+        if not hasattr(os, "sysconf"):  # Windows.
+            return _UNTOLD
         available = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
     try:
         limit, current = (

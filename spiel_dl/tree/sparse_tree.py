@@ -8,15 +8,14 @@ depends on the number of particles and on the limit alone.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
-from typing import NoReturn, TypeAlias
+from typing import NoReturn
 
 import numpy as np
 import torch
 
 from spiel_dl.games.rules import Rules, StateBatch
 from spiel_dl.tree.compiled_tree import CompiledTree
-from spiel_dl.tree.depth_limit import BEYOND_THE_GAME, DepthLimit, check_depth_limit
+from spiel_dl.tree.depth_limit import DepthLimit, check_depth_limit
 from spiel_dl.tree.from_rules import Growth, Level, histories_of
 from spiel_dl.tree.histories import (
     CHANCE_PLAYER,
@@ -29,9 +28,6 @@ from spiel_dl.tree.particles import Particles, rules_of
 from spiel_dl.tree.trunk import Trunk, cut
 
 _MAX_HISTORIES = 10_000_000
-
-Selection: TypeAlias = Callable[[np.ndarray], np.ndarray]
-"""From both players' infosets (int64 [2, N]) in histories to which are chosen: bool [N]."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -71,10 +67,7 @@ class SparseTree(CompiledTree):
 
 
 def sparse_trunk(
-    particles: Particles,
-    depth_limit: DepthLimit,
-    max_histories: int = _MAX_HISTORIES,
-    further: Selection | None = None,
+    particles: Particles, depth_limit: DepthLimit, max_histories: int = _MAX_HISTORIES
 ) -> Trunk[SparseTree]:
     """The trunk below particles, down to a depth limit counted from them.
 
@@ -82,9 +75,6 @@ def sparse_trunk(
       particles: where it starts; different histories of one public state, a player to act in each.
       depth_limit: where it ends.
       max_histories: refuse trees with more histories than this.
-      further: which histories at or beyond the limit have successors all the same, where a player
-        acts; None: none. The leaves then lie at several depths, and the trunk has no `leaves`:
-        they are histories of chance without successors.
 
     Returns:
       The trunk of a `SparseTree`. Its root sequences are the particles' infosets; their ranges are
@@ -98,13 +88,7 @@ def sparse_trunk(
     rules = rules_of(particles.game)
     if (rules.current_player(particles.states) < 0).any():
         raise ValueError("a player must act in every particle; particles start where one does")
-    histories, states = _enumerate(particles, depth_limit, max_histories, further)
-    if further is not None:
-        # Their infosets may have other histories, which have successors.
-        ends = (histories.num_children == 0) & ~histories.is_terminal
-        player = np.where(ends, CHANCE_PLAYER, histories.player)
-        histories = dataclasses.replace(histories, player=player.astype(histories.player.dtype))
-        depth_limit = BEYOND_THE_GAME
+    histories, states = _enumerate(particles, depth_limit, max_histories)
     tree = SparseTree.from_histories(histories, states=states)
     tops = tree.public_states.of_history[1 : particles.num_particles + 1]
     if (tops != tops[0]).any():
@@ -158,7 +142,7 @@ def depth_of_steps(
 
 
 def _enumerate(
-    particles: Particles, depth_limit: DepthLimit, max_histories: int, further: Selection | None
+    particles: Particles, depth_limit: DepthLimit, max_histories: int
 ) -> tuple[Histories, StateBatch]:
     """All histories of a sparse tree, breadth first, and their states."""
     rules = rules_of(particles.game)
@@ -182,8 +166,6 @@ def _enumerate(
             )
         player = level.columns["player"]
         is_leaf = (depth >= depth_limit.value) & (player >= 0)
-        if further is not None:
-            is_leaf &= ~further(level.columns["infoset_key"])
         grows = np.flatnonzero((player != TERMINAL_PLAYER) & ~is_leaf)
         if not len(grows):
             break

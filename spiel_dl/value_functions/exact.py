@@ -31,7 +31,7 @@ class ExactValue(ValueFunction):
     them is slow. Warm starts make them move with the ranges, within the tolerance.
 
     Attributes:
-      tolerance, max_iterations, stretch, warm_start: as given.
+      tolerance, max_iterations, warm_start: as given.
     """
 
     def __init__(
@@ -39,7 +39,6 @@ class ExactValue(ValueFunction):
         tolerance: float = 1e-4,
         max_iterations: int = 10_000,
         *,
-        stretch: int | None = None,
         warm_start: bool = False,
     ):
         """By default, values depend on the ranges alone.
@@ -49,24 +48,18 @@ class ExactValue(ValueFunction):
             `solvers.effort.share_of_largest`.
           max_iterations: stop at the latest after so many iterations. Gaps that are larger then are
             counted and warned of.
-          stretch: iterations between two looks at the gaps; None: 100, or 1 with warm starts,
-            which need few.
           warm_start: begin with the regrets of the evaluation before, instead of from scratch.
             Within the tolerance, values then depend on all ranges that were asked so far.
 
         Raises:
           ValueError: if a number is not positive.
         """
-        if stretch is None:
-            stretch = 1 if warm_start else 100
-        if not (tolerance > 0 and max_iterations > 0 and stretch > 0):
+        if not (tolerance > 0 and max_iterations > 0):
             raise ValueError(
-                f"tolerance={tolerance}, max_iterations={max_iterations} and stretch={stretch} "
-                "must be positive"
+                f"tolerance={tolerance} and max_iterations={max_iterations} must be positive"
             )
         self.tolerance = tolerance
         self.max_iterations = max_iterations
-        self.stretch = stretch
         self.warm_start = warm_start
 
     def bind(self, leaves: LeafSet) -> ExactLeafValues:
@@ -112,8 +105,10 @@ class ExactLeafValues(NormalizedLeafValues):
             minimizer.reset()
         minimizer.set_range(0, range_0)
         minimizer.set_range(1, range_1)
+        # Warm starts need few iterations.
+        stretch = 1 if function.warm_start else 100
         while True:
-            minimizer.run(min(function.stretch, function.max_iterations - minimizer.num_averaged))
+            minimizer.run(min(stretch, function.max_iterations - minimizer.num_averaged))
             cfv_0, cfv_1 = (self._best_response_values(player) for player in (0, 1))
             self.gaps = leaves.sum_by_public_state(0, range_0 * cfv_0)
             self.gaps += leaves.sum_by_public_state(1, range_1 * cfv_1)

@@ -12,9 +12,8 @@ import scipy.sparse
 
 from spiel_dl.algorithms import exploitability
 from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.tree import DepthLimit, GameTree, cut
+from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.tree.sequence_form import Treeplex
-from spiel_dl.value_functions.positional import PositionalNetwork
 
 GOOFSPIEL = (
     "turn_based_simultaneous_game(game=goofspiel(imp_info=True,num_cards={},"
@@ -199,15 +198,3 @@ def _free_infosets(
     infosets = np.repeat(columns, treeplex.num_actions[free])
     values = scipy.sparse.coo_array((np.ones(len(rows)), (rows, infosets)), shape)
     return follows.tocsr(), values.tocsr()
-
-
-def untrained_networks(tree: GameTree) -> dict[DepthLimit, PositionalNetwork]:
-    """A network for each limit of 1, 2 and 3 rounds; where the game is over, it is empty."""
-    networks = {}
-    for rounds in (1, 2, 3):
-        limit = DepthLimit(rounds=rounds)
-        networks[limit] = PositionalNetwork(1, 20, seed=rounds)
-        leaves = cut(tree, limit).leaves
-        if leaves.num_public_states:
-            networks[limit].initialize(leaves)
-    return networks

@@ -19,12 +19,10 @@ from spiel_dl.solvers.effort import Effort
 from spiel_dl.solvers.gadgets import GADGETS
 from spiel_dl.solvers.refinement import WEIGHTS
 from spiel_dl.tree import DepthLimit, GameTree, cut
-from spiel_dl.tree.leaf_set import LeafSet
 from spiel_dl.tree.pieces import ROOT
 from spiel_dl.tree.trunk import Trunk
 from spiel_dl.value_functions import ExactValue, ZeroValue
 from spiel_dl.value_functions.base import ValueFunction
-from spiel_dl.value_functions.exact import ExactLeafValues
 from spiel_dl.value_functions.positional import PositionalNetwork
 from tests.made_up_values import NoisyValue, broken_value
 
@@ -44,16 +42,6 @@ t "" 3 "" { 2, -2 }
 t "" 4 "" { -1, 1 }
 t "" 5 "" { 5, -5 }
 """
-
-
-class CountingValue(ExactValue):
-    """Counts the trunks it was bound to."""
-
-    num_bound = 0
-
-    def bind(self, leaves: LeafSet) -> ExactLeafValues:
-        self.num_bound += 1
-        return super().bind(leaves)
 
 
 @functools.cache

@@ -8,7 +8,6 @@ import spiel_dl.games  # noqa: F401  (registers the games)
 from spiel_dl.algorithms import dl_cfr
 from spiel_dl.algorithms.particle_self_play import ParticleSelfPlay, ParticleSelfPlayConfig
 from spiel_dl.algorithms.trunk_exploitability import trunk_nash_conv
-from spiel_dl.system import tensor_files
 from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.value_functions.particle import ParticleNetwork
 from spiel_dl.value_functions.particle_features import InfostateFeatures
@@ -200,24 +199,6 @@ def test_a_checkpoint_of_something_else_is_refused(tmp_path):
     ):
         with pytest.raises(ValueError, match="use the same game and settings"):
             other.load(tmp_path / "checkpoint")
-
-
-def test_a_checkpoint_may_leave_out_what_games_have_by_default(tmp_path):
-    config = ParticleSelfPlayConfig(budget=4, iterations=3)
-    learner, same = (
-        ParticleSelfPlay(GOOFSPIEL_4, ParticleNetwork(SMALL), LIMIT, config) for _ in range(2)
-    )
-    learner.step()
-    learner.save(tmp_path / "checkpoint")
-    arrays, header = tensor_files.load(tmp_path / "checkpoint")
-    assert header["game"] != GOOFSPIEL_4
-    tensor_files.save(tmp_path / "checkpoint", arrays, {**header, "game": GOOFSPIEL_4})
-    same.load(tmp_path / "checkpoint")
-    assert same.num_steps == 1
-    other = GOOFSPIEL_4.replace("descending", "ascending")
-    tensor_files.save(tmp_path / "checkpoint", arrays, {**header, "game": other})
-    with pytest.raises(ValueError, match=r"has game .*ascending.*, not .*descending"):
-        same.load(tmp_path / "checkpoint")
 
 
 def test_half_a_state_changes_nothing():

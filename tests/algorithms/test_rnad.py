@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -197,66 +196,6 @@ def test_tables_of_regularisation_policies_say_what_the_networks_say() -> None:
         assert torch.allclose(found, expected[trajectories.valid], atol=1e-5)
 
 
-@pytest.mark.parametrize("final_rate", [None, 1e-4])
-def test_a_checkpoint_continues_to_the_same_parameters(
-    final_rate: float | None, tmp_path: Path
-) -> None:
-    config = dataclasses.replace(
-        SMALL,
-        first_period=8,
-        num_first_periods=2,
-        period=5,
-        final_learning_rate=final_rate,
-        decay_steps=20,
-    )
-    whole = rnad.RNaDSolver("leduc_poker", config)
-    for step in range(31):
-        whole.step()
-        if step == 12:
-            whole.save(tmp_path / "checkpoint.safetensors")
-    resumed = rnad.RNaDSolver("leduc_poker", config)
-    resumed.step()
-    resumed.load(tmp_path / "checkpoint.safetensors")
-    assert resumed.num_steps == 13
-    for _ in range(18):
-        resumed.step()
-    assert np.array_equal(parameters(resumed), parameters(whole))
-    assert resumed.metrics().keys() == whole.metrics().keys()
-    for ours, theirs in zip(resumed.policy().strategies, whole.policy().strategies, strict=True):
-        assert np.array_equal(ours, theirs)
-
-
-def test_checkpoints_of_others_are_refused_and_change_nothing(tmp_path: Path) -> None:
-    path = tmp_path / "checkpoint.safetensors"
-    rnad.RNaDSolver("kuhn_poker", SMALL).save(path)
-    for game, config, name in (
-        ("leduc_poker", SMALL, "game"),
-        ("kuhn_poker", dataclasses.replace(SMALL, eta=0.1), "config"),
-    ):
-        solver = rnad.RNaDSolver(game, config)
-        before = parameters(solver)
-        with pytest.raises(ValueError, match=rf"has {name} .* use the same game and settings"):
-            solver.load(path)
-        assert np.array_equal(parameters(solver), before)
-
-
-def test_nan_stops_the_run_and_names_step_term_and_checkpoint(tmp_path: Path) -> None:
-    path = tmp_path / "checkpoint.safetensors"
-    solver = rnad.RNaDSolver("kuhn_poker", SMALL)
-    for _ in range(7):
-        solver.step()
-    solver.save(path)
-    with torch.no_grad():
-        solver.parameters[-1] = math.nan
-    for _ in range(3):
-        solver.step()
-    message = rf"the value loss is nan at step 8; .* that of step 7 \({re.escape(str(path))}\)"
-    good = path.read_bytes()
-    with pytest.raises(ValueError, match=message):
-        solver.save(path)
-    assert path.read_bytes() == good
-
-
 def test_nan_is_noticed_without_anybody_asking() -> None:
     solver = rnad.RNaDSolver("kuhn_poker", SMALL)
     with torch.no_grad():
@@ -275,22 +214,6 @@ def test_parameters_that_are_nan_reach_no_checkpoint(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="parameters has an entry that is NaN"):
         solver.save(tmp_path / "checkpoint.safetensors")
     assert list(tmp_path.iterdir()) == []
-
-
-def test_metrics_tell_of_the_steps_since_the_last_call() -> None:
-    solver = rnad.RNaDSolver("kuhn_poker", SMALL)
-    assert solver.metrics() == {"step": 0}
-    for _ in range(150):
-        solver.step()
-    metrics = solver.metrics()
-    assert metrics["step"] == 150
-    assert 0 < metrics["entropy"] <= math.log(2)
-    assert metrics["value_loss"] > 0
-    # A game of kuhn poker has two or three moves.
-    moves = metrics["environment_steps_per_second"] / metrics["learner_steps_per_second"]
-    assert 2 * 32 < moves < 3 * 32
-    assert metrics["learner_steps_per_second"] == pytest.approx(150 / metrics["seconds"])
-    assert solver.metrics() == {"step": 150}
 
 
 def test_policies_of_tables_and_of_networks_agree() -> None:

@@ -87,8 +87,7 @@ def states_of_infoset(
     game: pyspiel.Game, state: pyspiel.State, generator: np.random.Generator
 ) -> list[pyspiel.State]:
     """OpenSpiel's states with the same information state string."""
-    public = game.rules.public_tensor(state.batch, True)[0]
-    actions = consistent_histories(public, 20_000, game).actions.tolist()
+    actions = consistent_histories(state, 20_000).actions.tolist()
     order = generator.permutation(len(actions))
     same = []
     for row in order[: 20 * MAX_HISTORIES]:

@@ -114,26 +114,6 @@ def test_the_critic_is_one_of_the_policy_that_is_handed_out() -> None:
     assert (policy[valid] - played.behaviour[valid]).abs().max() > 0.05
 
 
-def test_a_checkpoint_continues_to_the_same_parameters(tmp_path: Path) -> None:
-    path = tmp_path / "checkpoint.safetensors"
-    config = dataclasses.replace(SMALL, first_period=8, num_first_periods=2, period=5)
-    whole, resumed = with_critic("leduc_poker", config), with_critic("leduc_poker", config)
-    for step in range(31):
-        whole.step()
-        if step == 12:
-            whole.save(path)
-    resumed.step()
-    resumed.load(path)
-    for _ in range(18):
-        resumed.step()
-    assert resumed.num_steps == 31
-    ours, theirs = whole.state(), resumed.state()
-    for name, array in ours.items():
-        assert np.array_equal(array, theirs[name]), name
-    assert "critic.target_parameters" in ours
-    whole.metrics(), resumed.metrics()
-
-
 def test_checkpoints_with_and_without_critic(tmp_path: Path) -> None:
     path = tmp_path / "checkpoint.safetensors"
     alone = rnad.RNaDSolver("kuhn_poker", SMALL)
@@ -186,36 +166,6 @@ def test_nan_names_step_term_and_checkpoint(where: str, entry: int, tmp_path: Pa
     with pytest.raises(ValueError, match=message):
         learner.save(path)
     assert path.read_bytes() == good
-
-
-@pytest.mark.parametrize("name", list(LEARNERS))
-def test_what_was_saved_is_read_again(name: str, tmp_path: Path) -> None:
-    path = tmp_path / "checkpoint.safetensors"
-    solver, config = LEARNERS[name]
-    learner = solver("kuhn_poker", config, transformations=PURE, critic=CRITIC)
-    for _ in range(20):
-        learner.step()
-    learner.save(path)
-    blueprint, critic = checkpoints.load(path)
-    assert isinstance(blueprint, NetworkPolicy)
-    policy = learner.policy()
-    tree = policy.tree
-    acting = np.flatnonzero(tree.player >= 0)
-    for player in (0, 1):
-        expected = learner.critic().values(tree, acting, player)
-        np.testing.assert_array_equal(critic.values(tree, acting, player), expected)
-        for history in tree.first_history[player].tolist():
-            state = tree.state(history)
-            answer = blueprint.action_probabilities(state)
-            assert answer == pytest.approx(policy.action_probabilities(state), abs=1e-6)
-    assert checkpoints.load_blueprint(path, tree).parameters.equal(blueprint.parameters)
-    effort = sepot.SearchConfig(effort=Effort(iterations=20))
-    ours = sepot.SePoTPolicy(tree, policy, learner.critic(), DepthLimit(moves=1), config=effort)
-    read = sepot.load(path, DepthLimit(moves=1), config=effort, game=tree)
-    for mine, theirs in zip(
-        ours.to_array_policy().strategies, read.to_array_policy().strategies, strict=True
-    ):
-        np.testing.assert_allclose(mine, theirs, atol=1e-4)
 
 
 @pytest.mark.gpu

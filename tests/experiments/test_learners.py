@@ -36,7 +36,7 @@ def test_numbers_are_those_of_the_learners_last_policies(tmp_path: Path) -> None
     assert [(row["learner"], row["seed"]) for row in rows] == [
         ("rnad", 4), ("rnad", 5), ("mmd", 4), ("mmd", 5),
     ]  # fmt: skip
-    learner = make_learner(Run("leduc", "mmd", 5))
+    learner = make_learner(Run("leduc", "mmd", 5), 3)
     learner.run(3)
     assert rows[-1]["nash_conv"] == dl.nash_conv(learner.game, learner.policy())
     assert means[1]["mean"] == pytest.approx((rows[2]["nash_conv"] + rows[3]["nash_conv"]) / 2)
@@ -51,7 +51,7 @@ def test_a_peer_that_is_none_is_refused_before_anything_is_learned(tmp_path: Pat
     (tmp_path / "other.json").write_text("{}")
     settings = Settings(**SETTINGS, peer=str(tmp_path / "other.json"))
     study = Study(settings, Workspace(tmp_path / "runs"))
-    with pytest.raises(ValueError, match=r"other.json is no result of rlg_strength.py"):
+    with pytest.raises(ValueError, match=r"other.json has no strengths of a peer"):
         study.curves()
     assert not (tmp_path / "runs").exists()
 
@@ -78,7 +78,7 @@ def test_returns_are_those_of_matches_and_goals_are_for_their_means(tmp_path: Pa
     study = opponents.Study(settings, Workspace(tmp_path / "runs"))
     report = opponents.OPPONENTS.report(study)
     means, rows, ceiling = (list(table.rows) for table in report.tables.values())
-    learner = make_learner(Run("battleships_2x2", "mmd", 6))
+    learner = make_learner(Run("battleships_2x2", "mmd", 6), 3)
     learner.run(3)
     game = str(learner.game)
     for name in ("uniform", "hunter"):

@@ -39,7 +39,7 @@ def possible_states():
     """OpenSpiel's states of all histories of the public state."""
     state = position()
     game = state.get_game()
-    found = consistent_histories(game.rules.public_tensor(state.batch)[0], 25_000, game)
+    found = consistent_histories(state, 25_000)
     assert found.complete
     states = []
     for actions in found.actions.tolist():

@@ -10,12 +10,6 @@ from tests.factored_checks import check_gradients, check_playouts, tree_of_tenso
 PHANTOM = ["dark_hex(board_size=2)", "dark_hex(num_rows=2,num_cols=3)"]
 # Players who wait have infosets in the list of histories, but not here.
 WAITING = ["python_dark_hex(num_rows=2,num_cols=2)", "python_dark_hex(num_rows=2,num_cols=3)"]
-BIDDING = [
-    "oshi_zumo(coins=5,min_bid=1)",
-    "oshi_zumo(coins=6,min_bid=2,alesia=true)",
-    "oshi_zumo(coins=5,min_bid=1,horizon=3)",
-    "oshi_zumo(coins=7,min_bid=3)",
-]
 SMALL = [
     *PHANTOM,
     "dark_hex(gameversion=adh,board_size=2)",
@@ -34,7 +28,6 @@ SMALL = [
     "numBoardCards=0 1,stack=5 7,blind=1 2,firstPlayer=1 1,bettingAbstraction=fcpa)",
     "universal_poker(numPlayers=2,numRounds=2,numRanks=2,numSuits=3,numHoleCards=1,betting=limit,"
     "numBoardCards=1 0,blind=2 2,firstPlayer=2 1,raiseSize=2 4,maxRaises=1 2)",
-    *BIDDING,
 ]
 LARGER = [
     "dark_hex(num_rows=4,num_cols=2)",
@@ -52,7 +45,7 @@ def test_gradients_are_those_of_the_list_of_histories(name: str) -> None:
     )
 
 
-@pytest.mark.parametrize("name", [*SMALL[: -len(BIDDING)], *WAITING, *LARGER])
+@pytest.mark.parametrize("name", [*SMALL, *WAITING, *LARGER])
 def test_what_is_said_of_infosets_is_what_states_say(name: str) -> None:
     check_playouts(factored_game(name), 20)
 
@@ -65,9 +58,8 @@ def test_every_infoset_has_a_state_of_its_own(name: str) -> None:
             state = game.state(player, infoset)
             assert game.find_infoset(state, player) == infoset
             assert game.legal_actions(player, infoset).tolist() == state.legal_actions()
-        if name not in BIDDING:  # They have no tensors.
-            tensors = game.observations(player, 0, game.num_infosets(player)).tensors
-            assert len(np.unique(tensors, axis=0)) == len(tensors)
+        tensors = game.observations(player, 0, game.num_infosets(player)).tensors
+        assert len(np.unique(tensors, axis=0)) == len(tensors)
 
 
 @pytest.mark.parametrize(

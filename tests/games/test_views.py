@@ -16,6 +16,8 @@ SMALL_GAMES = [
     "python_oshi_zumo_ii(coins=2,optimal_endgame=false,min_bid=0,horizon=3)",
     "python_battleships(board_width=2,board_height=1,ship_sizes=[1],num_shots=2)",
     "python_battleships(board_width=3,board_height=1,ship_sizes=[1;2],returns_type=ship_values)",
+    "python_holdem(num_ranks=3,num_suits=1,num_hole_cards=1,board_cards=[0;1],stacks=[4;4],"
+    "blinds=[1;1],max_wagers=[1;1])",
     "python_leduc(num_ranks=2,max_raises=0)",
     "python_liars_dice(dice_sides=2)",
     "python_abrupt_dark_hex(num_rows=2,num_cols=2)",
@@ -69,6 +71,24 @@ def test_goofspiel():
         "your bid      4    2    1",
         "winner      you draw",
     ]
+
+
+def test_holdem():
+    # 6c and 5c against Ks and Kd, queen high on the board; a bet of the pot, then a fold.
+    game_string = "python_holdem(board=QsJh2h4d8c,board_cards=[0],stacks=[60;60],blinds=[10;10])"
+    actions = [16, 12, 47, 45, 2, 0]
+    assert screen(game_string, actions, player=1) == [
+        "You are player 1.",
+        "Your cards: K\u2666 K\u2660",
+        "Board: Q\u2660 J\u2665 2\u2665 4\u2666 8\u2663",
+        "Pot: 40",
+        "You put in: 10",
+        "Opponent put in: 30",
+        "Round 1: opponent Wager pot, you Fold",
+    ]
+    state = reference.state_after(game_string, actions)
+    assert endings.ending(state.get_game().rules, state.batch, 1, -10.0) == "You folded."
+    assert endings.ending(state.get_game().rules, state.batch, 0, 10.0) == "Opponent folded."
 
 
 def test_long_games_show_their_last_rounds():

@@ -26,15 +26,18 @@ from spiel_dl.system.run_directory import CHECKPOINT_FILE
 from spiel_dl.tree import GameTree
 
 SIZES: dict[str, Any] = {"hidden_sizes": (8, 8)}
-KINDS = ["rnad", "mmd", "ppo", "critic of a network", "critic of a table"]
+CRITICS = ["critic of a network", "critic of a table", "rnad with a critic"]
+KINDS = ["rnad", "mmd", "ppo", *CRITICS]
 
 
 def learner_of(kind: str) -> Learner:
     """After a few large steps, so that no two of its policies are the same."""
     learner: Learner
-    if kind == "rnad":
+    pure, critic = pure_transformations(2), CriticConfig(**SIZES)
+    if kind.startswith("rnad"):
         config = RNaDConfig(batch_size=8, learning_rate=0.1, target_averaging=0.5, **SIZES)
-        learner = RNaDSolver("kuhn_poker", config)
+        more = {"transformations": pure, "critic": critic} if "critic" in kind else {}
+        learner = RNaDSolver("kuhn_poker", config, **more)
     elif kind in ("mmd", "ppo"):
         solver, config_of = (MMDSolver, MMDConfig) if kind == "mmd" else (PPOSolver, PPOConfig)
         learner = solver("kuhn_poker", config_of(batch_size=8, learning_rate=0.1, **SIZES))
@@ -44,8 +47,7 @@ def learner_of(kind: str) -> Learner:
         if kind == "critic of a network":
             other = RNaDConfig(batch_size=8, max_tree_histories=1, seed=5, **SIZES)
             blueprint = RNaDSolver("kuhn_poker", other).policy(FineTuning(0.2, 8))
-        pure = pure_transformations(2)
-        learner = CriticLearner(tree, blueprint, pure, CriticConfig(**SIZES), batch_size=8)
+        learner = CriticLearner(tree, blueprint, pure, critic, batch_size=8)
     learner.run(3)
     return learner
 
@@ -94,10 +96,12 @@ def test_networks_from_before_there_were_features_see_sequences(tmp_path: Path) 
     assert list(policy.action_probabilities(state).values()) == pytest.approx(expected.tolist())
 
 
-def test_a_critic_comes_with_its_blueprint(tmp_path: Path) -> None:
-    learner = learner_of("critic of a table")
+@pytest.mark.parametrize("kind", CRITICS)
+def test_a_critic_comes_with_its_blueprint(kind: str, tmp_path: Path) -> None:
+    learner = learner_of(kind)
     learner.save(tmp_path / CHECKPOINT_FILE)
     found = checkpoints.load(tmp_path)
+    assert found.critic.names == ("identity", "action 0", "action 1")
     assert_same_policy(found.blueprint, learner)
     tree = GameTree.from_game("kuhn_poker")
     acting = np.flatnonzero(tree.player >= 0)

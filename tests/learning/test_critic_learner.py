@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import re
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +36,6 @@ GOOFSPIEL_4 = "python_goofspiel_ii(num_cards=4,points_order=descending)"
 SMALL = CriticConfig(hidden_sizes=(64, 64), learning_rate=1e-3, target_averaging=0.01)
 LARGER = CriticConfig(hidden_sizes=(256, 256), learning_rate=3e-3, target_averaging=0.003)
 GAMES: dict[str, Any] = {"batch_size": 64}
-BY_STATES: dict[str, Any] = {"batch_size": 8, "max_tree_histories": 10}
 
 
 def random_policy(tree: GameTree) -> ArrayPolicy:
@@ -197,33 +195,6 @@ def test_exploration_mixes_the_acting_policy() -> None:
     torch.testing.assert_close(played.behaviour[valid], expected[valid])
 
 
-@pytest.mark.parametrize("kind", ["table", "network, by states"])
-def test_a_checkpoint_continues_to_the_same_parameters(kind: str, tmp_path: Path) -> None:
-    tree, path = GameTree.from_game("kuhn_poker"), tmp_path / "checkpoint.safetensors"
-
-    def fresh() -> CriticLearner:
-        if kind == "table":
-            return CriticLearner(tree, random_policy(tree), pure_transformations(2), SMALL, **GAMES)
-        blueprint = network_policy(tree, FineTuning())
-        return CriticLearner(tree.game, blueprint, pure_transformations(2), SMALL, **BY_STATES)
-
-    whole, resumed = fresh(), fresh()
-    for step in range(31):
-        whole.step()
-        if step == 12:
-            whole.save(path)
-    resumed.step()
-    resumed.load(path)
-    assert resumed.num_steps == 13
-    for _ in range(18):
-        resumed.step()
-    theirs = resumed.state()
-    for name, array in whole.state().items():
-        assert np.array_equal(array, theirs[name]), name
-    assert whole.metrics().keys() == resumed.metrics().keys()
-    assert whole.metrics() == {"step": 31}
-
-
 @pytest.mark.parametrize("kind", ["table", "network"])
 def test_states_of_another_blueprint_are_refused_and_change_nothing(kind: str) -> None:
     tree = GameTree.from_game("kuhn_poker")
@@ -249,30 +220,6 @@ def test_states_of_another_blueprint_are_refused_and_change_nothing(kind: str) -
         np.testing.assert_array_equal(array, before[name])
 
 
-@pytest.mark.parametrize("kind", ["table", "network, by states"])
-def test_what_was_saved_is_read_again(kind: str, tmp_path: Path) -> None:
-    tree, path = GameTree.from_game("kuhn_poker"), tmp_path / "checkpoint.safetensors"
-    blueprint: Any = random_policy(tree) if kind == "table" else network_policy(tree, FineTuning())
-    game = tree if kind == "table" else tree.game
-    learner = CriticLearner(game, blueprint, pure_transformations(2), SMALL, **BY_STATES)
-    for _ in range(3):
-        learner.step()
-    learner.save(path)
-    found = checkpoints.load(path)
-    assert isinstance(found.blueprint, type(blueprint))
-    assert found.critic.names == ("identity", "action 0", "action 1")
-    acting = np.flatnonzero(tree.player >= 0)
-    for player in (0, 1):
-        expected = learner.critic().values(tree, acting, player)
-        np.testing.assert_array_equal(found.critic.values(tree, acting, player), expected)
-        for history in tree.first_history[player].tolist():
-            state = tree.state(history)
-            answer = found.blueprint.action_probabilities(state)
-            assert answer == blueprint.action_probabilities(state)
-    with pytest.raises(ValueError, match="use the same game"):
-        checkpoints.load(path, "leduc_poker")
-
-
 def test_batches_of_network_policies_say_what_single_states_say() -> None:
     tree = GameTree.from_game("leduc_poker")
     for tuning in (None, FineTuning()):
@@ -287,25 +234,6 @@ def test_batches_of_network_policies_say_what_single_states_say() -> None:
         assert (rows[~legal] == 0).all()
         nothing = policy.act(observation, torch.zeros_like(legal))
         assert (nothing == 0).all()
-
-
-def test_nan_names_step_term_and_checkpoint(tmp_path: Path) -> None:
-    path = tmp_path / "checkpoint.safetensors"
-    tree = GameTree.from_game("kuhn_poker")
-    learner = CriticLearner(tree, random_policy(tree), pure_transformations(2), SMALL, **GAMES)
-    for _ in range(7):
-        learner.step()
-    learner.save(path)
-    good = path.read_bytes()
-    broken = learner.state()
-    broken["critic.parameters"][-1] = math.nan
-    learner.load_state(broken)
-    for _ in range(3):
-        learner.step()
-    message = rf"the critic loss is nan at step 8; .* that of step 7 \({re.escape(str(path))}\)"
-    with pytest.raises(ValueError, match=message):
-        learner.save(path)
-    assert path.read_bytes() == good
 
 
 def test_bad_input(tmp_path: Path) -> None:

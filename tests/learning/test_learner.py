@@ -18,11 +18,14 @@ from spiel_dl.learning.critic_training import CriticConfig
 from spiel_dl.learning.learner import Learner
 from spiel_dl.learning.transformations import pure_transformations
 from spiel_dl.policies.array_policy import ArrayPolicy
+from spiel_dl.policies.network_policy import FineTuning
 from spiel_dl.system import tensor_files
 from spiel_dl.tree import GameTree
 from spiel_dl.value_functions.positional import PositionalNetwork
 
-RNAD = RNaDConfig(batch_size=8, hidden_sizes=(8, 8), learning_rate=1e-2, first_period=3)
+RNAD = RNaDConfig(
+    batch_size=8, hidden_sizes=(8, 8), learning_rate=1e-2, first_period=3, decay_steps=5
+)
 MMD = MMDConfig(batch_size=8, hidden_sizes=(8, 8), magnet_period=3)
 PPO = PPOConfig(batch_size=8, hidden_sizes=(8, 8))
 
@@ -36,6 +39,13 @@ def critic_alone() -> Learner:
     tree = GameTree.from_game("kuhn_poker")
     pure, config = pure_transformations(2), CriticConfig(hidden_sizes=(8, 8))
     return CriticLearner(tree, ArrayPolicy.uniform(tree), pure, config, batch_size=8)
+
+
+def critic_by_states() -> Learner:
+    blueprint = RNaDSolver("kuhn_poker", dataclasses.replace(RNAD, max_tree_histories=0))
+    policy, pure = blueprint.policy(FineTuning()), pure_transformations(2)
+    config = CriticConfig(hidden_sizes=(8, 8))
+    return CriticLearner("kuhn_poker", policy, pure, config, batch_size=8, max_tree_histories=0)
 
 
 LEARNERS: dict[str, Callable[[], Learner]] = {
@@ -64,20 +74,32 @@ def test_a_run_is_so_many_steps(make: Callable[[], Learner]) -> None:
     assert_same_state(run, stepped)
 
 
-@EVERY
-def test_a_state_goes_on_to_the_same_parameters(make: Callable[[], Learner]) -> None:
-    whole, resumed = make(), make()
+@pytest.mark.parametrize(
+    "make",
+    [*LEARNERS.values(), critic_by_states],
+    ids=[*LEARNERS, "critic of a network, by states"],
+)
+def test_states_and_checkpoints_go_on_to_the_same_parameters(
+    make: Callable[[], Learner], tmp_path: Path
+) -> None:
+    whole = make()
     whole.run(5)
     state = whole.state()
+    whole.save(tmp_path / "checkpoint")
     kept = {name: array.copy() for name, array in state.items()}
     whole.run(6)
     # It is a copy, which later steps do not change.
     assert all(np.array_equal(array, state[name]) for name, array in kept.items())
-    resumed.run(2)
-    resumed.load_state(state)
-    assert resumed.num_steps == 5
-    resumed.run(6)
-    assert_same_state(resumed, whole)
+    by_state, by_file = make(), make()
+    for resumed in (by_state, by_file):
+        resumed.run(2)
+    by_state.load_state(state)
+    by_file.load(tmp_path / "checkpoint")
+    for resumed in (by_state, by_file):
+        assert resumed.num_steps == 5
+        resumed.run(6)
+        assert_same_state(resumed, whole)
+    assert by_file.metrics().keys() == whole.metrics().keys()
 
 
 def test_states_of_other_learners_are_refused_and_change_nothing() -> None:

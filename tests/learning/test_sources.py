@@ -19,7 +19,6 @@ from spiel_dl.games.compiled_environment import CompiledEnvironment
 from spiel_dl.games.environments import BatchedEnvironment
 from spiel_dl.games.features import features
 from spiel_dl.games.goofspiel_ii import GoofspielIIRules
-from spiel_dl.games.leduc import LeducRules
 from spiel_dl.games.rules import Rules
 from spiel_dl.learning import environments, play_kernels
 from spiel_dl.learning.compiled_sources import CompiledSource, TreeSource
@@ -40,8 +39,9 @@ GAMES = [
     "python_goofspiel_ii(num_cards=3,points_order=random)",
     "goofspiel(num_cards=3,imp_info=True,points_order=descending)",
 ]
+DICE = "python_liars_dice(numdice=1,dice_sides=3)"
 COMPILED = {n: LARGE[n] for n in ("goofspiel 8", "battleships 5x5")} | {
-    n: SMALL[n] for n in ("leduc", "goofspiel 3, random, last round")
+    n: SMALL[n] for n in ("liar's dice 2x2", "goofspiel 3, random, last round")
 }
 SETTINGS: dict[str, Any] = {
     "batch_size": 24,
@@ -161,7 +161,7 @@ def exact_ends(game_string: str) -> dict[tuple[int, float], float]:
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_seed_decides_everything(kind: str) -> None:
     def play(seed: int) -> list[torch.Tensor]:
-        self_play = self_play_by(kind, "python_leduc", 16, 8, seed)
+        self_play = self_play_by(kind, DICE, 16, 8, seed)
         games = [self_play.play(uniform)[1:7] for _ in range(2)]
         return [tensor.clone() for game in games for tensor in game if tensor is not None]
 
@@ -239,7 +239,7 @@ def test_the_fastest_way_is_chosen() -> None:
         return type(self_play.source), type(self_play.environment)
 
     assert kind("kuhn_poker") == (TreeSource, TreeEnvironment)
-    assert kind("python_leduc") == (CompiledSource, CompiledEnvironment)
+    assert kind(DICE) == (CompiledSource, CompiledEnvironment)
     assert kind("python_oshi_zumo_ii") == (TensorSource, BatchedEnvironment)
     assert kind("leduc_poker") == (TensorSource, StateEnvironment)
     assert kind(tree_of("leduc_poker")) == (TreeSource, TreeEnvironment)
@@ -280,9 +280,11 @@ def both_ways(
     return ours.play(acting), theirs.play(acting)
 
 
-@pytest.mark.parametrize("name", [*COMPILED, "leduc, cut short", "leduc, exploring"])
+@pytest.mark.parametrize(
+    "name", [*COMPILED, "liar's dice 2x2, cut short", "liar's dice 2x2, exploring"]
+)
 def test_a_network_plays_the_same_games_by_compiled_rules(name: str) -> None:
-    rules = COMPILED[name.partition(",")[0] if name.startswith("leduc") else name]
+    rules = COMPILED[name.partition(",")[0] if name.startswith("liar") else name]
     acting, num_steps = acting_network(rules), 4 if "cut" in name else None
     if "exploring" in name:
         acting = dataclasses.replace(acting, exploration=0.3)
@@ -303,8 +305,8 @@ def test_a_network_plays_the_same_games_by_compiled_rules(name: str) -> None:
 
 def test_what_the_network_said_in_play_is_what_it_says() -> None:
     for kind in ("tree", "rules", "compiled rules"):
-        acting = dataclasses.replace(acting_network(LeducRules()), said=[])
-        played = self_play_by(kind, "python_leduc", 50, 8, seed=3).play(acting)
+        acting = dataclasses.replace(acting_network(SMALL["liar's dice 1x3"]), said=[])
+        played = self_play_by(kind, DICE, 50, 8, seed=3).play(acting)
         found = acting.answer(played.seen.rows)
         again = acting.network.answer(acting.parameters, played.seen.rows)
         pairs = zip((found.outputs, *found.units), (again.outputs, *again.units), strict=True)
@@ -314,9 +316,9 @@ def test_what_the_network_said_in_play_is_what_it_says() -> None:
 
 @pytest.mark.parametrize("kind", [rnad.RNaDSolver, mmd.MMDSolver])
 def test_learning_is_that_by_tensors(kind: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    compiled = kind("python_leduc", kind.default_config(**SETTINGS))
+    compiled = kind(DICE, kind.default_config(**SETTINGS))
     monkeypatch.setattr(environments, "LARGEST_COMPILED_BATCH", 0)
-    by_tensors = kind("python_leduc", kind.default_config(**SETTINGS))
+    by_tensors = kind(DICE, kind.default_config(**SETTINGS))
     assert isinstance(compiled._self_play.source, CompiledSource)
     assert isinstance(by_tensors._self_play.source, TensorSource)
     first = compiled.parameters.detach().clone()
@@ -332,7 +334,7 @@ def test_learning_is_that_by_tensors(kind: Any, monkeypatch: pytest.MonkeyPatch)
         assert ours[loss] == pytest.approx(theirs[loss], rel=1e-3, abs=1e-5)
 
 
-@pytest.mark.parametrize("game", ["python_leduc", "python_phantom_ttt"])
+@pytest.mark.parametrize("game", [DICE, "python_phantom_ttt"])
 def test_a_network_of_nans_makes_legal_moves_and_its_losses_tell(game: str) -> None:
     learner = rnad.RNaDSolver(game, rnad.RNaDConfig(**SETTINGS))
     with torch.no_grad():

@@ -149,15 +149,9 @@ def test_pure_transformations_in_leduc():
         assert (found[1 + action, 0] == expected[action]).all()
     assert (found[1, 1] == policy[1]).all()
     assert (found[2, 1] == expected[1]).all()
-    # Those of fewer actions leave the others out; loops cannot have them as lines.
-    fewer = pure_transformations(2)
-    assert (fewer.apply(policy, policy > 0) == found[:3]).all()
-    assert fewer.lines(3) is None
-    assert fewer.lines(2) is not None
-    # That of a single one, as a line, would be uniform play in any game.
-    first = pure_transformations(1)
-    assert (first.apply(policy, policy > 0) == found[:2]).all()
-    assert first.lines(3) is None
+    # Those of fewer actions leave the others out.
+    for fewer in (1, 2):
+        assert (pure_transformations(fewer).apply(policy, policy > 0) == found[: fewer + 1]).all()
     for wrong in (0, 1.5, True):
         with pytest.raises(ValueError, match="num_actions="):
             pure_transformations(wrong)

@@ -13,7 +13,6 @@ from spiel_dl.tree import GameTree
 from spiel_dl.tree.beam import drawn_by_policies
 from spiel_dl.tree.from_rules import InfosetKeys
 from spiel_dl.tree.particles import Particles
-from spiel_dl.tree.public_states import consistent_histories
 from tests.untrained_blueprints import Blueprint
 
 GOOFSPIEL = "python_goofspiel_ii(num_cards=4,points_order=descending)"
@@ -188,7 +187,7 @@ def test_fleets_are_drawn():
     state = state_after(SHIPS, [9, 9, 12, 12, 0, 8])
     game = state.get_game()
     public = game.rules.public_tensor(state.batch, True)[0]
-    everything = consistent_histories(public, 100_000, game)
+    everything = game.rules.consistent_histories(public, 100_000)
     assert everything.complete
     wanted = set(map(tuple, everything.actions.tolist()))
     assert len(wanted) > 100

@@ -259,20 +259,17 @@ def with_public_key(tree: GameTree, public_key: np.ndarray) -> GameTree:
     return dataclasses.replace(tree, public_key=public_key)
 
 
-def test_consistent_histories_of_a_state_and_of_its_public_tensor() -> None:
+def test_consistent_histories_of_a_state() -> None:
     """After two calls in Leduc, 6 * 5 deals of the private cards are possible."""
     game = pyspiel.load_game("python_leduc")
     state = game.new_initial_state()
     for action in (0, 3, 1, 1):
         state.apply_action(action)
-    by_state = public_states.consistent_histories(state)
-    observations = game.rules.public_tensor(state.batch, True)[0]
-    by_tensor = public_states.consistent_histories(observations, game=game)
-    for found in (by_state, by_tensor):
-        assert found.complete
-        assert len(found.actions) == 6 * 5
-        assert [0, 3, 1, 1] in found.actions.tolist()
-        assert found.chance_reach.tolist() == pytest.approx([1 / 30] * 30)
+    found = public_states.consistent_histories(state)
+    assert found.complete
+    assert len(found.actions) == 6 * 5
+    assert [0, 3, 1, 1] in found.actions.tolist()
+    assert found.chance_reach.tolist() == pytest.approx([1 / 30] * 30)
     assert not public_states.consistent_histories(state, limit=10).complete
 
 
@@ -284,20 +281,20 @@ def test_public_states_behind_one_that_is_too_large_are_not_tried(
     game = pyspiel.load_game(f"python_goofspiel_ii(num_cards=5,points_order={order})")
     generator, limit = np.random.default_rng(1), 60
     reconstruction = public_states.Reconstruction(game, limit)
-    listed, tried, direct = [], [], public_states.consistent_histories
+    listed, tried, direct = [], [], game.rules.consistent_histories
 
-    def counted(public_tensor, most, of_game):
+    def counted(public_tensor, most):
         tried.append(public_tensor)
-        return direct(public_tensor, most, of_game)
+        return direct(public_tensor, most)
 
-    monkeypatch.setattr(public_states, "consistent_histories", counted)
+    monkeypatch.setattr(game.rules, "consistent_histories", counted)
     for _ in range(8):
         state = game.new_initial_state()
         while not state.is_terminal():
             if not state.is_chance_node():
                 public = game.rules.public_tensor(state.batch)[0]
                 found = reconstruction.histories(public)
-                expected = direct(public, limit, game)
+                expected = direct(public, limit)
                 assert found.complete == expected.complete
                 assert torch.equal(found.actions, expected.actions)
                 listed.append(found.complete)

@@ -89,9 +89,15 @@ async function begin() {
 }
 
 async function goOn(ask) {
-  while (game.turn === "opponent") {
-    at("status").textContent = `${game.opponent} is thinking\u2026`;
-    await change(ask, "answer", {});
+  // Who has nothing to decide but to wait is not asked.
+  const waits = () => game.turn === "you" && game.actions.every((each) => each.name === "wait");
+  while (game.turn === "opponent" || waits()) {
+    if (waits()) {
+      await change(ask, "move", { action: game.actions[0].id, count: game.count });
+    } else {
+      at("status").textContent = `${game.opponent} is thinking\u2026`;
+      await change(ask, "answer", {});
+    }
   }
   think();
 }
@@ -254,7 +260,7 @@ function blocks(picture) {
 
 function rowOfGrid(halves, cells) {
   const row = make("div", {}, ...cells);
-  row.style.marginLeft = `${1.3 * halves}rem`;
+  row.style.marginLeft = `calc(${halves / 2} * var(--cell))`;
   return row;
 }
 
