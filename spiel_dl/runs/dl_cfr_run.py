@@ -19,6 +19,7 @@ from spiel_dl.algorithms.dl_cfr import DLCFRSolver
 from spiel_dl.algorithms.trunk_exploitability import trunk_losses
 from spiel_dl.runs.solver_run import Evaluation, run_solver
 from spiel_dl.system.run_directory import RunDirectory
+from spiel_dl.tree.factored_game import FactoredGame
 from spiel_dl.tree.trunk import Trunk
 
 if TYPE_CHECKING:
@@ -38,8 +39,12 @@ def file_checksum(path: str | os.PathLike[str]) -> int:
 def measure_trunk(trunk: Trunk | HoldemTrunk, policy: openspiel_policy.Policy) -> dict[str, float]:
     """trunk_nash_conv, in utility units, and normalised_trunk_exploitability of a policy."""
     nash_conv = trunk_losses(trunk, policy).nash_conv
-    # Where all utilities are 0, nothing can be lost.
-    largest_utility = float(np.abs(trunk.tree.utility).max()) or 1.0
+    tree = trunk.tree
+    if isinstance(tree, FactoredGame):
+        largest_utility = tree.sequence_form.utility_range / 2
+    else:
+        # Where all utilities are 0, nothing can be lost.
+        largest_utility = float(np.abs(tree.utility).max()) or 1.0
     return {"trunk_nash_conv": nash_conv, METRIC: nash_conv / 2 / largest_utility}
 
 

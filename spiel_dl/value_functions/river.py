@@ -28,7 +28,7 @@ from spiel_dl.system import tensor_files
 from spiel_dl.value_functions.base import LeafValues, ValueFunction, Values
 
 NUM_PARTS = 64
-_FILE = "river_pot_allin.safetensors"
+FILE = "river_pot_allin.safetensors"
 _STACKS = np.geomspace(0.05, 50.0, 13)  # centres of what a network sees of stacks, in pots
 
 
@@ -115,7 +115,7 @@ class RiverNetwork(ValueFunction):
     @classmethod
     def pretrained(cls) -> RiverNetwork:
         """The network of the zoo, for bets of the pot and all-in."""
-        return cls.load(str(importlib.resources.files("spiel_dl.models") / _FILE))
+        return cls.load(str(importlib.resources.files("spiel_dl.models") / FILE))
 
     def bind(self, leaves: HoldemLeaves) -> RiverLeafValues:
         """The network at these leaves.
