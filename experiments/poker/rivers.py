@@ -97,12 +97,12 @@ def strengths(game: HoldemGame) -> np.ndarray:
 
 
 def random_range(rng: np.random.Generator, strength: np.ndarray) -> np.ndarray:
-    """Weights of hands (float64 [H]) with a mean of 1."""
+    """Weights of hands (float64 [H]) with a mean of 1; shared out down to some eight hands."""
     weights = np.ones(len(strength))
     # Ties are broken at random.
     order = np.lexsort((rng.random(len(strength)), strength))
     parts = [order]
-    for _ in range(rng.integers(0, 8)):
+    for _ in range(rng.integers(0, 1 + max(0, int(np.log2(len(order) / 7))))):
         halves = []
         for part in parts:
             share = rng.random()

@@ -49,7 +49,7 @@ class Settings:
     fewer: tuple[int, ...] = (2, 8)
     num_steps: int = 3000
     num_spots: int = 20
-    num_hands: int = 60
+    num_hands: int = 100
     num_iterations: int = 100
     tolerance: float = 0.003
 
@@ -208,4 +208,4 @@ TURN = Experiment(
     render=_report,
     judge=_judge,
 )
-ROWS = (Row(TURN, "poker", Settings(), minutes=25),)
+ROWS = (Row(TURN, "poker", Settings(), minutes=12),)
