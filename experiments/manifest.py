@@ -19,6 +19,7 @@ from experiments.experiment import Row
 from experiments.learners import opponents, strength
 from experiments.particle import architectures, fractions, linear_targets, public_states
 from experiments.particle_search import curves as particle_search_curves
+from experiments.particle_search import first_moves, matches, mirror_descent
 from experiments.poker import turn
 from experiments.policy_gradients import large_games
 from experiments.responses import (
@@ -111,7 +112,15 @@ PAPERS: Sequence[Paper] = (
     ),
     Paper("Rudolph et al. (2025), policy gradients in large games", large_games.ROWS),
     Paper("R-NaD, MMD and PPO with their defaults", (*strength.ROWS, *opponents.ROWS)),
-    Paper("search where public states are too large to list", particle_search_curves.ROWS),
+    Paper(
+        "search where public states are too large to list",
+        (
+            *particle_search_curves.ROWS,
+            *mirror_descent.ROWS,
+            *first_moves.ROWS,
+            *matches.ROWS,
+        ),
+    ),
 )
 MANIFEST: Sequence[Row] = tuple(row for paper in PAPERS for row in paper.rows)
 """All rows."""

@@ -39,6 +39,7 @@ NAVIGATION = {
     "How to": [
         "Use the scripts <how_to/scripts>",
         "Train, and the model zoo <how_to/train>",
+        "Which search to take <how_to/which_search>",
         "Write your own game <how_to/own_game>",
         "Write your own value function <how_to/own_value_function>",
         "Write your own search <how_to/own_search>",

@@ -239,7 +239,9 @@ def _played(game: pyspiel.Game) -> Iterator[Case]:
         )
     yield (
         "played mirror descent",
-        lambda: MirrorDescentPolicy(game, _act, MirrorDescentConfig(magnet=0.1, num_rollouts=100)),
+        lambda: MirrorDescentPolicy(
+            game, _act, MirrorDescentConfig(temperature=0.1, num_rollouts=100)
+        ),
     )
 
 

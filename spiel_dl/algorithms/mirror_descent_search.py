@@ -5,14 +5,22 @@ update of the whole policy would do here, nothing need be known but what each ac
 everybody goes on by the blueprint:
 
   1. Histories of the player's infoset are drawn by both players' blueprint (`search.beliefs`).
-  2. From each, after each action, games are played out by the blueprint; q is the mean utility.
+  2. From each, after each action, games are played on by the blueprint: to the end, or for some
+     moves and to the player's next decision, where the network says what it is worth. q is the
+     mean utility.
   3. The player's policy is pi' ~ (pi e^(eta q) rho^(eta alpha))^(1 / (1 + eta alpha)), the step of
-     magnetic mirror descent, with stepsize eta and a uniform magnet rho; alpha = 0 is mirror
-     descent. Utilities are measured in the utility range, so that eta means the same in all games.
+     magnetic mirror descent, with stepsize eta, temperature alpha and a uniform magnet rho;
+     alpha = 0 is mirror descent. Utilities are measured in the utility range, so that eta means the
+     same in all games. With the blueprint as magnet it would be mirror descent of the stepsize
+     eta / (1 + eta alpha).
 
 No subgame is solved, and no public state is needed.
 
-    policy = MirrorDescentPolicy(game, blueprint, MirrorDescentConfig(stepsize=1.0))
+    policy = MirrorDescentPolicy(game, blueprint, MirrorDescentConfig(stepsize=0.3, depth=2))
+
+The authors' program for Stratego (github.com/StrategoAI/ataraxos) has utilities from -1 to 1, so
+its stepsize 10 and temperature 0.006 are 20 and 0.003 here. Its depth is 10, and it draws at most
+200 histories and plays 512 games in each search.
 
 If all players did so in all infosets, by exact action values, the whole policy would make one step
 of (magnetic) mirror descent from the blueprint. Of one player's deviation in one infoset this says
@@ -26,7 +34,8 @@ from typing import NamedTuple
 import numpy as np
 import pyspiel
 
-from spiel_dl.learning.rollouts import PlayOn
+from spiel_dl.learning.rollouts import Horizon, PlayerValues
+from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.search.beliefs import Beliefs
 from spiel_dl.search.played import PlayedSource, PlayedWay
 from spiel_dl.search.policy import Answer, Search, SearchPolicy
@@ -35,6 +44,7 @@ from spiel_dl.search.policy_rows import (
     TensorPolicy,
     acting_blueprint,
     play_on_by,
+    values_by,
 )
 from spiel_dl.search.sepot_config import MirrorDescentConfig as MirrorDescentConfig
 from spiel_dl.search.spec import Spec
@@ -70,7 +80,13 @@ class MirrorDescentSource(PlayedSource[ActionValues]):
 
     is_private = True
 
-    def __init__(self, game: AnyGame, blueprint: AnyBlueprint, config: MirrorDescentConfig):
+    def __init__(
+        self,
+        game: AnyGame,
+        blueprint: AnyBlueprint,
+        config: MirrorDescentConfig,
+        values: PlayerValues | None,
+    ):
         """Loads the game; see `MirrorDescentPolicy`."""
         super().__init__(game, DepthLimit(moves=1))
         self.config = config
@@ -78,7 +94,12 @@ class MirrorDescentSource(PlayedSource[ActionValues]):
         self._beliefs = Beliefs(self.game, config.max_listed)
         acting = acting_blueprint(blueprint)
         self.blueprint = TensorPolicy(self.rules, acting)
-        self._play_on: PlayOn = play_on_by(self.rules, acting)
+        horizons: list[Horizon | None] = [None, None]
+        if config.depth is not None:
+            if values is None:
+                values = self._values_of(blueprint)
+            horizons = [Horizon(config.depth, player, values) for player in (0, 1)]
+        self._play_on = [play_on_by(self.rules, acting, horizon) for horizon in horizons]
 
     @property
     def num_regenerations(self) -> int:
@@ -108,7 +129,9 @@ class MirrorDescentSource(PlayedSource[ActionValues]):
         policy = self.blueprint(here, player)[0, actions]
         generator = self.generator(self.config.seed, way, position)
         values = self._values(way, position, actions, generator)
-        return ActionValues(actions.tolist(), values, self._stepped(policy / policy.sum(), values))
+        policy /= policy.sum()
+        after = stepped(policy, values, self.config.stepsize, self.config.temperature)
+        return ActionValues(actions.tolist(), values, after)
 
     def answer(self, way: PlayedWay, state: pyspiel.State, kept: ActionValues | None) -> Answer:
         """See `Source`: the policy after the step."""
@@ -135,22 +158,40 @@ class MirrorDescentSource(PlayedSource[ActionValues]):
         repeats = -(-config.num_rollouts // (drawn.num_particles * len(actions)))
         rows = np.repeat(np.arange(drawn.num_particles), len(actions) * repeats)
         moves = np.tile(np.repeat(actions, repeats), drawn.num_particles)
-        returns = self._play_on(drawn.states, rows, moves, generator)
+        returns = self._play_on[player](drawn.states, rows, moves, generator)
         by_history = returns.reshape(drawn.num_particles, len(actions), repeats).mean(axis=2)
         sign = 1.0 if player == 0 else -1.0
         utility_range = self.rules.max_utility - self.rules.min_utility
         found: np.ndarray = sign * (weight @ by_history) / (weight.sum() * utility_range)
         return found
 
-    def _stepped(self, policy: np.ndarray, values: np.ndarray) -> np.ndarray:
-        """A policy (float64 [A]) after the step."""
-        stepsize, magnet = self.config.stepsize, self.config.magnet
-        with np.errstate(divide="ignore"):
-            # The uniform magnet adds the same to all logits.
-            logits = (np.log(policy) + stepsize * values) / (1 + stepsize * magnet)
-        weights = np.exp(logits - logits.max())
-        stepped: np.ndarray = weights / weights.sum()
-        return stepped
+    def _values_of(self, blueprint: AnyBlueprint) -> PlayerValues:
+        if not isinstance(blueprint, NetworkPolicy):
+            raise ValueError(
+                f"depth={self.config.depth} asks what the network says of positions, and "
+                f"{type(blueprint).__name__} says nothing; give a NetworkPolicy or values=, or "
+                "leave depth out"
+            )
+        return values_by(self.rules, blueprint)
+
+
+def stepped(
+    policy: np.ndarray, values: np.ndarray, stepsize: float, temperature: float = 0.0
+) -> np.ndarray:
+    """A policy after one step of magnetic mirror descent with a uniform magnet: float64 [A].
+
+    Args:
+      policy: float64 [A].
+      values: float64 [A], what each action is worth.
+      stepsize: eta, in units of 1 / value.
+      temperature: alpha, in units of values.
+    """
+    with np.errstate(divide="ignore"):
+        # The uniform magnet adds the same to all logits.
+        logits = (np.log(policy) + stepsize * values) / (1 + stepsize * temperature)
+    weights = np.exp(logits - logits.max())
+    found: np.ndarray = weights / weights.sum()
+    return found
 
 
 class MirrorDescentPolicy(SearchPolicy):
@@ -166,6 +207,8 @@ class MirrorDescentPolicy(SearchPolicy):
         game: AnyGame,
         blueprint: AnyBlueprint,
         config: MirrorDescentConfig | None = None,
+        *,
+        values: PlayerValues | None = None,
     ):
         """Loads the game.
 
@@ -173,9 +216,12 @@ class MirrorDescentPolicy(SearchPolicy):
           game: a game with `Rules`, its game string, or the compiled game.
           blueprint: as `algorithms.sepot.SePoTPlayPolicy` has it.
           config: how to search; None: the defaults.
+          values: with a depth, what a player's utility is in states in which it acts; None: what
+            the blueprint's network says.
 
         Raises:
-          ValueError: if the game has no rules, or the blueprint is none of these.
+          ValueError: if the game has no rules, or the blueprint is none of these, or, with a depth
+            and without values, no network.
         """
-        source = MirrorDescentSource(game, blueprint, config or MirrorDescentConfig())
+        source = MirrorDescentSource(game, blueprint, config or MirrorDescentConfig(), values)
         super().__init__(source, Spec(), Effort(), max_kept=_MAX_KEPT)

@@ -9,8 +9,8 @@ learner with a critic; the policy alone can be read from those without one. Mode
 such files, too, but for what further steps would need; their parameters may be float16.
 
 A checkpoint's header says in `policy` where its policy is. That is either a network's parameters
-(`array`, and `row` if they are one row of that array; with `hidden_sizes`, `fine_tuning`, and
-`sight`, what the network sees), or the names of two arrays, both players' `strategies`.
+(`array`, and `row` if they are one row of that array; with `hidden_sizes`, `fine_tuning`, `sight`,
+what the network sees, and `value_unit`), or the names of two arrays, both players' `strategies`.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ import numpy as np
 import pyspiel
 import torch
 
+from spiel_dl.learning.batch_learner import largest_utility
 from spiel_dl.learning.critic_network import CriticNetwork, NetworkCritic
 from spiel_dl.learning.learner import FILE_KIND
 from spiel_dl.policies import sight
@@ -162,7 +163,12 @@ def _blueprint(
     tuning = described["fine_tuning"]
     fine_tuning = None if tuning is None else FineTuning(**tuning)
     return NetworkPolicy(
-        known, network, torch.from_numpy(parameters).float().to(device), fine_tuning
+        known,
+        network,
+        torch.from_numpy(parameters).float().to(device),
+        fine_tuning,
+        # Networks that do not say it have learned with the default.
+        described.get("value_unit") or largest_utility(known),
     )
 
 

@@ -193,7 +193,8 @@ class CriticLearner(BatchLearner):
     def _described(self) -> dict[str, Any]:
         if isinstance(self._source, NetworkPolicy):
             settings = self._network_settings()
-            return {"policy": {"array": BLUEPRINT_PARAMETERS, "row": None, **settings}}
+            place = {"array": BLUEPRINT_PARAMETERS, "row": None}
+            return {"policy": {**place, **settings, "value_unit": self._source.value_unit}}
         return {"policy": {"strategies": list(STRATEGIES)}}
 
     def _network_settings(self) -> dict[str, Any]:
@@ -218,4 +219,6 @@ def _copy_of(policy: ArrayPolicy | NetworkPolicy) -> ArrayPolicy | NetworkPolicy
         first, second = (strategy.copy() for strategy in policy.strategies)
         return ArrayPolicy(policy.tree, (first, second))
     parameters = policy.parameters.detach().clone()
-    return NetworkPolicy(policy.game, policy.network, parameters, policy.fine_tuning)
+    return NetworkPolicy(
+        policy.game, policy.network, parameters, policy.fine_tuning, policy.value_unit
+    )

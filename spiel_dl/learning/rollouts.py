@@ -15,19 +15,38 @@ from spiel_dl.tree.beam import PolicyRows
 PlayOn = Callable[[StateBatch, np.ndarray, np.ndarray, np.random.Generator], np.ndarray]
 """From states, in which of them each of N games begins (int64 [N]), its first action (int64 [N]),
 and what draws all that is drawn, to player 0's utility at its end: float64 [N]."""
+PlayerValues = Callable[[StateBatch, int], np.ndarray]
+"""From states in which a player acts, and the player, to its utility in the end: float [N]."""
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Horizon:
+    """Where games stop that are not played to the end.
+
+    Attributes:
+      num_moves: they go on for at least so many moves of players.
+      player: they stop where this one acts.
+      values: what they are worth there.
+    """
+
+    num_moves: int
+    player: int
+    values: PlayerValues
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Rollouts:
-    """Games played to the end by both players' policies, by tensor operations.
+    """Games played by both players' policies, by tensor operations.
 
     Attributes:
       rules: the game.
       policies: what both players do.
+      horizon: where games stop; None: at their end.
     """
 
     rules: Rules
     policies: PolicyRows
+    horizon: Horizon | None = None
 
     def play_on(
         self,
@@ -36,27 +55,32 @@ class Rollouts:
         actions: np.ndarray,
         generator: np.random.Generator,
     ) -> np.ndarray:
-        """Plays games to the end, see `PlayOn`."""
+        """Plays games to where they stop, see `PlayOn`; the first action is a move, too."""
         begun = states.take(torch.from_numpy(rows))
         after = self.rules.apply(begun, torch.from_numpy(actions))
-        return play_out(self.rules, after, self.policies, generator)
+        return play_out(self.rules, after, self.policies, generator, self.horizon)
 
 
 def play_out(
-    rules: Rules, states: StateBatch, policies: PolicyRows, generator: np.random.Generator
+    rules: Rules,
+    states: StateBatch,
+    policies: PolicyRows,
+    generator: np.random.Generator,
+    horizon: Horizon | None = None,
 ) -> np.ndarray:
-    """Plays games to the end.
+    """Plays games to where they stop.
 
     Args:
       rules: the game.
       states: where they begin, batch dimension N.
       policies: both players'.
       generator: draws all that is drawn.
+      horizon: where they stop if one move was made before; None: at their end.
 
     Returns:
-      float64 [N], player 0's utility at the end of each.
+      float64 [N], player 0's utility of each.
     """
-    return _play(rules, states, lambda here, who, _: policies(here, who), generator)
+    return _play(rules, states, lambda here, who, _: policies(here, who), generator, horizon)
 
 
 def play_out_by(
@@ -99,21 +123,34 @@ _Ask = Callable[[StateBatch, int, np.ndarray], np.ndarray]
 
 
 def _play(
-    rules: Rules, states: StateBatch, ask: _Ask, generator: np.random.Generator
+    rules: Rules,
+    states: StateBatch,
+    ask: _Ask,
+    generator: np.random.Generator,
+    horizon: Horizon | None = None,
 ) -> np.ndarray:
-    """Plays games to the end: player 0's utilities."""
+    """Plays games, in which one move was made, to where they stop: player 0's utilities."""
     returns = np.zeros(states.batch_size)
-    rows = np.arange(states.batch_size)
+    rows, num_moves = np.arange(states.batch_size), np.ones(states.batch_size, np.int64)
     while True:
         mover = rules.current_player(states).numpy()
         over = mover == TERMINAL_PLAYER
         if over.any():
             ended = states.take(torch.from_numpy(np.flatnonzero(over)))
             returns[rows[over]] = rules.returns(ended).numpy()
+        if horizon is not None:
+            stops = (mover == horizon.player) & (num_moves[rows] >= horizon.num_moves)
+            if stops.any():
+                left = states.take(torch.from_numpy(np.flatnonzero(stops)))
+                sign = 1.0 if horizon.player == 0 else -1.0
+                returns[rows[stops]] = sign * horizon.values(left, horizon.player)
+            over |= stops
+        if over.any():
             states = states.take(torch.from_numpy(np.flatnonzero(~over)))
             rows, mover = rows[~over], mover[~over]
         if not len(rows):
             return returns
+        num_moves[rows] += mover >= 0
         states = rules.apply(states, _moves(rules, states, mover, rows, ask, generator))
 
 

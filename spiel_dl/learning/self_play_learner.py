@@ -137,7 +137,7 @@ class SelfPlayLearner(BatchLearner):
         parameters, tree = self._fixed[_TARGET].clone(), self._tree()
         if tree is not None:
             return tree.tabulate(self.network, parameters, fine_tuning)
-        return NetworkPolicy(self.game, self.network, parameters, fine_tuning)
+        return NetworkPolicy(self.game, self.network, parameters, fine_tuning, self.utility_scale)
 
     @torch.no_grad()
     def _learn(self, trajectories: Trajectories) -> list[torch.Tensor]:
@@ -249,7 +249,7 @@ class SelfPlayLearner(BatchLearner):
         sizes = list(self.network.hidden_sizes)
         place = {"array": "fixed_parameters", "row": _TARGET}
         described = {"hidden_sizes": sizes, "fine_tuning": None, "sight": self.network.sight}
-        return {"policy": {**place, **described}}
+        return {"policy": {**place, **described, "value_unit": self.utility_scale}}
 
     def _acting_policy(self) -> ActingPolicy | torch.Tensor:
         tree = self._tree()

@@ -31,8 +31,8 @@ from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.load import AnyGame, turn_based_game
 
 if TYPE_CHECKING:
-    from spiel_dl.learning.self_play import ActingPolicy
     from spiel_dl.policies.late_policy import LatePolicy
+    from spiel_dl.policies.network_policy import NetworkPolicy
     from spiel_dl.search.leaf_values import AnyValueFunction
 
 _EFFORT = Effort(DEFAULT_EFFORT.iterations)
@@ -107,7 +107,12 @@ class MirrorDescent(Options):
     """Of mirror-descent search."""
 
     search: MirrorDescentConfig = offered(
-        MirrorDescentConfig(budget=1000), "stepsize", "num_rollouts", "budget"
+        MirrorDescentConfig(budget=1000),
+        "stepsize",
+        "temperature",
+        "depth",
+        "num_rollouts",
+        "budget",
     )
 
 
@@ -302,7 +307,7 @@ def below_particles(request: Request) -> openspiel_policy.Policy:
     )
     policy = SePoTPlayPolicy(
         critic.game,
-        _acting(blueprint, request),
+        _network(blueprint, request),
         critic,
         request.depth_limit,
         config=_sepot_config(options),
@@ -319,8 +324,8 @@ def mirror_descent(request: Request) -> openspiel_policy.Policy:
     blueprint = checkpoints.load_blueprint(
         request.source, _turn_based(request.given_game), request.device
     )
-    acting = _acting(blueprint, request)
-    return RememberingPolicy(MirrorDescentPolicy(blueprint.game, acting, request.options.search))
+    network = _network(blueprint, request)
+    return RememberingPolicy(MirrorDescentPolicy(network.game, network, request.options.search))
 
 
 def _turn_based(game: AnyGame | None) -> pyspiel.Game | None:
@@ -328,14 +333,12 @@ def _turn_based(game: AnyGame | None) -> pyspiel.Game | None:
     return None if game is None else turn_based_game(game)
 
 
-def _acting(blueprint: openspiel_policy.Policy, request: Request) -> ActingPolicy:
+def _network(blueprint: openspiel_policy.Policy, request: Request) -> NetworkPolicy:
     from spiel_dl.policies.network_policy import NetworkPolicy
-    from spiel_dl.search.policy_rows import acting_policy
 
-    acting = acting_policy(blueprint) if isinstance(blueprint, NetworkPolicy) else None
-    if acting is None:
+    if not isinstance(blueprint, NetworkPolicy):
         raise ValueError(f"{request.name}: {request.source} is no network of this game")
-    return acting
+    return blueprint
 
 
 def _check_checkpoint(source: str) -> None:

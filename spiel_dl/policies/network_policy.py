@@ -60,6 +60,7 @@ class NetworkPolicy(openspiel_policy.Policy):
       network: the network.
       parameters: float32 [P], its parameters.
       fine_tuning: what is done to its policy; None: nothing.
+      value_unit: the unit of its values, in utility units.
     """
 
     def __init__(
@@ -68,6 +69,7 @@ class NetworkPolicy(openspiel_policy.Policy):
         network: PolicyNetwork,
         parameters: torch.Tensor,
         fine_tuning: FineTuning | None = None,
+        value_unit: float = 1.0,
     ):
         """Wraps a network.
 
@@ -76,6 +78,7 @@ class NetworkPolicy(openspiel_policy.Policy):
           network: for this game's features and actions.
           parameters: float32 [P], not copied.
           fine_tuning: what is done to the network's policy before it is played; None: nothing.
+          value_unit: the unit of the network's values, in utility units.
 
         Raises:
           ValueError: if the network is for other features or actions.
@@ -90,6 +93,7 @@ class NetworkPolicy(openspiel_policy.Policy):
         self.network = network
         self.parameters = parameters
         self.fine_tuning = fine_tuning
+        self.value_unit = value_unit
 
     def action_probabilities(
         self, state: pyspiel.State, player_id: int | None = None

@@ -285,7 +285,7 @@ class _PolicyNetworks:
         """A policy with these parameters."""
         parameters = torch.from_numpy(arrays["parameters"])
         own = self._blueprint
-        return NetworkPolicy(own.game, own.network, parameters, own.fine_tuning)
+        return NetworkPolicy(own.game, own.network, parameters, own.fine_tuning, own.value_unit)
 
     def strength(self, arrays: Arrays) -> list[float]:
         """NashConv or the like with these parameters, if the game is compiled."""

@@ -15,7 +15,7 @@ from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.games.rules import Rules, StateBatch
 from spiel_dl.learning.compiled_rollouts import CompiledRollouts, can_play
-from spiel_dl.learning.rollouts import PlayOn, Rollouts
+from spiel_dl.learning.rollouts import Horizon, PlayerValues, PlayOn, Rollouts
 from spiel_dl.learning.self_play import ActingNetwork, ActingPolicy
 from spiel_dl.policies import sight
 from spiel_dl.policies.battleships_hunter import HunterPolicy
@@ -86,11 +86,26 @@ def _check_distributions(rows: np.ndarray, legal: np.ndarray) -> None:
         )
 
 
-def play_on_by(rules: Rules, acting: ActingPolicy) -> PlayOn:
-    """How games are played to the end by a policy: in compiled loops where that can be done."""
+def play_on_by(rules: Rules, acting: ActingPolicy, horizon: Horizon | None = None) -> PlayOn:
+    """How games are played on by a policy: to the end in compiled loops where that can be done."""
+    if horizon is not None:
+        return Rollouts(rules, TensorPolicy(rules, acting), horizon).play_on
     if isinstance(acting, ActingNetwork) and can_play(rules, acting):
         return CompiledRollouts(rules, acting).play_on
     return Rollouts(rules, TensorPolicy(rules, acting)).play_on
+
+
+def values_by(rules: Rules, policy: NetworkPolicy) -> PlayerValues:
+    """What a network says a player's utility is where it acts; it does not see what is hidden."""
+
+    @torch.inference_mode()
+    def values(states: StateBatch, player: int) -> np.ndarray:
+        seen = sight.of_states(rules, states, player, policy.network.sight)
+        found = policy.network.values(policy.parameters, seen.to(policy.parameters.device))
+        said: np.ndarray = policy.value_unit * found.double().cpu().numpy()
+        return said
+
+    return values
 
 
 def acting_policy(policy: openspiel_policy.Policy) -> ActingPolicy | None:

@@ -123,8 +123,11 @@ class MirrorDescentConfig:
 
     Attributes:
       stepsize: The size eta of one step, with action values in utility ranges; positive.
-      magnet: The strength alpha with which each step draws the policy to the uniform one; 0 is
+      temperature: The strength alpha with which each step draws the policy to the uniform one; 0 is
         mirror descent.
+      depth: After so many moves of players, the searched one included, a game stops where the
+        player acts next, and is worth what the network says there; None: games are played to the
+        end.
       num_rollouts: The least number of games that are played out in each search. Every history is
         played out equally often after each action.
       budget: The largest number of histories of the infoset from which games are played out.
@@ -134,18 +137,21 @@ class MirrorDescentConfig:
     """
 
     stepsize: float = 1.0
-    magnet: float = 0.0
+    temperature: float = 0.0
+    depth: int | None = None
     num_rollouts: int = 2000
     budget: int = 200
     max_listed: int = 20_000
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if not (0 < self.stepsize < math.inf and 0 <= self.magnet < math.inf):
+        if not (0 < self.stepsize < math.inf and 0 <= self.temperature < math.inf):
             raise ValueError(
-                f"stepsize={self.stepsize} must be positive and magnet={self.magnet} at least 0, "
-                "and both finite"
+                f"stepsize={self.stepsize} must be positive and temperature={self.temperature} at "
+                "least 0, and both finite"
             )
+        if self.depth is not None:
+            check_at_least(1, depth=self.depth)
         check_at_least(1, num_rollouts=self.num_rollouts, budget=self.budget)
         check_at_least(0, max_listed=self.max_listed, seed=self.seed)
 

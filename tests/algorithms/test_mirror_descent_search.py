@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pyspiel
 import pytest
+import torch
 
-from spiel_dl.algorithms.mirror_descent_search import MirrorDescentConfig, MirrorDescentPolicy
+from spiel_dl.algorithms.mirror_descent_search import (
+    MirrorDescentConfig,
+    MirrorDescentPolicy,
+    stepped,
+)
+from spiel_dl.games.features import features, num_features
 from spiel_dl.learning.critics import ExactCritic
 from spiel_dl.learning.transformations import IDENTITY, PolicyTransformations
+from spiel_dl.policies.network_policy import NetworkPolicy
+from spiel_dl.policies.policy_network import PolicyNetwork
+from spiel_dl.search.policy_rows import values_by
 from spiel_dl.solvers.best_response import realization_plan
 from spiel_dl.tree import GameTree
+from spiel_dl.tree.from_rules import InfosetKeys
 from tests.untrained_blueprints import Blueprint
 
 GAMES = {
@@ -81,17 +93,91 @@ def test_an_action_that_its_player_never_makes_hides_nothing_of_the_opponent():
     np.testing.assert_allclose(found.values, exact_values(tree, blueprint, history, 0), atol=0.02)
 
 
-def test_a_step_by_hand():
+def values_of(tree: GameTree, blueprint: Blueprint) -> Callable[..., np.ndarray]:
+    """What a player's utility is in states of the rules, exactly."""
+    strategies = blueprint.tabulate(tree).strategies
+    critic = ExactCritic(tree, strategies, PolicyTransformations([IDENTITY]))
+    history_of = {tuple(keys): history for history, keys in enumerate(tree.infoset_key.T.tolist())}
+    of_rules = InfosetKeys(tree.game.rules)
+
+    def values(states, player):
+        keys = of_rules.of_level(states)[0].T.tolist()
+        histories = np.array([history_of[tuple(each)] for each in keys])
+        return critic.values(tree, histories, player)[:, 0]
+
+    return values
+
+
+@pytest.mark.parametrize("depth", [1, 3])
+@pytest.mark.parametrize("game_string", GAMES)
+def test_games_that_stop_early_tell_the_same_by_exact_values(game_string, depth):
+    """Less is left to luck than in games that are played to the end, so fewer games do."""
+    tree = GameTree.from_game(game_string)
+    blueprint = Blueprint(tree.game)
+    config = MirrorDescentConfig(depth=depth, num_rollouts=2_000, budget=100)
+    values = values_of(tree, blueprint)
+    policy = MirrorDescentPolicy(tree.game, blueprint, config, values=values)
+    for actions in GAMES[game_string]:
+        state = tree.game.new_initial_state()
+        for action in actions:
+            state.apply_action(action)
+        player = state.current_player()
+        history = int(tree.first_history[player][tree.find_infoset(state, player)])
+        expected = exact_values(tree, blueprint, history, player)
+        np.testing.assert_allclose(policy.found(state).values, expected, atol=0.03)
+
+
+@pytest.mark.parametrize(("actions", "player"), [((), 0), ((3,), 1)])
+def test_games_stop_at_the_next_decision_of_who_searches(actions, player):
+    """In Goofspiel both bid in turn; after two moves, or one, the player bids again."""
+    game = GameTree.from_game(next(iter(GAMES))).game
+    state = game.new_initial_state()
+    for action in actions:
+        state.apply_action(action)
+    for depth, bids in ((1, 1), (2, 1), (3, 2)):
+        asked = []
+
+        def values(states, who, asked=asked):
+            asked.append((who, set(game.rules.current_player(states).tolist())))
+            bids_made = game.rules.round_index(states)
+            return bids_made.numpy() / 10
+
+        config = MirrorDescentConfig(depth=depth, num_rollouts=20)
+        policy = MirrorDescentPolicy(game, Blueprint(game), config, values=values)
+        assert policy.found(state).values == pytest.approx(bids / 10 / 2)  # in utility ranges
+        assert asked == [(player, {player})]
+
+
+def test_values_are_those_of_the_network_in_utility_units():
     game = GameTree.from_game("python_leduc").game
+    network = PolicyNetwork(num_features(game), game.num_distinct_actions(), (8,))
+    parameters = network.initial_parameters(seed=1)
+    state = game.new_initial_state()
+    for action in (0, 3):
+        state.apply_action(action)
+    found = []
+    for unit in (1.0, 13.0):
+        blueprint = NetworkPolicy(game, network, parameters, value_unit=unit)
+        values = values_by(game.rules, blueprint)(state.batch, 0)
+        seen = torch.from_numpy(features(state, 0))[None]
+        said = network.evaluate(parameters, seen).value.numpy()
+        np.testing.assert_allclose(values, unit * said, rtol=1e-5)
+        config = MirrorDescentConfig(depth=1, num_rollouts=50)
+        found.append(MirrorDescentPolicy(game, blueprint, config).found(state).values)
+    assert not np.allclose(*found)
+    with pytest.raises(ValueError, match="depth=1 asks what the network says"):
+        MirrorDescentPolicy(game, blueprint.act, config)
+
+
+def test_a_step_by_hand():
     values, policy = np.array([0.0, 0.25, -0.25]), np.array([0.5, 0.2, 0.3])
     for settings, expected in (
         ({"stepsize": 1e-12}, policy),
         ({"stepsize": 2.0}, policy * np.exp([0.0, 0.5, -0.5])),
-        ({"stepsize": 2.0, "magnet": 0.5}, (policy * np.exp([0.0, 0.5, -0.5])) ** 0.5),
+        ({"stepsize": 2.0, "temperature": 0.5}, (policy * np.exp([0.0, 0.5, -0.5])) ** 0.5),
         ({"stepsize": 1e6}, np.array([0.0, 1.0, 0.0])),
     ):
-        searched = MirrorDescentPolicy(game, Blueprint(game), MirrorDescentConfig(**settings))
-        found = searched.source._stepped(policy, values)
+        found = stepped(policy, values, **settings)
         np.testing.assert_allclose(found, expected / expected.sum(), atol=1e-9)
 
 
@@ -100,8 +186,9 @@ def test_errors():
         {"stepsize": 0},
         {"stepsize": np.inf},
         {"stepsize": np.nan},
-        {"magnet": -1},
-        {"magnet": np.inf},
+        {"temperature": -1},
+        {"temperature": np.inf},
+        {"depth": 0},
         {"num_rollouts": 0},
         {"budget": 0},
     ):

@@ -68,6 +68,30 @@ def test_the_policy_is_the_one_that_is_handed_out(kind: str, tmp_path: Path) -> 
         assert_same_policy(checkpoints.load_blueprint(path), learner)
 
 
+@pytest.mark.parametrize(("utility_unit", "expected"), [(None, 2.0), (0.5, 0.5)])
+def test_the_unit_of_values_is_told(
+    utility_unit: float | None, expected: float, tmp_path: Path
+) -> None:
+    """By default it is the game's largest utility, 2 in Kuhn poker; so it is in older files."""
+    config = RNaDConfig(batch_size=8, max_tree_histories=1, utility_unit=utility_unit, **SIZES)
+    learner = RNaDSolver("kuhn_poker", config)
+    critic = CriticLearner(
+        "kuhn_poker", learner.policy(), pure_transformations(2), CriticConfig(**SIZES), batch_size=8
+    )
+    path = tmp_path / CHECKPOINT_FILE
+    for each in (learner, critic):
+        each.save(path)
+        found = checkpoints.load_blueprint(path)
+        assert isinstance(found, NetworkPolicy)
+        assert found.value_unit == expected
+    arrays, header = tensor_files.load(path)
+    del header["policy"]["value_unit"]
+    tensor_files.save(path, arrays, header)
+    older = checkpoints.load_blueprint(path)
+    assert isinstance(older, NetworkPolicy)
+    assert older.value_unit == 2.0
+
+
 def test_checkpoints_of_version_0_1_are_refused_with_the_way_out(tmp_path: Path) -> None:
     path = tmp_path / CHECKPOINT_FILE
     learner_of("mmd").save(path)

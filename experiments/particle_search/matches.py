@@ -1,0 +1,201 @@
+"""Search on top of strong networks in large games: against the network, and against a script.
+
+Beside it is the network without search against the same script.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from typing import Any
+
+from experiments import experiment
+from experiments.experiment import Experiment, Row
+from experiments.settings import check_least
+from experiments.verdicts import Judgement, Tables, verdict
+from spiel_dl.play import registry
+from spiel_dl.play.presets import PRESETS
+from spiel_dl.runs import head_to_head
+from spiel_dl.runs.reports import Report, Table
+from spiel_dl.runs.workspace import file_name
+
+
+@dataclasses.dataclass(frozen=True)
+class Search:
+    """One search, by the options of policies that search.
+
+    Attributes:
+      method: what stands before the network's name in `play.kinds`.
+      options: their names and values; those that a method does not have are left out.
+      called: in reports.
+    """
+
+    method: str
+    options: tuple[tuple[str, Any], ...]
+    called: str
+
+
+CAREFUL = Search(
+    "mmds",
+    (("stepsize", 0.3), ("depth", 2), ("num_rollouts", 512), ("budget", 200)),
+    "mirror descent, stepsize 0.3, depth 2",
+)
+AUTHORS = Search(
+    "mmds",
+    (
+        ("stepsize", 20.0),
+        ("temperature", 0.003),
+        ("depth", 10),
+        ("num_rollouts", 512),
+        ("budget", 200),
+    ),
+    "mirror descent as its authors run it",
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Settings:
+    """Who plays whom.
+
+    Attributes:
+      game: a preset.
+      network: the name of a policy.
+      script: likewise.
+      searches: on top of the network.
+      num_games: of each match, half in each seat.
+      seed: of chance and of both players' choices.
+    """
+
+    game: str
+    network: str
+    script: str
+    searches: tuple[Search, ...] = (CAREFUL, AUTHORS)
+    num_games: int = 2_000
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        check_least(self, num_games=2, seed=0)
+        if self.game not in PRESETS:
+            raise ValueError(f"game {self.game!r} must be one of {', '.join(PRESETS)}")
+
+
+class Study(experiment.Study[Settings]):
+    """All matches."""
+
+    num_threads = 1
+
+
+_NO_SEARCH = "the network, no search"
+
+
+def _compute(study: Study) -> list[dict[str, Any]]:
+    settings, network = study.settings, study.settings.network
+    matches: list[tuple[str, str, dict[str, Any], str]] = [
+        (_NO_SEARCH, network, {}, settings.script)
+    ]
+    for search in settings.searches:
+        for opponent in (network, settings.script):
+            first = f"{search.method}:{network}"
+            matches.append((search.called, first, dict(search.options), opponent))
+    rows = []
+    for called, first, options, opponent in matches:
+        name = file_name("match", called, opponent, settings.num_games)
+        digests = {each: registry.digest(each) for each in (first, opponent)}
+        told = {"game": settings.game, "seed": settings.seed, **digests, **options}
+        measure = functools.partial(
+            head_to_head.measure,
+            settings.game,
+            first,
+            opponent,
+            options=options,
+            num_games=settings.num_games,
+            seed=settings.seed,
+            pairs_at_once=10,
+            control_variates=network,
+            workspace=study.workspace.within(name),
+        )
+        row = study.workspace.part(name, told, measure)
+        against = "the network" if opponent == network else f"the script, {opponent}"
+        rows.append({**row, "search": called, "opponent": against})
+    return rows
+
+
+def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
+    settings = study.settings
+    return Report(
+        "",
+        [
+            f"{settings.game} is `{PRESETS[settings.game].game}`, and the network "
+            f"`{settings.network}`. Returns are in utility units, of pairs of games with both "
+            "seats and the same luck, less the luck that the network's values tell. Moves searched "
+            "are those of several actions that a search chose, of all such moves.",
+            "Mirror-descent search plays at least 512 games from at most 200 histories. Stepsizes "
+            "are in units of 1 / utility range; its authors' 10, with utilities from -1 to 1, is "
+            "20 here, with temperature 0.003 and depth 10.",
+        ],
+        {
+            "Matches": Table(
+                rows,
+                {
+                    "search": "search",
+                    "opponent": "opponent",
+                    "games": "games",
+                    "without_luck": "mean return (utility)",
+                    "half_width_without_luck": "± (95 %)",
+                    "share_searched": "share of moves searched",
+                    "seconds_per_move": "seconds per move",
+                    "slowest_move": "slowest move (s)",
+                },
+            )
+        },
+    )
+
+
+def _judge(tables: Tables) -> Judgement:
+    """Whether some search wins against the network, all moves being searched in a second each."""
+    [rows] = tables.values()
+    parts = {
+        row["search"]: row["without_luck"] > row["half_width_without_luck"]
+        and row["share_searched"] == 1
+        and row["seconds_per_move"] <= 1
+        for row in rows
+        if row["opponent"] == "the network"
+    }
+    return Judgement(
+        verdict(parts),
+        "; ".join(
+            f"{row['search']} against {row['opponent']} {row['without_luck']:.3f} ± "
+            f"{row['half_width_without_luck']:.3f}"
+            for row in rows
+        ),
+    )
+
+
+MATCHES = Experiment(
+    name="matches",
+    title="Search on top of strong networks, against the network and a script",
+    metric="mean return (utility)",
+    claim=(
+        "has no such experiment; held is that each search wins against the network that it is on "
+        "top of, the interval being above 0, searches every move, and takes a second a move at "
+        "most."
+    ),
+    study=Study,
+    compute=_compute,
+    render=_report,
+    judge=_judge,
+)
+ROWS = (
+    Row(
+        MATCHES,
+        "particle_search/strong_goofspiel_13",
+        Settings("goofspiel_13_descending", "rnad:goofspiel_13_descending", "highest"),
+        minutes=60,
+    ),
+    Row(
+        MATCHES,
+        "particle_search/strong_battleships_5x5",
+        Settings("battleships_5x5", "rnad:battleships_5x5", "hunter"),
+        minutes=360,
+    ),
+)
