@@ -1,14 +1,20 @@
-"""Hold'em endgames in people's words: `dl.poker.endgame`."""
+"""Hold'em endgames in people's words: `dl.poker.endgame`, and `dl.poker.read_hand`."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import pyspiel
 
 from spiel_dl.games import holdem_cards
 
 _CARDS_OF_BOARDS = (3, 4, 5)
+_STREETS = ("flop", "turn", "river")
+_SEAT = re.compile(r"^Seat \d+: (.+) \(\D?([\d,.]+) in chips\)", re.MULTILINE)
+_CHIPS = re.compile(r"(?<![\w.])\D?(\d[\d,.]*)")
+_RETURNED = re.compile(r"^Uncalled bet \(\D?([\d,.]+)\) returned to (.+)$")
 
 
 def endgame(
@@ -76,3 +82,87 @@ def endgame(
 def _list(numbers: Sequence[float]) -> str:
     """As game strings have lists."""
     return f"[{';'.join(map(repr, numbers))}]"
+
+
+class HandSpot(NamedTuple):
+    """Where a hand of poker stood when a street began.
+
+    Attributes:
+      board: the cards on the table.
+      pot: chips in the pot.
+      stacks: chips that the two players had left; the one who acts first is player 0.
+      players: their names.
+    """
+
+    board: str
+    pot: float
+    stacks: tuple[float, float]
+    players: tuple[str, str]
+
+
+def read_hand(text: str, street: str = "turn") -> HandSpot:
+    """Reads where a hand stood, from a hand history as PokerStars writes it in English.
+
+    Args:
+      text: the history of one hand.
+      street: "flop", "turn" or "river".
+
+    Raises:
+      ValueError: if the text has no such street, or more or fewer than two players act on.
+    """
+    if street not in _STREETS:
+        raise ValueError(f"street={street!r} must be flop, turn or river")
+    stacks = {name: _number(chips) for name, chips in _SEAT.findall(text)}
+    before, found, after = text.partition(f"*** {street.upper()} ***")
+    if not stacks or not found:
+        raise ValueError(
+            f"the hand has no {street}, or is not written as PokerStars does: lines such as "
+            f"'Seat 1: Ann ($100 in chips)' and '*** {street.upper()} *** [Qs Jh 2h] [4d]'"
+        )
+    paid = dict.fromkeys(stacks, 0.0)
+    on_street = dict.fromkeys(stacks, 0.0)
+    folded = set()
+    for line in before.splitlines():
+        if line.startswith("*** ") and "HOLE CARDS" not in line:
+            on_street = dict.fromkeys(stacks, 0.0)
+        returned = _RETURNED.match(line.strip())
+        if returned:
+            paid[returned[2]] -= _number(returned[1])
+        name = _speaker(line, stacks)
+        if name is None:
+            continue
+        what = line[len(name) + 2 :]
+        chips = [_number(each) for each in _CHIPS.findall(what)]
+        if what.startswith("folds"):
+            folded.add(name)
+        elif what.startswith("raises"):  # By the first number, to the second one.
+            paid[name] += chips[1] - on_street[name]
+            on_street[name] = chips[1]
+        elif what.startswith(("posts", "calls", "bets")):
+            paid[name] += chips[0]
+            if not what.startswith("posts the ante"):
+                on_street[name] += chips[0]
+    left = [name for name in stacks if name not in folded and paid[name] > 0]
+    speakers = [_speaker(line, stacks) for line in after.splitlines()]
+    first = next((name for name in speakers if name in left), None)
+    if len(left) != 2 or first is None:
+        raise ValueError(
+            f"{len(left)} players see the {street}, of whom somebody must act; an endgame has two"
+        )
+    players = (first, left[1 - left.index(first)])
+    board = "".join(re.findall(r"[2-9TJQKA][cdhs]", after.splitlines()[0]))
+    return HandSpot(
+        board,
+        sum(paid.values()),
+        (stacks[players[0]] - paid[players[0]], stacks[players[1]] - paid[players[1]]),
+        players,
+    )
+
+
+def _number(text: str) -> float:
+    return float(text.replace(",", ""))
+
+
+def _speaker(line: str, names: Sequence[str] | dict[str, float]) -> str | None:
+    """Whose action a line tells; None: nobody's. Names may have colons."""
+    return next((name for name in names if line.startswith(f"{name}: ")), None)

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from spiel_dl.algorithms.cfr import SOLVERS, CFRSolver
 from spiel_dl.algorithms.exploitability import exploitability
 from spiel_dl.commands import script
-from spiel_dl.factored.families import compile_any
+from spiel_dl.factored.families import compile_any, factored_game
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.runs.large_games import estimate_solving
 from spiel_dl.runs.solver_run import PLOT_FILE, WHOLE_GAME, Evaluation, run_solver
@@ -38,6 +38,7 @@ def main(
     range_0: str = "",
     range_1: str = "",
     bets: str = "pot, allin",
+    page: str | None = None,
 ) -> None:
     """Solves, and says where the results are.
 
@@ -56,7 +57,10 @@ def main(
       range_0: hands of the player who acts first, such as "22+,A2s+,QJo:0.5"; empty: all.
       range_1: hands of the other player.
       bets: sizes of bets and raises, such as "33%,pot,allin; raise 60%,allin | pot,allin".
+      page: file to write a page to, on which the solution of a river is walked through.
     """
+    if page is not None and poker is None:
+        raise ValueError("--page shows an endgame of hold'em; give its board by --poker")
     how: dict[str, Any] = {
         "alternating_updates": alternating_updates,
         "num_threads": num_threads,
@@ -71,7 +75,7 @@ def main(
             board=poker, pot=pot, stacks=(stack, stack), ranges=(range_0, range_1), bets=bets
         )
     with script.waiting(f"listing {'what may be dealt' if poker else f'the histories of {game}'}"):
-        tree = compile_any(loaded)
+        tree = factored_game(loaded) if poker else compile_any(loaded)
     if isinstance(tree, FactoredGame):
         print(estimate_solving(tree), flush=True)
     made = SOLVERS[solver](tree, **how) if is_class else CFRSolver(tree, variant=solver, **how)
@@ -101,6 +105,9 @@ def main(
     print(f"exploitability (NashConv/2) {last['exploitability']:.3e}")
     if poker is not None:
         print(f"  in percent of the pot     {last['percent_of_pot']:.4f}")
+    if page is not None:
+        _write_page(page, made, f"{poker}, pot {pot:g}, stacks {stack:g}", last)
+        print(f"page                        {page}")
     print(f"policy                      {directory.path / AVERAGE_POLICY_FILE}")
     print(f"picture                     {directory.path / PLOT_FILE}")
     if last_iterate:
@@ -108,6 +115,19 @@ def main(
         current.save(path)
         print(f"last iterate's              {exploitability(made.tree, current):.3e}")
         print(f"last iterate                {path}")
+
+
+def _write_page(path: str, solver: CFRSolver, title: str, last: dict[str, Any]) -> None:
+    """Writes a page of the average policy."""
+    from spiel_dl.play import poker_view, public_tree_page
+    from spiel_dl.play.poker_solution import PokerSolution
+
+    quality = (
+        f"exploitable by {last['percent_of_pot']:.2g} % of the pot, "
+        f"after {last['iteration']:,} iterations"
+    )
+    view = poker_view.page(PokerSolution(solver.average_policy()), title, quality)
+    public_tree_page.write(path, view, public_tree_page.POKER)
 
 
 def _of_pot(pot: float) -> Evaluation:

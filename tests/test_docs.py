@@ -26,7 +26,7 @@ from spiel_dl.play.kinds import KINDS
 from spiel_dl.runs.reports import MAX_COLUMNS
 from tests.pages import PAGES, ROOT, name_of
 
-NOTEBOOK = ROOT / "docs" / "notebooks" / "from_game_to_search.ipynb"
+NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
 # Names in backticks, as pages and docstrings shorten them: without the package's own name.
 ROOMS = (
     "adapters|algorithms|factored|games|learning|networks|play|policies|runs|search|serve|solvers|"
@@ -73,9 +73,10 @@ def test_python_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.Monke
         run_blocks(f"docs_page_{page.stem}", blocks(page, "python"))
 
 
-def test_notebook_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
+def test_notebook_runs(notebook: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
-    cells = json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]
+    cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
     code = [cell for cell in cells if cell["cell_type"] == "code"]
     assert code
     assert all(cell["outputs"] == [] and cell["execution_count"] is None for cell in code)

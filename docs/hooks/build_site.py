@@ -1,7 +1,7 @@
 """Builds the site: lays out its pages, and has Sphinx render them. Every warning is an error.
 
 `python docs/hooks/build_site.py` writes build/site, or the folder that is named behind it. The
-pages are those of docs/, every report of results/, CONTRIBUTING.md, and the notebook.
+pages are those of docs/, every report of results/, CONTRIBUTING.md, and the notebooks.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import sphinx.cmd.build
 from api_pages import room_page, rooms, summary
 from pages import ROOT, expand, notebook_page
 
-_NOTEBOOK = "notebooks/from_game_to_search"
+_NOTEBOOKS = ("notebooks/from_game_to_search", "notebooks/from_hand_to_turn")
 _KINDS = (".md", ".png", ".svg", ".json")
 # The sidebar: groups of pages, which may be named otherwise than their headings.
 NAVIGATION = {
@@ -44,7 +44,8 @@ NAVIGATION = {
         "Write your own value function <how_to/own_value_function>",
         "Write your own search <how_to/own_search>",
         "Use the games as environments <how_to/environments>",
-        f"From a game string to search <{_NOTEBOOK}>",
+        f"From a game string to search <{_NOTEBOOKS[0]}>",
+        f"From a hand history to a solved turn <{_NOTEBOOKS[1]}>",
         "All names <api>",
     ],
     "Evidence": [
@@ -70,7 +71,8 @@ def lay_out(folder: Path) -> None:
         elif path.suffix in _KINDS:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, folder / name)
-    _write(folder / f"{_NOTEBOOK}.md", notebook_page(docs / f"{_NOTEBOOK}.ipynb"))
+    for name in _NOTEBOOKS:
+        _write(folder / f"{name}.md", notebook_page(docs / f"{name}.ipynb"))
     for name, module in rooms().items():
         _write(folder / "api" / f"{name}.md", room_page(module))
         _append(folder / "api.md", f"- [{module.path}](api/{name}.md): {summary(module)}\n")

@@ -13,6 +13,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import pyspiel
@@ -185,10 +186,14 @@ class HoldemGame(FactoredGame):
             node = int(tree.successor[node, 0 if is_chance else action])
         index = int(tree.round[node])
         live = self.deals.boards[index].live[player]
-        board = self._board_numbers[index][self._sorted_by_rounds(dealt)]
+        board = self.board_number(index, dealt)
         decision = int(np.searchsorted(self.places[player].nodes, node))
         place = live.offset[board] + live.position[board, hand]
         return int(self.places[player].first_infoset[decision] + place)
+
+    def board_number(self, index: int, dealt: Sequence[int]) -> int:
+        """The number of a round's board, of the cards dealt until then, in any order."""
+        return self._board_numbers[index][self._sorted_by_rounds(dealt)]
 
     def history(self, player: int, infoset: int) -> list[int]:
         """The actions of one of the histories in an infoset; ValueError if there is none such."""
@@ -258,7 +263,7 @@ class HoldemGame(FactoredGame):
         board = int(np.searchsorted(live.offset, place, side="right")) - 1
         return node, board, int(live.hand[place])
 
-    def _sorted_by_rounds(self, dealt: list[int]) -> tuple[int, ...]:
+    def _sorted_by_rounds(self, dealt: Sequence[int]) -> tuple[int, ...]:
         """Cards in the order of `Boards.cards`."""
         found: list[int] = []
         for count in self.rules.betting.board_cards:

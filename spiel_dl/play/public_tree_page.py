@@ -12,14 +12,17 @@ from typing import Any
 from spiel_dl.system.messages import how_to_install
 from spiel_dl.system.tensor_files import atomic_path
 
-_TEMPLATE = "public_tree.html"
+_TREE = "public_tree.html"
+POKER = "poker_solved.html"
+"""Templates: of a public tree, and of a solved endgame of hold'em."""
 
 
-def render(view: Mapping[str, Any]) -> str:
+def render(view: Mapping[str, Any], template: str = _TREE) -> str:
     """The page's HTML.
 
     Args:
-      view: what `play.public_tree_view.PublicTreeView.to_json` returns.
+      view: what `play.public_tree_view.PublicTreeView.to_json` or `play.poker_view.page` returns.
+      template: which page.
 
     Raises:
       ValueError: if a number is infinite or not a number.
@@ -39,11 +42,11 @@ def render(view: Mapping[str, Any]) -> str:
     # Smaller numbers are what rounding leaves of 0.
     environment.filters["told"] = lambda number: 0.0 if abs(number) < 1e-12 else number
     environment.policies["json.dumps_kwargs"] = {"allow_nan": False, "separators": (",", ":")}
-    return environment.get_template(_TEMPLATE).render(view=view)
+    return environment.get_template(template).render(view=view)
 
 
-def write(path: str | os.PathLike[str], view: Mapping[str, Any]) -> None:
+def write(path: str | os.PathLike[str], view: Mapping[str, Any], template: str = _TREE) -> None:
     """Writes the page of a view to a file, completely or not at all; errors are `render`'s."""
-    page = render(view)
+    page = render(view, template)
     with atomic_path(path) as temporary:
         temporary.write_text(page, encoding="utf-8")

@@ -14,7 +14,7 @@ import importlib.resources
 import logging
 import re
 import secrets
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
 from starlette.applications import Starlette
@@ -24,8 +24,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from spiel_dl.play import registry
-from spiel_dl.serve import inputs, menu, table, thinking
+from spiel_dl.serve import inputs, menu, poker, table, thinking
 from spiel_dl.serve.pool import BusyError, Pool, TooLongError, WorkerGoneError
 from spiel_dl.serve.sessions import Session, Sessions, UnknownGameError
 
@@ -49,6 +48,7 @@ _FILES = {
     "/page.css": ("play", "page.css", "text/css"),
     "/public_tree.js": ("play", "public_tree.js", "text/javascript"),
     "/tables.js": ("play", "tables.js", "text/javascript"),
+    **poker.FILES,
 }
 
 
@@ -103,6 +103,7 @@ def make_app(settings: Settings | None = None) -> Starlette:
         Route("/api/games/{key}/back", server.answer(server.back), methods=["POST"]),
         Route("/api/games/{key}/opponent", server.answer(server.change), methods=["POST"]),
         Route("/api/branch", server.answer(server.branch), methods=["POST"]),
+        *server.poker.routes(server.answer),
     ]
 
     @contextlib.asynccontextmanager
@@ -127,6 +128,7 @@ class _Server:
 
     def __init__(self, settings: Settings):
         self.settings = settings
+        self.poker = poker.Poker(settings.seconds)
         self._sessions = Sessions(settings.max_games, settings.max_age)
         # What is quick does not wait for searches.
         self._quick = Pool(1, settings.seconds, modules=(table.__name__,))
@@ -139,6 +141,7 @@ class _Server:
     async def close(self) -> None:
         await self._quick.close()
         await self._searches.close()
+        await self.poker.close()
 
     def answer(
         self, handle: Callable[[Request, dict[str, Any]], Awaitable[Any]]
@@ -386,15 +389,3 @@ def _file(room: str, name: str, kind: str) -> Callable[[Request], Awaitable[Resp
         return PlainTextResponse(path.read_bytes(), media_type=kind, headers=_HEADERS)
 
     return send
-
-
-def policies_of(names: Collection[str]) -> tuple[str, ...]:
-    """Names of policies that a server is to offer beyond the registry's, each once.
-
-    Raises:
-      ValueError: if there is no such policy.
-    """
-    found = tuple(dict.fromkeys(name for name in names if name))
-    for name in found:
-        registry.check_name(name)
-    return found

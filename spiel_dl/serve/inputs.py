@@ -115,6 +115,18 @@ def check_name(name: str, allowed: Collection[str]) -> None:
         )
 
 
+def policies_of(names: Collection[str]) -> tuple[str, ...]:
+    """Names of policies that a server is to offer beyond the registry's, each once.
+
+    Raises:
+      ValueError: if there is no such policy.
+    """
+    found = tuple(dict.fromkeys(name for name in names if name))
+    for name in found:
+        registry.check_name(name)
+    return found
+
+
 def may_be_offered(kind: kinds.Kind) -> bool:
     """Whether any policy of a kind is offered that is not among the server's own names."""
     return kind.takes != "FILE"

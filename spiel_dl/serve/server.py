@@ -36,7 +36,7 @@ def serve(
     try:
         import uvicorn
 
-        from spiel_dl.serve import app
+        from spiel_dl.serve import app, inputs
     except ImportError as error:
         raise ValueError(f"the page needs {error.name}: {how_to_install('serve')}") from error
     if not 0 <= port <= 65_535:
@@ -47,7 +47,7 @@ def serve(
         num_workers=num_workers,
         seconds=seconds,
         max_games=max_games,
-        policies=app.policies_of(policies),
+        policies=inputs.policies_of(policies),
     )
     config = uvicorn.Config(
         app.make_app(settings),

@@ -1,0 +1,191 @@
+"use strict";
+// The page of poker: a spot is typed, solved while one waits, and looked at. The address says which
+// spot and which node: #board=...&pot=...&path=1.2
+
+const field = (id) => document.getElementById(id);
+const FIELDS = { board: "board-text", pot: "pot", stack: "stack", range_0: "range-0",
+  range_1: "range-1", bets: "bets", target: "target" };
+let solved = null;    // the spot whose solution is shown, and its nodes that are known
+let running = null;   // what ends what goes on
+let checking = null;  // the last check, and whether it is due
+const view = pokerView(look, (path) => setAddress(path));
+const play = pokerPlay(look);
+
+async function ask(what, body, signal) {
+  let response;
+  try {
+    response = await fetch(`/api/poker/${what}`, { method: "POST", signal,
+      headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new Error("The server does not answer; is it still running?");
+  }
+  const found = await response.json();
+  if (response.ok) return found;
+  throw Object.assign(new Error(found.error), { status: response.status });
+}
+
+function spot() {
+  const found = {};
+  for (const name of ["board", "range_0", "range_1", "bets"]) found[name] = field(FIELDS[name]).value;
+  for (const name of ["pot", "stack"]) {
+    const text = field(FIELDS[name]).value.trim();
+    found[name] = text === "" || Number.isNaN(Number(text)) ? text : Number(text);
+  }
+  return found;
+}
+
+function complain(problem) {
+  const text = problem.message;
+  field("error").replaceChildren(make("p", {}, text[0].toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? "" : ".")));
+  field("error").hidden = false;
+}
+
+// Ranges as grids, and what is wrong with what was typed.
+async function check() {
+  clearTimeout(checking?.due);
+  checking?.abort();
+  const mine = new AbortController();
+  checking = mine;
+  try {
+    const found = await ask("check", spot(), mine.signal);
+    found.ranges.forEach((range, player) => drawRange(player, range));
+    field("estimate").textContent = `${found.infosets.toLocaleString("en")} infosets, about ${
+      found.gigabytes < 0.1 ? `${Math.ceil(1000 * found.gigabytes)} MB` : `${found.gigabytes.toFixed(1)} GB`}`;
+    field("error").hidden = true;
+    return true;
+  } catch (error) {
+    if (error.name !== "AbortError") {
+      field("estimate").textContent = "";
+      complain(error);
+    }
+    return false;
+  }
+}
+
+function drawRange(player, { combos, cells }) {
+  field(`count-${player}`).textContent = `${chips(combos)} combos`;
+  handGrid(field(`range-grid-${player}`), (cell, name) => {
+    const weight = cells[name];
+    cell.setAttribute("aria-label", `${name}, ${percent(weight)}`);
+    cell.title = `${name}, ${percent(weight)}`;
+    cell.setAttribute("aria-selected", "false");
+    if (weight <= 0) return;
+    cell.classList.add("held");
+    const fill = make("i");
+    fill.style.height = `${100 * Math.min(1, weight)}%`;
+    fill.style.background = "var(--held)";
+    cell.prepend(fill);
+  }, (name) => {
+    // What comes later in a range overrides.
+    const text = field(`range-${player}`);
+    const own = new RegExp(`,\\s*${name}(:0)?\\s*$`);
+    const rest = own.test(text.value) ? text.value.replace(own, "") : text.value.replace(/[\s,]+$/, "");
+    text.value = `${rest}, ${name}${cells[name] > 0 ? ":0" : ""}`;
+    check();
+  }, `range of ${SEATS[player]}`);
+}
+
+async function solve(path = []) {
+  running?.abort();
+  const mine = new AbortController();
+  running = mine;
+  play.toggle(false);
+  field("solution").hidden = true;
+  field("error").hidden = true;
+  const asked = spot();
+  const target = Number(field("target").value) || 0.2;
+  busy(true);
+  let last = null;
+  let first = null;
+  try {
+    if (!(await check())) return;
+    field("status").textContent = "The hands are listed\u2026";
+    do {
+      last = await ask("solve", asked);
+      first ??= Math.max(last.percent, 2 * target);
+      field("progress").value = Math.min(1, Math.log(first / last.percent) / Math.log(first / target));
+      field("status").textContent = `${last.percent.toPrecision(3)} % of the pot, ${
+        last.iterations.toLocaleString("en")} iterations, ${last.seconds.toFixed(1)} s`;
+    } while (last.percent > target && !mine.signal.aborted);
+    if (running !== mine) return;
+    solved = { asked, known: new Map() };
+    field("quality").textContent = `exploitable by ${last.percent.toPrecision(2)} % of the pot, after ${
+      last.iterations.toLocaleString("en")} iterations`;
+    await view.go(path).catch((error) => {
+      if (!path.length) throw error;
+      return view.go([]);
+    });
+    field("solution").hidden = false;
+    field("spot").open = false;
+  } catch (error) {
+    if (error.name !== "AbortError") complain(error);
+  } finally {
+    if (running === mine) {
+      running = null;
+      busy(false);
+    }
+  }
+}
+
+function busy(is) {
+  document.body.dataset.busy = is ? "yes" : "no";
+  field("going").hidden = !is;
+  field("stop").hidden = !is;
+  field("solve").disabled = is;
+  if (is) [field("progress").value, field("status").textContent] = [0, ""];
+}
+
+async function look(path) {
+  const { asked, known } = solved;
+  const name = path.join(".");
+  if (!known.has(name)) {
+    known.set(name, ask("see", { ...asked, path }).catch((error) => {
+      known.delete(name);
+      complain(error);
+      throw error;
+    }));
+  }
+  return known.get(name);
+}
+
+function setAddress(path) {
+  const words = new URLSearchParams(Object.entries(FIELDS).map(([name, id]) => [name, field(id).value]));
+  for (const [name, value] of Object.entries(solved.asked)) words.set(name, value);
+  words.set("path", path.join("."));
+  if (location.hash.slice(1) !== words.toString()) history.pushState(null, "", `#${words}`);
+}
+
+// Shows what the address says.
+function open() {
+  const words = new URLSearchParams(location.hash.slice(1));
+  if (!words.has("board")) {
+    check();
+    return;
+  }
+  const path = (words.get("path") || "").split(".").filter(Boolean).map(Number);
+  const isSame = solved && Object.entries(solved.asked).every(([name, value]) => words.get(name) === String(value));
+  if (isSame) {
+    view.go(path);
+    return;
+  }
+  for (const [name, id] of Object.entries(FIELDS)) {
+    if (words.has(name)) field(id).value = words.get(name);
+  }
+  solve(path);
+}
+
+field("form").addEventListener("submit", (event) => {
+  event.preventDefault();
+  solve();
+});
+field("form").addEventListener("input", () => {
+  clearTimeout(checking?.due);
+  checking ??= new AbortController();
+  checking.due = setTimeout(check, 500);
+});
+field("stop").addEventListener("click", () => running?.abort());
+window.addEventListener("popstate", open);
+busy(false);
+field("estimate").textContent = "Getting ready\u2026";
+open();
