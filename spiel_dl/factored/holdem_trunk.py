@@ -10,7 +10,7 @@ import dataclasses
 
 import numpy as np
 
-from spiel_dl.factored import holdem
+from spiel_dl.factored import holdem_places
 from spiel_dl.factored.holdem import HoldemForm, HoldemGame
 from spiel_dl.games.holdem_betting import CHANCE, NOBODY
 from spiel_dl.tree.depth_limit import DepthLimit
@@ -87,17 +87,20 @@ def cut_holdem(game: HoldemGame, depth_limit: DepthLimit) -> HoldemTrunk:
             f"depth_limit={depth_limit}: {game.game} is too large to list, and such hold'em is cut "
             "between turn and river only; begin on the turn, and take rounds=1"
         )
-    places = (holdem.places_before(rules, deals, 0, 1), holdem.places_before(rules, deals, 1, 1))
-    folds = [n for n in holdem.ended_in(rules, game.places, 0) if tree.folded[n] != NOBODY]
+    places = (
+        holdem_places.places_before(rules, deals, 0, 1),
+        holdem_places.places_before(rules, deals, 1, 1),
+    )
+    folds = [n for n in holdem_places.ended_in(rules, game.places, 0) if tree.folded[n] != NOBODY]
     form = dataclasses.replace(
         game.sequence_form,
         treeplexes=(
-            holdem.treeplex_of(rules, deals, places[0], 0),
-            holdem.treeplex_of(rules, deals, places[1], 1),
+            holdem_places.treeplex_of(rules, deals, places[0], 0),
+            holdem_places.treeplex_of(rules, deals, places[1], 1),
         ),
         ends=(
-            [holdem.ends_of(rules, deals, places, 0, 0, folds)],
-            [holdem.ends_of(rules, deals, places, 1, 0, folds)],
+            [holdem_places.ends_of(rules, deals, places, 0, 0, folds)],
+            [holdem_places.ends_of(rules, deals, places, 1, 0, folds)],
         ),
         last=game.sequence_form.last[:1],
     )
@@ -112,6 +115,7 @@ def cut_holdem(game: HoldemGame, depth_limit: DepthLimit) -> HoldemTrunk:
             step = int(tree.legal[own.nodes[decision]].sum())
             hands = np.arange(sizes[player])
             sequences[player].append(own.first_sequence[decision] + hands * step + rank)
+    later = [holdem_places.earlier_places(deals, player, 1, 0) for player in (0, 1)]
     count = np.arange(len(lines) + 1)
     leaves = HoldemLeaves(
         game,
@@ -121,7 +125,7 @@ def cut_holdem(game: HoldemGame, depth_limit: DepthLimit) -> HoldemTrunk:
         tree.player[tree.successor[lines, 0]] >= 0,
         (count * sizes[0], count * sizes[1]),
         (np.concatenate(sequences[0]), np.concatenate(sequences[1])),
-        (holdem.earlier_places(deals, 0, 1, 0), holdem.earlier_places(deals, 1, 1, 0)),
+        (later[0], later[1]),
     )
     kept = [_kept(game, places[player], player) for player in (0, 1)]
     return HoldemTrunk(
@@ -129,7 +133,7 @@ def cut_holdem(game: HoldemGame, depth_limit: DepthLimit) -> HoldemTrunk:
     )
 
 
-def _kept(game: HoldemGame, own: holdem.Places, player: int) -> Pair:
+def _kept(game: HoldemGame, own: holdem_places.Places, player: int) -> Pair:
     """The infosets and sequences of a trunk, as those of the game."""
     whole = game.places[player]
     infosets, sequences = [], [np.zeros(1, np.int64)]
