@@ -1,8 +1,7 @@
-"""Plays any two-player OpenSpiel game in the terminal, against a policy or another person.
+"""Plays any two-player OpenSpiel game in the terminal, against a policy.
 
 Examples:
   python run/play.py --game="python_leduc"
-  python run/play.py --game="python_goofspiel_ii(num_cards=5)" --opponent=human
   python run/play.py --game=leduc_poker --opponent=cfr+:1000
   python run/play.py --game=leduc_poker \\
       --opponent=runs/demo/leduc_poker/average_policy.safetensors
@@ -19,6 +18,7 @@ from typing import Literal
 from spiel_dl.commands import players, script
 from spiel_dl.play import terminal
 from spiel_dl.play.kinds import policy_names
+from spiel_dl.play.registry import load_policy
 from spiel_dl.system.parameters import Positive, Seed
 from spiel_dl.tree.load import turn_based_game
 
@@ -38,8 +38,8 @@ def main(
 
     Args:
       game: OpenSpiel game string, with parameters.
-      opponent: human (at the same keyboard), or a policy's name.
-      seat: which player you are; not used with --opponent=human.
+      opponent: the opponent.
+      seat: which player you are.
       num_games: games to play.
       seed: of chance, opponent and seats. Default: none.
       reveal: show what was hidden once a game is over.
@@ -47,7 +47,7 @@ def main(
     loaded = turn_based_game(game)
     match = terminal.Match(
         loaded,
-        terminal.load_opponent(opponent, loaded, **_OPTIONS.build(opponent)),
+        load_policy(opponent, loaded, **_OPTIONS.build(opponent)),
         sys.stdin,
         sys.stdout,
         seat=None if seat == "random" else int(seat),
@@ -58,5 +58,4 @@ def main(
 
 
 if __name__ == "__main__":
-    opponents = f"human (at the same keyboard), {policy_names()}."
-    script.run(main, texts={"opponent": opponents})
+    script.run(main, texts={"opponent": f"the opponent: {policy_names()}."})

@@ -13,7 +13,6 @@ from spiel_dl.commands import config_flags, script
 from spiel_dl.play import zoo
 from spiel_dl.runs import publishing
 
-_TOLERANCE = config_flags.define(publishing.Tolerance, prefix="tolerance_")
 _PUBLISH = config_flags.define(publishing.publish, only=["num_games", "seed"])
 
 
@@ -26,7 +25,7 @@ def main(*, run_dir: str, name: str | None = None, models: str | None = None) ->
       models: folder of the zoo. Default: that of this checkout.
     """
     folder = Path(models) if models else zoo.folder()
-    whole_name, model = _PUBLISH.build(Path(run_dir), folder, name, tolerance=_TOLERANCE.build())
+    whole_name, model = _PUBLISH.build(Path(run_dir), folder, name)
     file = folder / model.file
     print(f"{'name':<28}{whole_name}")
     print(f"{'game':<28}{model.game}")

@@ -365,7 +365,14 @@ def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
                 },
             ),
         },
-        more={"by_network": rows},
+        more={
+            "by_network": [
+                row
+                for row in rows
+                if (row["stepsize"], row["temperature"])
+                in {used[1:] for used in compared.values() if used is not None}
+            ]
+        },
     )
 
 

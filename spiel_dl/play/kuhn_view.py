@@ -13,7 +13,17 @@ _MOVES = {"p": "pass", "b": "bet"}
 
 def is_shown(state: pyspiel.State) -> bool:
     """Whether a state is of this game."""
-    return bool(state.get_game().get_type().short_name == "kuhn_poker" and state.num_players() == 2)
+    return is_of(state.get_game())
+
+
+def is_of(game: pyspiel.Game) -> bool:
+    """Whether a game is this one."""
+    return bool(game.get_type().short_name == "kuhn_poker" and game.num_players() == 2)
+
+
+def card_of(text: str) -> str:
+    """The card that an information state string begins with; empty before it is dealt."""
+    return _CARDS[int(text[0])] if text else ""
 
 
 def picture(state: pyspiel.State, player: int) -> list[Block]:
@@ -38,4 +48,4 @@ def _seen(state: pyspiel.State, player: int) -> tuple[str, list[str]]:
         f"{'you' if number % 2 == player else 'opponent'} {_MOVES[letter]}"
         for number, letter in enumerate(text[1:])
     ]
-    return _CARDS[int(text[0])] if text else "not dealt", moves
+    return card_of(text) or "not dealt", moves

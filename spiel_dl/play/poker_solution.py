@@ -175,7 +175,8 @@ class PokerSolution:
         weights = self.game.deals.hands[player].weights[hands]
         decision, rank = self._places(player).before[place.node]
         if decision < 0:
-            return weights.copy()
+            whole: np.ndarray = weights.copy()
+            return whole
         before = int(self._places(player).nodes[decision])
         first = self._sequences(player, before, len(place.dealt), place.board, hands)
         found: np.ndarray = weights * self._plans[player][first + rank]

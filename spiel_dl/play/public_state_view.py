@@ -11,6 +11,7 @@ import dataclasses
 
 import numpy as np
 
+from spiel_dl.play import kuhn_view
 from spiel_dl.tree.compiled_tree import CompiledTree
 from spiel_dl.tree.public_texts import InfosetText, PublicText, action_name
 
@@ -107,6 +108,7 @@ class PublicStateNumbers(abc.ABC):
     def __init__(self, tree: CompiledTree):
         """Takes the tree."""
         self.tree = tree
+        self._is_kuhn = kuhn_view.is_of(tree.game)
 
     @abc.abstractmethod
     def reach(self, player: int, histories: np.ndarray) -> np.ndarray:
@@ -217,7 +219,7 @@ class PublicStateNumbers(abc.ABC):
     ) -> InfosetView:
         return InfosetView(
             string=called.string,
-            own=called.own,
+            own=kuhn_view.card_of(called.string) if self._is_kuhn else called.own,
             range=float(own_reach),
             opponent_reach=float(others_reach),
             cfv=_known(cfv),

@@ -1,4 +1,4 @@
-"""Plays OpenSpiel games in a terminal: a person against a policy, or two people at one keyboard.
+"""Plays OpenSpiel games in a terminal: a person against a policy.
 
 A person sees what its player may know, never the state: for games with `Rules` their view
 (`spiel_dl.games.views`), for others OpenSpiel's own strings for that player.
@@ -10,18 +10,16 @@ import random
 import re
 import types
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, TextIO
+from typing import NamedTuple, TextIO
 
 import pyspiel
 from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.play import kuhn_view
-from spiel_dl.play.registry import load_policy
 from spiel_dl.policies import asking
 from spiel_dl.tree.load import AnyGame, turn_based_game
 
 _LINE_WIDTH = 80
-_CURTAIN = "\n" * 50  # pushes what the other player saw out of sight
 _HELP = """Type the number or the name of an action; part of a name will do if only one action fits.
   help     this text
   actions  the legal actions again
@@ -51,15 +49,14 @@ class Match:
 
     Attributes:
       game: the game; where moves are simultaneous, a conversion to turns.
-      scores: the sums of returns of all games that ended: the person's and its opponent's; between
-        two people, player 0's and player 1's.
+      scores: the sums of returns of all games that ended: the person's and its opponent's.
       num_finished: how many games ended.
     """
 
     def __init__(
         self,
         game: AnyGame,
-        opponent: openspiel_policy.Policy | None,
+        opponent: openspiel_policy.Policy,
         source: TextIO,
         sink: TextIO,
         seat: int | None = 0,
@@ -72,11 +69,10 @@ class Match:
           game: the game, its game string, or the compiled game. Simultaneous moves are played turn
             by turn.
           opponent: the policy that the person plays against, of this game or of its turn-based
-            form; None: another person at the same keyboard.
-          source: where the people's lines come from.
-          sink: what they see.
-          seat: which player the person is; None: a random one in every game. Without meaning
-            between two people.
+            form.
+          source: where the person's lines come from.
+          sink: what it sees.
+          seat: which player the person is; None: a random one in every game.
           seed: of chance, the opponent's choices and random seats; None: a new one every time.
           reveal: whether to show all that was hidden once a game is over.
 
@@ -95,8 +91,6 @@ class Match:
         self._seat = seat
         self._reveal = reveal
         self._random = random.Random(seed)
-        self._names = ("you", "opponent") if opponent else ("player 0", "player 1")
-        self._at_screen: int | None = None  # between two people, who may look
 
     def play(self, num_games: int = 1) -> None:
         """Plays games until all are over or somebody leaves, at a `quit` or the end of input."""
@@ -104,8 +98,7 @@ class Match:
         try:
             for number in range(1, num_games + 1):
                 seat = self._random.randrange(2) if self._seat is None else self._seat
-                who = f"you are player {seat}" if self._opponent else "two people"
-                self._write(f"\n=== Game {number} of {num_games}: {who} ===")
+                self._write(f"\n=== Game {number} of {num_games}: you are player {seat} ===")
                 self.play_game(self.game.new_initial_state(), seat)
         except _LeaveError as leave:
             self._write(f"\n{leave} The game was not finished and does not count.")
@@ -118,18 +111,17 @@ class Match:
 
         Args:
           state: where to start; it is played on.
-          seat: which player the person is, if the opponent is a policy.
+          seat: which player the person is.
 
         Raises:
           ValueError: if the opponent has no answer, or one that is no distribution over the legal
             actions.
         """
-        self._at_screen = None
         while not state.is_terminal():
             player = state.current_player()
             if player == pyspiel.PlayerId.CHANCE:
                 state.apply_action(self.draw(dict(state.chance_outcomes())))
-            elif self._opponent is not None and player != seat:
+            elif player != seat:
                 answer = asking.checked_probabilities(self._opponent, state, player)
                 state.apply_action(self.draw(answer))
             else:
@@ -137,16 +129,16 @@ class Match:
         self._finish(state, seat)
 
     def _finish(self, state: pyspiel.State, seat: int) -> None:
-        """Tells the result. Between two people both look now, so nobody's view is shown."""
+        """Tells the result."""
         self._write("\n--- The game is over. ---")
         if self._reveal:
             self._write(f"All that happened:\n{state}")
-        elif self._opponent is not None and hasattr(self.game, "rules"):
+        elif hasattr(self.game, "rules"):
             self._write(view(state, seat))
         elif _has_perfect_information(self.game):
             self._write(str(state))
         returns = state.returns()
-        if self._opponent is not None and seat == 1:
+        if seat == 1:
             returns.reverse()
         self.scores = [score + gain for score, gain in zip(self.scores, returns, strict=True)]
         self.num_finished += 1
@@ -156,14 +148,11 @@ class Match:
     def _verdict(self, returns: Sequence[float]) -> str:
         if returns[0] == returns[1]:
             return "a draw"
-        winner = 0 if returns[0] > returns[1] else 1
-        if self._opponent is None:
-            return f"{self._names[winner]} wins"
-        return ("you win", "you lose")[winner]
+        return "you win" if returns[0] > returns[1] else "you lose"
 
     def _show(self, numbers: Sequence[float]) -> str:
         """Both sides' numbers; plus zero, as the sum of zeros may be minus zero."""
-        pairs = zip(self._names, numbers, strict=True)
+        pairs = zip(("you", "opponent"), numbers, strict=True)
         return ", ".join(f"{name} {number + 0.0:+g}" for name, number in pairs)
 
     def _count_games(self) -> str:
@@ -171,8 +160,6 @@ class Match:
 
     def _ask(self, state: pyspiel.State, player: int) -> int:
         """The action that a person chooses."""
-        if self._opponent is None and self._at_screen != player:
-            self._draw_curtain(player)
         offered = options(state)
         self._write(f"\n{view(state, player)}\n\nLegal actions:\n{list_options(offered)}")
         while True:
@@ -186,12 +173,6 @@ class Match:
                     return choose(offered, line)
                 except ValueError as error:
                     self._write(str(error))
-
-    def _draw_curtain(self, player: int) -> None:
-        """Hides one person's screen from the other."""
-        self._at_screen = player
-        self._write(f"{_CURTAIN}{'=' * _LINE_WIDTH}")
-        self._read(f"Player {player}, it is your turn. Press Enter when only you can see this. ")
 
     def draw(self, probabilities: Mapping[int, float]) -> int:
         """One of the keys, at random: what chance or the opponent does."""
@@ -291,31 +272,6 @@ def _fitting(offered: Sequence[Option], text: str) -> list[Option]:
         return same
     same = [option for option in offered if _words(option.name) == said]
     return same or [option for option in offered if f" {said} " in f" {_words(option.name)} "]
-
-
-def load_opponent(name: str, game: AnyGame, **options: Any) -> openspiel_policy.Policy | None:
-    """The opponent of a name.
-
-    Args:
-      name: "human", or what `registry.load_policy` knows: "uniform", a file that
-        `ArrayPolicy.save` wrote, "sepot:CHECKPOINT", "resolving:exact", and others.
-      game: the game to be played.
-      **options: as `registry.load_policy` takes them.
-
-    Returns:
-      The policy; None for a person.
-
-    Raises:
-      ValueError: if there is no such opponent for this game.
-    """
-    if name == "human":
-        return None
-    try:
-        return load_policy(name, game, **options)
-    except ValueError as error:
-        raise ValueError(
-            f"no opponent {name!r}: {error}; or play against uniform or human"
-        ) from error
 
 
 def check_readable(game: pyspiel.Game) -> None:

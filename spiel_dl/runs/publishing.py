@@ -1,16 +1,12 @@
 """Adds what a finished run has learned to a model zoo: the networks alone, small, and measured.
 
-Parameters are stored as float16 if that changes what they say by no more than `Tolerance` allows,
-else as float32. Both are measured: NashConv, or the trunk NashConv of particle networks, where the
-game is compiled; action probabilities and the critic's values at all decisions of some games of
-self-play; a particle network's values at the samples of the run's checkpoint. How strong the model
-is, is told by NashConv where there is one, and by matches against uniform play and, in Battleships
-and Goofspiel, a script.
+Parameters are stored as float16, and what is measured is what is stored: NashConv, or the trunk
+NashConv of particle networks, where the game is compiled; and matches against uniform play and, in
+Battleships and Goofspiel, a script.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Mapping
 from pathlib import Path
@@ -26,10 +22,9 @@ from spiel_dl.algorithms.exploitability import nash_conv
 from spiel_dl.algorithms.particle_search import ParticlePolicy
 from spiel_dl.games.battleships import BattleshipsRules
 from spiel_dl.learning import checkpoints
-from spiel_dl.learning.environments import self_play_of
 from spiel_dl.learning.learner import FILE_KIND
-from spiel_dl.learning.tree_environment import TreeEnvironment
 from spiel_dl.play import matches, presets, zoo
+from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.battleships_hunter import HunterPolicy
 from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.policies.small_policies import HighestActionPolicy, UniformPolicy
@@ -42,39 +37,11 @@ from spiel_dl.system.run_directory import CHECKPOINT_FILE, RunRecord, read_run, 
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.load import turn_based_game
 from spiel_dl.value_functions.particle import ParticleNetwork
-from spiel_dl.value_functions.particle_samples import join_samples, unpack_samples
 from spiel_dl.value_functions.training import NETWORK_FILE
 
 Arrays = dict[str, np.ndarray]
-_GAMES = 256
-_SAMPLES = 64
 _CRITIC = "critic.target_parameters"
 _OF_BLUEPRINT = ("algorithm", "num_steps", "config", "commit", "command")
-
-
-@dataclasses.dataclass(frozen=True)
-class Tolerance:
-    """By how much float16 may change what networks say.
-
-    Attributes:
-      nash_conv: largest change of NashConv, as a share of the utility range.
-      policy: largest total variation between action probabilities of a decision.
-      values: largest change of a critic's or particle network's value, as a share of the utility
-        range.
-    """
-
-    nash_conv: float = 1e-3
-    policy: float = 0.01
-    values: float = 0.01
-
-    def __post_init__(self) -> None:
-        for name, value in dataclasses.asdict(self).items():
-            if not value >= 0:
-                raise ValueError(f"{name}={value} must not be negative")
-
-    def allows(self, changes: Mapping[str, float]) -> bool:
-        """Whether changes of these names are small enough."""
-        return all(change <= getattr(self, name) for name, change in changes.items())
 
 
 def publish(
@@ -82,7 +49,6 @@ def publish(
     folder: Path,
     name: str | None = None,
     *,
-    tolerance: Tolerance | None = None,
     num_games: int = 1000,
     seed: int = 0,
 ) -> tuple[str, zoo.Model]:
@@ -92,7 +58,6 @@ def publish(
       run: a run directory of `learner_run.run_learner`.
       folder: the zoo.
       name: ALGORITHM:NAME, or NAME alone; None: the preset with the run's game.
-      tolerance: by how much float16 may change what the networks say; None: the defaults.
       num_games: games of each match, an even number; 0: none is played.
       seed: of all games.
 
@@ -109,26 +74,17 @@ def publish(
         matches.parts_of(num_games)  # raises if it is no such number, before what takes minutes
     record = read_run(run)
     arrays, header = tensor_files.load(run / CHECKPOINT_FILE)
-    trained = _trained(run, arrays, header, seed)
+    trained = _trained(run, arrays, header)
     num_steps = _num_steps(arrays, header)
     _check_finished(run, num_steps, record)
     blueprint = _of_blueprint(record.config.get("blueprint"))
     whole_name = _whole_name(name, header, (blueprint or header)["algorithm"])
-    half = {n: a.astype(np.float16).astype(np.float32) for n, a in trained.arrays.items()}
-    exact, rounded = trained.strength(trained.arrays), trained.strength(half)
-    changes = trained.changes(half)
-    if exact:
-        changes["nash_conv"] = abs(rounded[0] - exact[0]) / trained.utility_range
-    is_half = (tolerance or Tolerance()).allows(changes)
-    stored = half if is_half else trained.arrays
-    measured: dict[str, Any] = {"changes_by_float16": changes}
-    if exact:
-        measured |= {trained.metric: (rounded if is_half else exact)[0]}
-        measured |= {f"{trained.metric}_of_float32": exact[0]}
+    stored = {n: a.astype(np.float16) for n, a in trained.arrays.items()}
+    restored = {n: a.astype(np.float32) for n, a in stored.items()}
+    measured: dict[str, Any] = dict(trained.strength(restored))
     if num_games:
         for name, opponent in _opponents(turn_based_game(trained.game)).items():
-            measured[f"against_{name}"] = _match(trained, stored, opponent, num_games, seed)
-    dtype = np.float16 if is_half else np.float32
+            measured[f"against_{name}"] = _match(trained, restored, opponent, num_games, seed)
     file = f"{slug(whole_name)}.safetensors"
     model = zoo.Model(
         file=file,
@@ -139,13 +95,11 @@ def publish(
         critic=header.get("critic"),
         num_steps=num_steps,
         **_origin(record),
-        dtype=np.dtype(dtype).name,
+        dtype="float16",
         measured=measured,
         blueprint=blueprint,
     )
-    tensor_files.save(
-        folder / file, {n: a.astype(dtype) for n, a in stored.items()}, trained.header
-    )
+    tensor_files.save(folder / file, stored, trained.header)
     write_json(folder / model.curve, {"metrics": record.metrics})
     zoo.add(whole_name, model, folder)
     return whole_name, model
@@ -237,12 +191,12 @@ def _match(
 
 
 def _trained(
-    run: Path, arrays: Arrays, header: dict[str, Any], seed: int
+    run: Path, arrays: Arrays, header: dict[str, Any]
 ) -> _PolicyNetworks | _ParticleNetwork:
     if header.get("kind") == FILE_KIND:
-        return _PolicyNetworks(run, header, seed)
+        return _PolicyNetworks(run, header)
     if header.get("kind") == particle_self_play.FILE_KIND:
-        return _ParticleNetwork(run, arrays, header)
+        return _ParticleNetwork(run, header)
     raise ValueError(f"{run} holds no run of a learner; give one of run/train.py")
 
 
@@ -253,13 +207,9 @@ class _PolicyNetworks:
       game: the game string.
       arrays: its parameters, float32.
       header: of the file.
-      metric: what `strength` measures.
-      utility_range: of the game.
     """
 
-    metric = "nash_conv"
-
-    def __init__(self, run: Path, header: dict[str, Any], seed: int):
+    def __init__(self, run: Path, header: dict[str, Any]):
         blueprint = checkpoints.load_blueprint(run)
         if not isinstance(blueprint, NetworkPolicy):
             raise ValueError(
@@ -270,16 +220,11 @@ class _PolicyNetworks:
         described = {**header["policy"], "array": "parameters", "row": None}
         names = ("kind", "algorithm", "game", "config", "num_steps")
         self.header = {name: header[name] for name in names} | {"policy": described}
-        self._critic = checkpoints.load(run).critic if "critic" in header else None
-        if self._critic is not None:
-            self.arrays[_CRITIC] = self._critic.parameters.numpy()
+        if "critic" in header:
+            self.arrays[_CRITIC] = checkpoints.load(run).critic.parameters.numpy()
             self.header["critic"] = header["critic"]
-        known = blueprint.game
-        self.utility_range = known.max_utility() - known.min_utility()
         largest = header["config"].get("max_tree_histories", 0)
-        self._self_play = self_play_of(known, _GAMES, seed=seed, max_tree_histories=largest)
-        if self._critic is not None:
-            self._self_play.source.record_histories()
+        self._tree = learner_run.compiled(blueprint.game, largest) if largest else None
 
     def policy(self, arrays: Arrays) -> NetworkPolicy:
         """A policy with these parameters."""
@@ -287,51 +232,23 @@ class _PolicyNetworks:
         own = self._blueprint
         return NetworkPolicy(own.game, own.network, parameters, own.fine_tuning, own.value_unit)
 
-    def strength(self, arrays: Arrays) -> list[float]:
+    def strength(self, arrays: Arrays) -> dict[str, float]:
         """NashConv or the like with these parameters, if the game is compiled."""
-        environment, policy = self._self_play.environment, self.policy(arrays)
-        if not isinstance(environment, TreeEnvironment):
-            return []
-        found = environment.tabulate(policy.network, policy.parameters, policy.fine_tuning)
-        return [nash_conv(environment.tree, found)]
-
-    @torch.no_grad()
-    def changes(self, arrays: Arrays) -> dict[str, float]:
-        """By how much these parameters say something else, as `Tolerance` names it."""
-        played = self._self_play.play(self._blueprint.act)
-        seen = played.seen.at_moves(played.seen.rows)[played.valid]
-        legal = played.legal[played.valid]
-        before, after = (
-            policy.act(seen, legal) for policy in (self._blueprint, self.policy(arrays))
-        )
-        changes = {"policy": float((before - after).abs().sum(dim=1).max()) / 2}
-        if self._critic is not None:
-            assert played.histories is not None
-            histories = played.histories.at_moves(played.histories.rows)[played.valid]
-            network = self._critic.network
-            values = [
-                network.values(torch.from_numpy(each[_CRITIC]), histories)
-                for each in (self.arrays, arrays)
-            ]
-            changes["values"] = float((values[0] - values[1]).abs().max()) / self.utility_range
-        return changes
+        if self._tree is None:
+            return {}
+        found = ArrayPolicy.from_policy(self._tree, self.policy(arrays))
+        return {"nash_conv": nash_conv(self._tree, found)}
 
 
 class _ParticleNetwork:
     """A particle network, as `_PolicyNetworks` is one."""
 
-    metric = "trunk_nash_conv"
-
-    def __init__(self, run: Path, arrays: Arrays, header: dict[str, Any]):
+    def __init__(self, run: Path, header: dict[str, Any]):
         self._network = ParticleNetwork.load(run / NETWORK_FILE)
         self._config, self.game = header["config"], header["game"]
         self._depth_limit = DepthLimit.parse(header["depth_limit"])
-        buffer = particle_self_play.BUFFER
-        packed = {n.removeprefix(buffer): a for n, a in arrays.items() if n.startswith(buffer)}
-        self._samples = unpack_samples(packed)[-_SAMPLES:]
         self.arrays, self.header = self._network.parameter_arrays(), self._network.header()
         game = turn_based_game(self.game)
-        self.utility_range = game.max_utility() - game.min_utility()
         self._tree = learner_run.compiled(game, self._config["max_tree_histories"])
 
     def policy(self, arrays: Arrays) -> ParticlePolicy:
@@ -342,18 +259,9 @@ class _ParticleNetwork:
             self.game, self._network, self._depth_limit, budget=budget, effort=effort
         )
 
-    def strength(self, arrays: Arrays) -> list[float]:
+    def strength(self, arrays: Arrays) -> dict[str, float]:
         if self._tree is None:
-            return []
+            return {}
         self._network.load_parameters(arrays)
         found = learner_run.measure_network(self._tree, self._network, self._depth_limit)
-        return [found[self.metric]]
-
-    @torch.no_grad()
-    def changes(self, arrays: Arrays) -> dict[str, float]:
-        inputs, _, weights = join_samples(self._samples)
-        values = []
-        for each in (self.arrays, arrays):
-            self._network.load_parameters(each)
-            values.append(self._network.module(inputs)[weights > 0])
-        return {"values": float((values[0] - values[1]).abs().max()) / self.utility_range}
+        return {"trunk_nash_conv": found["trunk_nash_conv"]}

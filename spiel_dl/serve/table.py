@@ -158,7 +158,8 @@ def see(place: Place, at: int | None = None) -> dict[str, Any]:
         "at": at,
         "count": len(all_moments),
         "turns": [whose for _, whose in all_moments],
-        "text": _plain(terminal.view(state, place.seat)),
+        # The page says elsewhere who the person is.
+        "text": _plain(terminal.view(state, place.seat).partition("\n")[2]),
         "picture": _picture(state, place.seat, [option.action for option in offered]),
         "actions": [{"id": option.action, "name": option.name} for option in offered],
         "turn": turn,

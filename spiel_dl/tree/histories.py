@@ -216,7 +216,7 @@ def check_index(name: str, index: int, count: int) -> None:
 
 def check_player(player: int) -> None:
     """Raises a ValueError if `player` is not 0 or 1."""
-    if not isinstance(player, int | np.integer) or player is True or player not in (0, 1):
+    if not isinstance(player, int | np.integer) or isinstance(player, bool) or player not in (0, 1):
         raise ValueError(f"player={player!r} must be 0 or 1, an integer")
 
 

@@ -47,7 +47,7 @@ def test_kuhn_poker_by_hand() -> None:
     assert bet.range_mass == pytest.approx((3 / 2, 3))
     # Player 0 with the king has bet: two deals of 1/6 each; it wins 1 or 2.
     king = bet.infosets[0][2]
-    assert king.string == king.own == "2b"
+    assert (king.string, king.own) == ("2b", "K")
     assert (king.range, king.actions) == (0.5, ())
     assert king.opponent_reach == pytest.approx(1 / 3)
     assert king.cfv == pytest.approx(1 / 3 * 3 / 2)

@@ -6,8 +6,7 @@ import pytest
 from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.play import terminal as play
-from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.tree import GameTree
+from spiel_dl.play.registry import load_policy
 from spiel_dl.tree.from_openspiel import load_turn_based
 
 LEDUC = "python_leduc"
@@ -30,10 +29,8 @@ class Always(openspiel_policy.Policy):
 
 def make_match(game_string, lines, opponent="uniform", **settings):
     game = load_turn_based(game_string)
-    if isinstance(opponent, int):
-        policy = Always(game, opponent)
-    else:
-        policy = play.load_opponent(opponent, game)
+    is_number = isinstance(opponent, int)
+    policy = Always(game, opponent) if is_number else load_policy(opponent, game)
     return TypedMatch(game, policy, io.StringIO("".join(lines)), **settings)
 
 
@@ -112,23 +109,6 @@ def test_what_player_0_has_bid_is_not_shown_to_player_1(game_string):
     game = load_turn_based(game_string)
     texts = {play.view(state_after(game, [bid]), 1) for bid in (0, 1, 2)}
     assert len(texts) == 1
-
-
-def test_two_people_share_the_keyboard():
-    # Enter, a bid, and so on; the last round is played for them.
-    match = make_match(GOOFSPIEL, ["\n", "3\n", "\n", "1\n", "\n", "2\n", "\n", "2\n"], "human")
-    match.play()
-    text = transcript(match)
-    assert match.scores == [1, -1]
-    assert "Result: player 0 wins (player 0 +1, player 1 -1)." in text
-    screens = text.split("Press Enter")[1:]
-    assert len(screens) == 4
-    for number, shown in enumerate(screens):
-        assert f"You are player {number % 2}." in shown
-        assert f"You are player {1 - number % 2}." not in shown
-    assert text.count(play._CURTAIN) == 4
-    ending = text.partition("--- The game is over. ---")[2]
-    assert "hand" not in ending  # both look at the screen now
 
 
 @pytest.mark.parametrize(
@@ -241,25 +221,6 @@ def test_views_of_other_games_hide_what_the_player_does_not_know(game_string):
             hidden += screens[known][1] != str(state)
         stack += [state.child(action) for action in state.legal_actions()]
     assert hidden
-
-
-def test_opponents_are_random_people_or_policy_files(tmp_path):
-    game = load_turn_based("kuhn_poker")
-    assert play.load_opponent("human", game) is None
-    state = state_after(game, [0, 1])
-    assert play.load_opponent("uniform", game).action_probabilities(state) == {0: 0.5, 1: 0.5}
-    tree = GameTree.from_game(game)
-    strategies = [treeplex.uniform_strategy() for treeplex in tree.treeplexes]
-    # Player 1's sequences: the empty one, then (pass, bet) for each of its infosets: always bets.
-    strategies[1][1:] = [0.0, 1.0] * tree.num_infosets(1)
-    path = tmp_path / "policy.safetensors"
-    ArrayPolicy(tree, tuple(strategies)).save(path)
-    policy = play.load_opponent(str(path), game)
-    assert policy.action_probabilities(state_after(game, [0, 1, 0])) == {0: 0.0, 1: 1.0}
-    with pytest.raises(ValueError, match=r"policy of kuhn_poker\(\), not of leduc_poker\(\)"):
-        play.load_opponent(str(path), load_turn_based("leduc_poker"))
-    with pytest.raises(ValueError, match=r"no opponent 'nobody'.*against uniform or human"):
-        play.load_opponent("nobody", game)
 
 
 def test_wrong_settings_are_refused():

@@ -105,7 +105,7 @@ FLAGS = [
 
 POLICIES = [
     Bad(f"{PLAY} --opponent=resolving:nowhere", "cannot read the file nowhere: No such file"),
-    Bad(f"{PLAY} --opponent=rnad:nowhere", "rnad:leduc; or play against uniform or human"),
+    Bad(f"{PLAY} --opponent=rnad:nowhere", "rnad:leduc"),
     Bad(
         f"{PLAY} --opponent=torn_policy.safetensors",
         "torn_policy.safetensors was not written by this package",
