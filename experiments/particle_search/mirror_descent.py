@@ -18,19 +18,21 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
 import torch
 
 from experiments import experiment
 from experiments.experiment import Experiment, Row
+from experiments.particle_search.steps import (
+    exact_values,
+    gain,
+    plans_of,
+    searched_values,
+    stepped_everywhere,
+)
 from experiments.particle_search.study import compiled
 from experiments.settings import as_json, check_least
 from experiments.verdicts import Judgement, Tables, verdict
-from spiel_dl.algorithms.mirror_descent_search import (
-    MirrorDescentConfig,
-    MirrorDescentPolicy,
-    stepped,
-)
+from spiel_dl.algorithms.mirror_descent_search import MirrorDescentConfig
 from spiel_dl.algorithms.mmd import MMDSolver
 from spiel_dl.algorithms.rnad import RNaDSolver
 from spiel_dl.learning import checkpoints
@@ -40,17 +42,9 @@ from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.runs.workspace import file_name
-from spiel_dl.solvers.best_response import (
-    FixedStrategy,
-    best_response,
-    evaluate,
-    expected_value,
-    realization_plan,
-)
+from spiel_dl.solvers.best_response import evaluate
 from spiel_dl.system.run_directory import CHECKPOINT_FILE
-from spiel_dl.tree.game_tree import GameTree
 
-Pair = tuple[np.ndarray, np.ndarray]
 TO_THE_END = 0
 EXACT = -1
 """In the place of a depth: exact action values of the network's policy."""
@@ -138,18 +132,21 @@ def sweep(case: Case) -> list[dict[str, Any]]:
     tree, settings = compiled(case.game), case.settings
     network = trained(case)
     table = ArrayPolicy.from_policy(tree, network)
-    before = evaluate(tree.sequence_form, _plans(tree, table.strategies)).exploitability
+    before = evaluate(tree.sequence_form, plans_of(tree, table.strategies)).exploitability
     rows = []
     for depth in (*settings.depths, EXACT):
         start = time.process_time()
         if depth == EXACT:
             values = exact_values(tree, table.strategies)
         else:
-            values = searched_values(tree, network, settings, depth)
+            config = MirrorDescentConfig(
+                depth=depth or None, num_rollouts=settings.num_rollouts, budget=settings.budget
+            )
+            values = searched_values(tree, network, config)
         seconds = time.process_time() - start
         for stepsize, temperature in itertools.product(settings.stepsizes, settings.temperatures):
             after = stepped_everywhere(tree, table.strategies, values, stepsize, temperature)
-            exploitability = evaluate(tree.sequence_form, _plans(tree, after)).exploitability
+            exploitability = evaluate(tree.sequence_form, plans_of(tree, after)).exploitability
             rows.append(
                 {
                     "depth": depth,
@@ -157,7 +154,7 @@ def sweep(case: Case) -> list[dict[str, Any]]:
                     "temperature": temperature,
                     "before": before,
                     "after": exploitability,
-                    "gain": _gain(tree, after, table.strategies),
+                    "gain": gain(tree, after, table.strategies),
                     "seconds": seconds / sum(tree.num_infosets(player) for player in (0, 1)),
                 }
             )
@@ -179,67 +176,6 @@ def trained(case: Case) -> NetworkPolicy:
     return network
 
 
-def searched_values(tree: GameTree, network: NetworkPolicy, settings: Settings, depth: int) -> Pair:
-    """What the search says that each action is worth, in utility ranges: float64 [S_p] each."""
-    config = MirrorDescentConfig(
-        depth=depth or None, num_rollouts=settings.num_rollouts, budget=settings.budget
-    )
-    policy = MirrorDescentPolicy(tree.game, network, config)
-    found = []
-    for player, treeplex in enumerate(tree.treeplexes):
-        values = np.zeros(treeplex.num_sequences)
-        for infoset in np.flatnonzero(treeplex.num_actions > 1).tolist():
-            state = tree.state(int(tree.first_history[player][infoset]))
-            values[treeplex.sequences(infoset)] = policy.found(state).values
-        found.append(values)
-    return found[0], found[1]
-
-
-def exact_values(tree: GameTree, strategies: Pair) -> Pair:
-    """The same, exactly; 0 where the opponent never comes."""
-    found = []
-    for player, treeplex in enumerate(tree.treeplexes):
-        plan = realization_plan(tree.treeplexes[1 - player], strategies[1 - player])
-        everywhere = FixedStrategy(np.ones(treeplex.num_infosets, np.bool_), strategies[player])
-        cfv = best_response(tree.sequence_form, player, plan, fixed=everywhere).cfv
-        own = np.flatnonzero(tree.player == player)
-        reach = plan[tree.sequence[1 - player, own]] * tree.chance_reach[own]
-        of_infoset = np.bincount(tree.infoset[own], reach, treeplex.num_infosets)
-        values = np.zeros(treeplex.num_sequences)
-        first = treeplex.num_root_sequences
-        weight = of_infoset[treeplex.infoset_of_sequence[first:]]
-        np.divide(cfv[first:], weight, out=values[first:], where=weight > 0)
-        found.append(values / tree.utility_range)
-    return found[0], found[1]
-
-
-def stepped_everywhere(
-    tree: GameTree, strategies: Pair, values: Pair, stepsize: float, temperature: float
-) -> Pair:
-    """Both players' strategies after one step in all infosets: float64 [S_p] each."""
-    found = []
-    for treeplex, strategy, worth in zip(tree.treeplexes, strategies, values, strict=True):
-        after = strategy.copy()
-        for infoset in np.flatnonzero(treeplex.num_actions > 1).tolist():
-            own = treeplex.sequences(infoset)
-            after[own] = stepped(strategy[own], worth[own], stepsize, temperature)
-        found.append(after)
-    return found[0], found[1]
-
-
-def _plans(tree: GameTree, strategies: Pair) -> Pair:
-    first, second = map(realization_plan, tree.treeplexes, strategies)
-    return first, second
-
-
-def _gain(tree: GameTree, after: Pair, before: Pair) -> float:
-    """What search earns against the network, mean of both seats, in utility ranges."""
-    searched, network = _plans(tree, after), _plans(tree, before)
-    as_first = expected_value(tree.sequence_form, (searched[0], network[1]))
-    as_second = -expected_value(tree.sequence_form, (network[0], searched[1]))
-    return (as_first + as_second) / 2 / tree.utility_range
-
-
 def _compute(study: Study) -> list[dict[str, Any]]:
     settings = study.settings
     cases = [Case(*each, settings) for each in itertools.product(settings.games, settings.learners)]
@@ -258,7 +194,7 @@ def _compute(study: Study) -> list[dict[str, Any]]:
 
 
 _SETTING = ("depth", "stepsize", "temperature")
-_JUDGED, _CHOSEN_BY, _ALL = "Judged", "All settings", "By network"
+_JUDGED, _CHOSEN_BY = "Judged", "All settings"
 
 
 def _of(rows: Sequence[Mapping[str, Any]], **wanted: Any) -> list[Mapping[str, Any]]:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from experiments.experiment import run
-from experiments.particle_search import mirror_descent
+from experiments.particle_search import mirror_descent, steps
 from experiments.particle_search.mirror_descent import EXACT, SWEEP, Settings, Study
 from experiments.particle_search.study import compiled
 from spiel_dl.algorithms.exploitability import exploitability
@@ -50,15 +50,15 @@ def test_reports_are_written(tmp_path):
 def test_exact_values_and_steps():
     tree = compiled(GAME)
     table = load_array_policy("cfr:5", tree)
-    values = mirror_descent.exact_values(tree, table.strategies)
-    value = expected_value(tree.sequence_form, mirror_descent._plans(tree, table.strategies))
+    values = steps.exact_values(tree, table.strategies)
+    value = expected_value(tree.sequence_form, steps.plans_of(tree, table.strategies))
     [first] = np.flatnonzero(tree.treeplexes[0].parent_sequence == 0)
     own = tree.treeplexes[0].sequences(int(first))
     told = table.strategies[0][own] @ values[0][own] * tree.utility_range
     assert told == pytest.approx(value), "by the first player's first decision, all is worth that"
     # So small a step keeps what it earns to the first order, which is never less than nothing.
-    after = mirror_descent.stepped_everywhere(tree, table.strategies, values, 1e-3, 0.0)
-    assert mirror_descent._gain(tree, after, table.strategies) > 0
+    after = steps.stepped_everywhere(tree, table.strategies, values, 1e-3, 0.0)
+    assert steps.gain(tree, after, table.strategies) > 0
     assert exploitability(tree, ArrayPolicy(tree, after)) == pytest.approx(
         exploitability(tree, table), abs=1e-2
     )
