@@ -191,9 +191,13 @@ def _weigh_placements(constants: _Constants, board: np.ndarray, planes: np.ndarr
     for place in range(len(constants.lines)):
         line, meets, fits = constants.lines[place], 0, True
         for tile in line:
-            if tile >= 0:
-                meets += board[tile] == HIT
-                fits &= board[tile] == NOTHING or board[tile] == HIT
+            if tile < 0:
+                break
+            if board[tile] == HIT:
+                meets += 1
+            elif board[tile] != NOTHING:
+                fits = False
+                break
         if fits:
             for tile in line:
                 if tile >= 0 and board[tile] == NOTHING:

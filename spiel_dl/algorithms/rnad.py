@@ -46,6 +46,7 @@ from spiel_dl.learning.neurd import neurd_gradient
 from spiel_dl.learning.self_play_learner import SelfPlayLearner
 from spiel_dl.learning.sources import Trajectories
 from spiel_dl.learning.vtrace import Targets, v_trace
+from spiel_dl.networks.sparse_rows import Inputs
 from spiel_dl.policies.policy_network import MaskedPolicy, as_mask
 
 
@@ -162,7 +163,7 @@ class RNaDSolver(SelfPlayLearner):
         logits, value = outputs[..., :-1], outputs[..., -1]
         mask = as_mask(trajectories.legal)
         current = MaskedPolicy.of(logits, mask)
-        targets = self._targets(trajectories, current, mask)
+        targets = self._targets(trajectories, said.inputs, current, mask)
         weight = _decision_weights(trajectories)
         pull = neurd_gradient(
             logits,
@@ -184,18 +185,22 @@ class RNaDSolver(SelfPlayLearner):
         ]
 
     def _targets(
-        self, trajectories: Trajectories, current: MaskedPolicy, mask: torch.Tensor
+        self,
+        trajectories: Trajectories,
+        shown: Inputs,
+        current: MaskedPolicy,
+        mask: torch.Tensor,
     ) -> Targets:
         """Steps 2 and 3 of the module's docstring."""
         eta, c_bar, policy = self.config.eta, self.config.c_bar, current.policy
-        log_ratio = current.log_policy - self._log_regularization_policy(trajectories, mask)
+        log_ratio = current.log_policy - self._log_regularization_policy(trajectories, shown, mask)
         values = self._history_values(trajectories)
         if values is not None:
             cost = eta * (policy * log_ratio).sum(dim=-1)
             found = self._history_targets(values, trajectories, policy, cost, c_bar=c_bar)
             return Targets(found.value, found.action_value - eta * log_ratio)
         return v_trace(
-            value=self.target_value(trajectories.seen),
+            value=self.target_value(trajectories.seen, shown),
             policy=policy,
             log_ratio=log_ratio,
             trajectories=trajectories,
@@ -206,7 +211,7 @@ class RNaDSolver(SelfPlayLearner):
         )
 
     def _log_regularization_policy(
-        self, trajectories: Trajectories, mask: torch.Tensor
+        self, trajectories: Trajectories, shown: Inputs, mask: torch.Tensor
     ) -> torch.Tensor:
         """What the regularisation policy, between the two last ones, says: float32 [T, B, A]."""
         # In the second half of a period the one before has no share; a graph cannot leave it out.
@@ -215,7 +220,9 @@ class RNaDSolver(SelfPlayLearner):
         last, *before = (
             # Taken to a power, and normalised.
             MaskedPolicy.of(self._now["sharpness"] * logits, mask).log_policy
-            for logits in self.regularization_logits(trajectories, 1 if is_last_alone else 2)
+            for logits in self.regularization_logits(
+                trajectories.seen, shown, 1 if is_last_alone else 2
+            )
         )
         return before[0].lerp(last, self._now["share"]) if before else last
 

@@ -15,7 +15,7 @@ import torch
 
 from spiel_dl.learning import history_features
 from spiel_dl.learning.critics import Critic
-from spiel_dl.networks.perceptron import Perceptron
+from spiel_dl.networks.perceptron import Layer, Perceptron, evaluate
 from spiel_dl.policies.sight import Sight
 from spiel_dl.tree.compiled_tree import CompiledTree
 from spiel_dl.tree.from_openspiel import is_same_game
@@ -120,16 +120,15 @@ class NetworkCritic(Critic):
         self._check(tree, histories)
         num_values = self.network.num_transformations
         found = np.empty((len(histories), num_values), np.float32)
-        (bias, weight), *middle, (last_bias, last_weight) = self.network.split_layers(
-            self.parameters
-        )
+        first, *middle, last = self.network.split_layers(self.parameters)
         own = slice(player * num_values, (player + 1) * num_values)
-        later = [*middle, (last_bias[:, own], last_weight[:, own])]
-        sums = history_features.weighted_sums(tree, histories, weight, bias, self.network.sight)
+        later = [*middle, Layer.of(last.both[:, own].contiguous())]
+        sums = history_features.weighted_sums(
+            tree, histories, first.weight, first.bias, self.network.sight
+        )
         for start in range(0, len(histories), _BATCH):
             units = sums(slice(start, start + _BATCH))
-            for each_bias, each_weight in later:
-                units = torch.addmm(each_bias, units.relu_(), each_weight)
+            units = evaluate(later, units.relu_())
             found[start : start + _BATCH] = self.network.squashed(units).cpu().numpy()
         return found
 

@@ -113,13 +113,15 @@ class PolicyGradientLearner(SelfPlayLearner):
         mask = as_mask(trajectories.legal)
         magnets = [
             MaskedPolicy.of(logits, mask).log_policy
-            for logits in self.regularization_logits(trajectories, self.num_regularization_policies)
+            for logits in self.regularization_logits(
+                seen, said.inputs, self.num_regularization_policies
+            )
         ]
         weight = trajectories.valid / trajectories.valid.sum().clamp(min=1)
         reported = []
         for epoch in range(self.config.num_epochs):
             if epoch:
-                said = self.network.answer(self.parameters, seen.rows)
+                said = self.network.answer(self.parameters, said.inputs)
             outputs = seen.at_moves(said.outputs)
             current = MaskedPolicy.of(outputs[..., :-1], mask)
             losses, slope = self.policy_loss(current, trajectories, advantage, magnets)

@@ -16,7 +16,8 @@ import torch
 
 from spiel_dl.games.environments import keep_freed_memory
 from spiel_dl.learning.sources import Source, Trajectories
-from spiel_dl.networks.perceptron import Answer, Layers, evaluate
+from spiel_dl.networks.perceptron import Answer, Layer, evaluate
+from spiel_dl.networks.sparse_rows import listed
 from spiel_dl.policies.policy_network import PolicyNetwork, policy_of
 
 ActingPolicy = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
@@ -43,7 +44,7 @@ class ActingNetwork:
     said: list[list[torch.Tensor]] | None = None
 
     @functools.cached_property
-    def _layers(self) -> Layers:
+    def _layers(self) -> list[Layer]:
         return self.network.padded_layers(self.parameters.detach())
 
     def __call__(self, observation: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
@@ -60,7 +61,7 @@ class ActingNetwork:
         assert self.said is not None
         outputs, *units = map(torch.cat, zip(*self.said, strict=True))
         outputs = outputs[:, : self.network.sizes[-1]]
-        return Answer(outputs, self.network, self.parameters, inputs, units)
+        return Answer(outputs, self.network, self.parameters, listed(inputs), units)
 
 
 def explored(policy: torch.Tensor, legal: torch.Tensor, exploration: float) -> torch.Tensor:

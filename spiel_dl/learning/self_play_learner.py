@@ -23,6 +23,7 @@ from spiel_dl.learning.sources import Seen, Trajectories
 from spiel_dl.learning.transformations import PolicyTransformations
 from spiel_dl.learning.tree_environment import TreeEnvironment
 from spiel_dl.networks.perceptron import Answer
+from spiel_dl.networks.sparse_rows import Inputs
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.network_policy import FineTuning, NetworkPolicy
 from spiel_dl.policies.policy_network import PolicyNetwork, policy_of
@@ -196,23 +197,32 @@ class SelfPlayLearner(BatchLearner):
         self._fixed[1] = self._fixed[_TARGET]
         self._renew_tables()
 
-    def target_value(self, seen: Seen) -> torch.Tensor:
-        """The target network's values of what was seen, in units of `utility_scale`: [T, B]."""
-        return seen.at_moves(self.network.values(self._fixed[_TARGET], seen.rows))
+    def target_value(self, seen: Seen, shown: Inputs) -> torch.Tensor:
+        """The target network's values, in units of `utility_scale`: [T, B].
+
+        Args:
+          seen: what was seen.
+          shown: its rows, as the network was shown them.
+        """
+        return seen.at_moves(self.network.values(self._fixed[_TARGET], shown))
 
     def regularization_logits(
-        self, trajectories: Trajectories, num_newest: int
+        self, seen: Seen, shown: Inputs, num_newest: int
     ) -> list[torch.Tensor]:
         """What the K newest regularisation policies say of all moves: float32 [T, B, A] each.
 
         The newest is the first one. Logits of illegal actions are without meaning.
+
+        Args:
+          seen: what was seen.
+          shown: its rows, as the network was shown them.
+          num_newest: K.
         """
-        seen = trajectories.seen
         if self._logit_tables is not None and seen.number is not None:
             tables = self._logit_tables[:num_newest]
             return [seen.at_moves(table.index_select(0, seen.number)) for table in tables]
         networks = self._fixed[1 : num_newest + 1]
-        outputs = [self.network.outputs(network, seen.rows) for network in networks]
+        outputs = [self.network.outputs(network, shown) for network in networks]
         return [seen.at_moves(x[:, :-1]) for x in outputs]
 
     def _tabulate(self) -> torch.Tensor | None:

@@ -13,17 +13,34 @@ from typing import NamedTuple
 
 import torch
 
+from spiel_dl.networks.sparse_rows import CPU_BLOCK, Inputs, SparseRows, listed
+
 # Untrained policies are then nearly uniform, untrained values small.
 _OUTPUT_SCALE = 0.1
-# So many rows are multiplied at a time: on a GPU because products over more rows may ask its
-# library for memory, which must not happen while a CUDA graph is captured; on a CPU what comes out
-# of all layers then stays in the cache.
-_BLOCK, _CPU_BLOCK = 2**16, 512
+# So many rows are multiplied at a time on a GPU: products over more rows may ask its library for
+# memory, which must not happen while a CUDA graph is captured.
+_BLOCK = 2**16
 # Products of so many columns at a time are several times as fast as those of a few less.
 _COLUMNS = 16
 
-Layers = list[tuple[torch.Tensor, torch.Tensor]]
-"""Each layer's biases, float32 [1, outputs], and weights, [inputs, outputs]."""
+
+class Layer(NamedTuple):
+    """A layer's parameters.
+
+    Attributes:
+      bias: float32 [1, outputs].
+      weight: float32 [inputs, outputs].
+      both: the weights, and below them the biases: float32 [inputs + 1, outputs].
+    """
+
+    bias: torch.Tensor
+    weight: torch.Tensor
+    both: torch.Tensor
+
+    @staticmethod
+    def of(both: torch.Tensor) -> Layer:
+        """The layer of its weights and biases."""
+        return Layer(both[-1:], both[:-1], both)
 
 
 class Perceptron(abc.ABC):
@@ -53,12 +70,12 @@ class Perceptron(abc.ABC):
         pieces[-2] *= _OUTPUT_SCALE
         return torch.cat(pieces)
 
-    def outputs(self, parameters: torch.Tensor, inputs: torch.Tensor) -> torch.Tensor:
+    def outputs(self, parameters: torch.Tensor, inputs: Inputs) -> torch.Tensor:
         """What the last layer says; its derivatives are those of `answer`.
 
         Args:
           parameters: float32 [P], or [K, P] of K networks.
-          inputs: float32 [N, inputs].
+          inputs: float32 [N, inputs], as they are or listed.
 
         Returns:
           Float32 [N, outputs], or [K, N, outputs].
@@ -68,38 +85,34 @@ class Perceptron(abc.ABC):
             return torch.stack([self.outputs(row, inputs) for row in parameters])
         return evaluate(self.padded_layers(parameters), inputs)[:, : self.sizes[-1]]
 
-    def answer(self, parameters: torch.Tensor, inputs: torch.Tensor) -> Answer:
+    def answer(self, parameters: torch.Tensor, inputs: Inputs) -> Answer:
         """The same with what a gradient depends on.
 
         Args:
           parameters: float32 [P]; the gradient is that of what they are when it is asked for.
-          inputs: float32 [N, inputs].
+          inputs: float32 [N, inputs]; they are listed if that saves time.
         """
         parameters = parameters.detach()
+        inputs = listed(inputs) if isinstance(inputs, torch.Tensor) else inputs
         units: list[torch.Tensor] = []
         outputs = evaluate(self.padded_layers(parameters), inputs, units)[:, : self.sizes[-1]]
         return Answer(outputs, self, parameters, inputs, units)
 
-    def padded_layers(self, parameters: torch.Tensor) -> Layers:
+    def padded_layers(self, parameters: torch.Tensor) -> list[Layer]:
         """The layers to `evaluate`: the last one says zeros, too, so that it is multiplied fast."""
         *layers, last = self.split_layers(parameters)
         missing = -self.sizes[-1] % _COLUMNS
-        bias, weight = (torch.nn.functional.pad(x, (0, missing)) for x in last)
-        return [*layers, (bias, weight)]
+        return [*layers, Layer.of(torch.nn.functional.pad(last.both, (0, missing)))]
 
-    def split_layers(self, parameters: torch.Tensor) -> Layers:
+    def split_layers(self, parameters: torch.Tensor) -> list[Layer]:
         """The layers of parameters, float32 [P]."""
-        pieces = parameters.split(self._lengths())
-        shapes = itertools.pairwise(self.sizes)
-        return [
-            (bias.unsqueeze(0), weight.view(shape))
-            for weight, bias, shape in zip(pieces[::2], pieces[1::2], shapes, strict=True)
-        ]
+        pieces = zip(parameters.split(self._lengths()), self.sizes[1:], strict=True)
+        return [Layer.of(piece.view(-1, outputs)) for piece, outputs in pieces]
 
     def _lengths(self) -> list[int]:
-        """The lengths of the weights and biases of all layers, in turn."""
+        """The lengths of the layers, each with its biases behind its weights."""
         pairs = itertools.pairwise(self.sizes)
-        return [length for inputs, outputs in pairs for length in (inputs * outputs, outputs)]
+        return [(inputs + 1) * outputs for inputs, outputs in pairs]
 
 
 class Answer(NamedTuple):
@@ -109,80 +122,82 @@ class Answer(NamedTuple):
       outputs: float32 [N, outputs].
       network: the network.
       parameters: float32 [P], its parameters.
-      inputs: float32 [N, inputs].
+      inputs: float32 [N, inputs], as they are or listed.
       units: what came out of each hidden layer, float32 [N, units].
     """
 
     outputs: torch.Tensor
     network: Perceptron
     parameters: torch.Tensor
-    inputs: torch.Tensor
+    inputs: Inputs
     units: list[torch.Tensor]
 
     def gradient(self, of_outputs: torch.Tensor) -> torch.Tensor:
         """The gradient of the parameters, float32 [P], of that of the outputs."""
         whole = torch.zeros_like(self.parameters)
         layers, places = (self.network.split_layers(x) for x in (self.parameters, whole))
-        before, last = [self.inputs, *self.units], len(layers) - 1
-        for rows in _blocks(of_outputs):
-            gradient = of_outputs[rows]
+        before = zip(*map(_blocks, [self.inputs, *self.units]), strict=True)
+        last = len(layers) - 1
+        for gradient, shown in zip(_split(of_outputs), before, strict=True):
             for index in range(last, -1, -1):
-                (of_bias, of_weight), units = places[index], before[index][rows]
-                of_bias += gradient.sum(dim=0)
+                place, units = places[index], shown[index]
+                if isinstance(units, SparseRows):
+                    place.both.add_(units.transposed_times(gradient))
+                    break
+                place.bias.add_(gradient.sum(dim=0))
                 if index == last:
                     # The other way round, a few columns too many or too few would cost much.
-                    of_weight += (gradient.t() @ units).t()
+                    place.weight.add_((gradient.t() @ units).t())
                 else:
-                    of_weight.addmm_(units.t(), gradient)
+                    place.weight.addmm_(units.t(), gradient)
                 if index:
-                    gradient = gradient @ layers[index][1].t()
+                    gradient = gradient @ layers[index].weight.t()
                     gradient = torch.ops.aten.threshold_backward(gradient, units, 0)
         return whole
 
 
 def evaluate(
-    layers: Layers, inputs: torch.Tensor, units: list[torch.Tensor] | None = None
+    layers: Sequence[Layer], inputs: Inputs, units: list[torch.Tensor] | None = None
 ) -> torch.Tensor:
     """What the last of some layers says.
 
     Args:
       layers: the layers.
-      inputs: float32 [N, inputs].
+      inputs: float32 [N, inputs], as they are or listed.
       units: to it is added what comes out of each hidden layer, float32 [N, units].
 
     Returns:
       Float32 [N, outputs].
     """
-    blocks = _blocks(inputs)
-    if len(blocks) == 1:
-        *hidden, outputs = _evaluate_block(layers, inputs, [None] * len(layers))
-    else:
-        wholes = [inputs.new_empty((len(inputs), weight.shape[1])) for _, weight in layers]
-        *hidden, outputs = wholes
-        for rows in blocks:
-            # What is not to be kept is in the cache still when the next block needs room.
-            places = [
-                None if units is None and whole is not outputs else whole[rows] for whole in wholes
-            ]
-            _evaluate_block(layers, inputs[rows], places)
+    found = []
+    for rows in _blocks(inputs):
+        *hidden, outputs = _evaluate_block(layers, rows)
+        # What is not kept is in the cache still when the next block needs room.
+        found.append([outputs] if units is None else [*hidden, outputs])
+    if len(found) > 1:
+        found = [[torch.cat(pieces) for pieces in zip(*found, strict=True)]]
+    *hidden, outputs = found[0]
     if units is not None:
         units += hidden
     return outputs
 
 
-def _evaluate_block(
-    layers: Layers, shown: torch.Tensor, places: Sequence[torch.Tensor | None]
-) -> list[torch.Tensor]:
-    """What comes out of each layer, written to its place if it has one."""
+def _evaluate_block(layers: Sequence[Layer], rows: Inputs) -> list[torch.Tensor]:
+    """What comes out of each layer."""
     found: list[torch.Tensor] = []
-    for (bias, weight), place in zip(layers, places, strict=True):
-        if found:
-            shown.relu_()
-        shown = torch.addmm(bias, shown, weight, out=place)
-        found.append(shown)
+    for layer in layers:
+        if isinstance(rows, SparseRows):
+            rows = rows.times(layer.both)
+        else:
+            rows = torch.addmm(layer.bias, rows.relu_() if found else rows, layer.weight)
+        found.append(rows)
     return found
 
 
-def _blocks(rows: torch.Tensor) -> list[slice]:
-    size = _CPU_BLOCK if rows.is_cpu else _BLOCK
-    return [slice(begin, begin + size) for begin in range(0, max(len(rows), 1), size)]
+def _blocks(rows: Inputs) -> Sequence[Inputs]:
+    return rows.blocks if isinstance(rows, SparseRows) else _split(rows)
+
+
+def _split(rows: torch.Tensor) -> Sequence[torch.Tensor]:
+    blocks: Sequence[torch.Tensor] = rows.split(CPU_BLOCK if rows.is_cpu else _BLOCK)
+    return blocks

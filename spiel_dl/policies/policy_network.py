@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 import torch
 
-from spiel_dl.networks.perceptron import Perceptron, evaluate
+from spiel_dl.networks.perceptron import Layer, Perceptron, evaluate
+from spiel_dl.networks.sparse_rows import Inputs
 from spiel_dl.policies.sight import Sight
 
 # Adds up to nothing in a softmax, and stays finite where no action is legal.
@@ -57,7 +58,7 @@ class PolicyNetwork(Perceptron):
         """The numbers of inputs, of each hidden layer's units, and of outputs."""
         return (self.num_inputs, *self.hidden_sizes, self.num_actions + 1)
 
-    def evaluate(self, parameters: torch.Tensor, observation: torch.Tensor) -> Outputs:
+    def evaluate(self, parameters: torch.Tensor, observation: Inputs) -> Outputs:
         """`outputs`, taken apart.
 
         Args:
@@ -67,11 +68,11 @@ class PolicyNetwork(Perceptron):
         outputs = self.outputs(parameters, observation)
         return Outputs(outputs[..., :-1], outputs[..., -1])
 
-    def values(self, parameters: torch.Tensor, observation: torch.Tensor) -> torch.Tensor:
+    def values(self, parameters: torch.Tensor, observation: Inputs) -> torch.Tensor:
         """The values alone, float32 [N], of parameters, float32 [P]."""
-        *layers, (bias, weight) = self.split_layers(parameters.detach())
-        last = bias[:, -1:], weight[:, -1:].contiguous()
-        return evaluate([*layers, last], observation)[:, 0]
+        *layers, last = self.split_layers(parameters.detach())
+        of_value = Layer.of(last.both[:, -1:].contiguous())
+        return evaluate([*layers, of_value], observation)[:, 0]
 
 
 def log_policy(logits: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:

@@ -185,7 +185,7 @@ def test_tables_of_regularisation_policies_say_what_the_networks_say() -> None:
         solver.step()
     trajectories = solver.play()
     seen, mask = trajectories.seen, trajectories.legal.float()
-    tabulated = solver.regularization_logits(trajectories, 2)
+    tabulated = solver.regularization_logits(trajectories.seen, trajectories.seen.rows, 2)
     # The target network's parameters come first.
     last_two = torch.from_numpy(solver.state()["fixed_parameters"][1:])
     logits = solver.network.evaluate(last_two, seen.rows).logits
