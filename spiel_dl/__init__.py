@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     from spiel_dl.tree.load import AnyGame, compile_game
     from spiel_dl.value_functions.base import ValueFunction, ZeroValue
     from spiel_dl.value_functions.exact import ExactValue
+    from spiel_dl.value_functions.river import RiverNetwork, ShowdownValue
 
 __all__ = [
     "ABD",
@@ -89,7 +90,9 @@ __all__ = [
     "ParticleSearch",
     "PredictiveCFRPlus",
     "RNaD",
+    "RiverNetwork",
     "SePoT",
+    "ShowdownValue",
     "ValueFunction",
     "ZeroValue",
     "best_response_policy",

@@ -23,12 +23,12 @@ from typing import Any
 import numpy as np
 import pyspiel
 
+from spiel_dl.factored.families import cut_any
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.solvers.regret_minimization import Pair, RegretMinimizer
 from spiel_dl.solvers.variants import CFR_PLUS, Weighting, variant_by_name
 from spiel_dl.tree.depth_limit import DepthLimit
-from spiel_dl.tree.load import AnyGame, compile_game
-from spiel_dl.tree.trunk import cut
+from spiel_dl.tree.load import AnyGame
 from spiel_dl.value_functions.base import (
     LeafValues,
     ValueFunction,
@@ -78,7 +78,7 @@ class DLCFRSolver:
         """
         variant = variant_by_name(variant)
         check_arguments(value_function, depth_limit)
-        self.trunk = cut(compile_game(game), depth_limit)
+        self.trunk = cut_any(game, depth_limit)
         check_value_function(self.trunk, value_function)
         self._leaf_values: LeafValues | None = None
         if self.trunk.leaves.num_public_states and value_function is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyspiel
 
@@ -15,11 +15,16 @@ from spiel_dl.factored.goofspiel import GoofspielGame, GoofspielRules
 from spiel_dl.factored.phantom import PhantomGame
 from spiel_dl.factored.stones import StoneTensors, TurnTensors, WaitingTensors
 from spiel_dl.games import boards
+from spiel_dl.tree.depth_limit import DepthLimit, check_depth_limit
 from spiel_dl.tree.factored_form import default_threads
 from spiel_dl.tree.factored_game import FactoredGame
 from spiel_dl.tree.from_openspiel import is_same_game, load_turn_based
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.load import AnyGame, compile_game
+from spiel_dl.tree.trunk import Trunk, cut
+
+if TYPE_CHECKING:  # With torch, as hold'em's rules.
+    from spiel_dl.factored.holdem_trunk import HoldemTrunk
 
 # The most cells of a board: with ten, tables do not fit into the memory of a laptop.
 _MOST_CELLS = 9
@@ -96,6 +101,24 @@ def compile_any(game: AnyGame, *policies: object) -> GameTree | FactoredGame:
     if found is None or not found[1]:
         return compile_game(turn_based, *policies)
     return found[0](default_threads())
+
+
+def cut_any(
+    game: AnyGame, depth_limit: DepthLimit, *policies: object
+) -> Trunk[GameTree] | HoldemTrunk:
+    """A game above a depth limit. Of games too large to list, hold'em on the turn has one.
+
+    Raises:
+      ValueError: as `tree.trunk.cut` and `compile_any`, or if the game is another large one.
+    """
+    check_depth_limit(depth_limit)
+    compiled = compile_any(game, *policies)
+    if isinstance(compiled, FactoredGame):
+        from spiel_dl.factored import holdem, holdem_trunk
+
+        if isinstance(compiled, holdem.HoldemGame):
+            return holdem_trunk.cut_holdem(compiled, depth_limit)
+    return cut(compile_game(compiled), depth_limit)
 
 
 def _find(game: pyspiel.Game) -> tuple[Build, bool] | None:

@@ -19,37 +19,19 @@ import numpy as np
 import pyspiel
 import torch
 
-from spiel_dl.factored import holdem_kernels
+from spiel_dl.factored import holdem_kernels, holdem_places
 from spiel_dl.factored.holdem_deals import Deals
-from spiel_dl.factored.holdem_kernels import LANES, Ends, Side
+from spiel_dl.factored.holdem_kernels import Ends, Side
+from spiel_dl.factored.holdem_places import Places
 from spiel_dl.factored.stones import check_mover
 from spiel_dl.games.holdem import HoldemRules, HoldemState
-from spiel_dl.games.holdem_betting import CHANCE, NOBODY, TERMINAL
+from spiel_dl.games.holdem_betting import CHANCE
 from spiel_dl.tree.factored_form import Cost, FactoredForm
 from spiel_dl.tree.factored_game import FactoredGame
 from spiel_dl.tree.information_states import Observations
-from spiel_dl.tree.sequence_form import Treeplex
 
 _NUM_PARTS = 16
 _SECONDS_PER_HAND = 8e-9
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class Places:
-    """Where a player's decisions stand among its infosets and sequences.
-
-    Attributes:
-      nodes: the nodes of the betting tree at which it decides, in ascending order.
-      first_infoset: int64 [D + 1], of each decision.
-      first_sequence: int64 [D + 1].
-      before: by node, ends included, the player's last decision (its place in `nodes`) and the rank
-        of the action there; (-1, 0): none.
-    """
-
-    nodes: np.ndarray
-    first_infoset: np.ndarray
-    first_sequence: np.ndarray
-    before: dict[int, tuple[int, int]]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -135,19 +117,40 @@ class HoldemGame(FactoredGame):
     places: tuple[Places, Places]
 
     @classmethod
-    def build(cls, game: pyspiel.Game, rules: HoldemRules, *, num_threads: int) -> HoldemGame:
-        """The game; see the attributes."""
-        deals = Deals.of_rules(rules)
-        places = (_places(rules, deals, 0), _places(rules, deals, 1))
-        rounds = range(rules.num_rounds)
+    def build(
+        cls,
+        game: pyspiel.Game,
+        rules: HoldemRules,
+        *,
+        num_threads: int,
+        deals: Deals | None = None,
+    ) -> HoldemGame:
+        """The game; see the attributes. Its deals are those of the rules, if not given."""
+        deals = Deals.of_rules(rules) if deals is None else deals
+        num_rounds = rules.num_rounds
+        places = (
+            holdem_places.places_before(rules, deals, 0, num_rounds),
+            holdem_places.places_before(rules, deals, 1, num_rounds),
+        )
+        rounds = range(num_rounds)
+        ended = [holdem_places.ended_in(rules, places, index) for index in rounds]
         form = HoldemForm(
-            (_treeplex(rules, deals, places[0], 0), _treeplex(rules, deals, places[1], 1)),
+            (
+                holdem_places.treeplex_of(rules, deals, places[0], 0),
+                holdem_places.treeplex_of(rules, deals, places[1], 1),
+            ),
             2.0 * rules.max_utility,
             num_threads,
             rules.num_cards,
             (
-                [_ends(rules, deals, places, 0, index) for index in rounds],
-                [_ends(rules, deals, places, 1, index) for index in rounds],
+                [
+                    holdem_places.ends_of(rules, deals, places, 0, index, ended[index])
+                    for index in rounds
+                ],
+                [
+                    holdem_places.ends_of(rules, deals, places, 1, index, ended[index])
+                    for index in rounds
+                ],
             ),
             [(_side(deals, index, 0), _side(deals, index, 1)) for index in rounds],
             [boards.last for boards in deals.boards],
@@ -299,100 +302,3 @@ def _side(deals: Deals, index: int, player: int) -> Side:
     return Side(
         hands.cards, hands.weights, live.offset, live.hand, live.position, live.strength, live.same
     )
-
-
-def _places(rules: HoldemRules, deals: Deals, player: int) -> Places:
-    """Where a player's decisions stand."""
-    tree = rules.tree
-    nodes = np.flatnonzero(tree.player == player)
-    sizes = np.array([len(deals.boards[r].live[player].hand) for r in tree.round[nodes]], int)
-    num_actions = tree.legal[nodes].sum(axis=1)
-    number = {int(node): decision for decision, node in enumerate(nodes)}
-    before = {0: (-1, 0)}
-    for node in range(len(tree.player)):
-        if tree.player[node] == CHANCE:
-            before[int(tree.successor[node, 0])] = before[node]
-        for rank, action in enumerate(np.flatnonzero(tree.legal[node])):
-            own = (number[node], rank) if node in number else before[node]
-            before[int(tree.successor[node, action])] = own
-    return Places(
-        nodes,
-        np.cumsum([0, *sizes]),
-        1 + np.cumsum([0, *(sizes * num_actions)]),
-        before,
-    )
-
-
-def _treeplex(rules: HoldemRules, deals: Deals, places: Places, player: int) -> Treeplex:
-    """A player's strategy space."""
-    tree = rules.tree
-    parents, num_actions = [], []
-    for node in places.nodes.tolist():
-        index = int(tree.round[node])
-        live = deals.boards[index].live[player]
-        decision, rank = places.before[node]
-        parent = np.zeros(len(live.hand), np.int64)
-        if decision >= 0:
-            earlier = int(tree.round[places.nodes[decision]])
-            step = int(tree.legal[places.nodes[decision]].sum())
-            where = _earlier_places(deals, player, index, earlier)
-            parent = places.first_sequence[decision] + where * step + rank
-        parents.append(parent.astype(np.int32))
-        num_actions.append(np.full(len(parent), tree.legal[node].sum(), np.int32))
-    counts = np.concatenate([np.zeros(0, np.int32), *num_actions])
-    return Treeplex(
-        np.concatenate([np.zeros(0, np.int32), *parents]),
-        (1 + np.cumsum(counts) - counts).astype(np.int32),
-        counts,
-        1,
-    )
-
-
-def _earlier_places(deals: Deals, player: int, index: int, earlier: int) -> np.ndarray:
-    """Where each entry of a round's live hands stood among those of an earlier round: int64 [L]."""
-    live = deals.boards[index].live[player]
-    board = np.repeat(np.arange(len(live.offset) - 1), np.diff(live.offset))
-    for later in range(index, earlier, -1):
-        board = deals.boards[later].parent[board]
-    before = deals.boards[earlier].live[player]
-    where: np.ndarray = before.offset[board] + before.position[board, live.hand]
-    return where
-
-
-def _ends(
-    rules: HoldemRules, deals: Deals, places: tuple[Places, Places], player: int, index: int
-) -> tuple[Ends, Ends]:
-    """Where betting ends in a round, from a player's side: by folds, and at showdowns."""
-    tree = rules.tree
-    found: tuple[list[list[float]], list[list[float]]] = ([], [])
-    for node in np.flatnonzero(tree.player == TERMINAL).tolist():
-        decided = [
-            int(tree.round[places[p].nodes[places[p].before[node][0]]])
-            for p in (0, 1)
-            if places[p].before[node][0] >= 0
-        ]
-        if max(decided) != index:
-            continue
-        row: list[float] = []
-        for p in (player, 1 - player):
-            decision, rank = places[p].before[node]
-            if decision < 0:
-                row += [0, 0]
-            else:
-                step = int(tree.legal[places[p].nodes[decision]].sum())
-                row += [int(places[p].first_sequence[decision]) + rank, step]
-        folded = int(tree.folded[node])
-        chance = deals.scale * deals.boards[index if folded != NOBODY else -1].chance
-        sign = -1.0 if folded == player else 1.0
-        row.append(sign * chance * float(tree.spent[node].min()))
-        found[folded == NOBODY].append(row)
-    return _as_ends(found[0]), _as_ends(found[1])
-
-
-def _as_ends(rows: list[list[float]]) -> Ends:
-    """Rows of numbers as arrays, filled up with ends that pay nothing."""
-    padded = rows + [[0, 0, 0, 0, 0.0]] * (-len(rows) % LANES)
-    table = np.ascontiguousarray(np.array(padded, np.float64).reshape(-1, 5).T)
-    # Numbers of sequences are far below what floats can hold.
-    own_first, own_step, other_first, other_step = table[:4].astype(np.int64)
-    return Ends(own_first, own_step, other_first, other_step, table[4])

@@ -11,8 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from spiel_dl.factored import holdem_kernels
-from spiel_dl.factored.holdem import HoldemGame, Places
+from spiel_dl.factored.holdem import HoldemGame
 from spiel_dl.factored.holdem_kernels import LANES, Ends
+from spiel_dl.factored.holdem_places import Places
 from spiel_dl.games.holdem_betting import CHANCE, NOBODY, TERMINAL
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.solvers.best_response import FixedStrategy, best_response, realization_plan

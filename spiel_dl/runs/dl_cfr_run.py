@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import zlib
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from open_spiel.python import policy as openspiel_policy
@@ -19,7 +19,11 @@ from spiel_dl.algorithms.dl_cfr import DLCFRSolver
 from spiel_dl.algorithms.trunk_exploitability import trunk_losses
 from spiel_dl.runs.solver_run import Evaluation, run_solver
 from spiel_dl.system.run_directory import RunDirectory
+from spiel_dl.tree.factored_game import FactoredGame
 from spiel_dl.tree.trunk import Trunk
+
+if TYPE_CHECKING:
+    from spiel_dl.factored.holdem_trunk import HoldemTrunk
 
 METRIC = "normalised_trunk_exploitability"
 METRIC_TITLE = "trunk NashConv / 2 / largest utility"
@@ -32,15 +36,19 @@ def file_checksum(path: str | os.PathLike[str]) -> int:
     return zlib.crc32(Path(path).read_bytes()) if Path(path).is_file() else 0
 
 
-def measure_trunk(trunk: Trunk, policy: openspiel_policy.Policy) -> dict[str, float]:
+def measure_trunk(trunk: Trunk | HoldemTrunk, policy: openspiel_policy.Policy) -> dict[str, float]:
     """trunk_nash_conv, in utility units, and normalised_trunk_exploitability of a policy."""
     nash_conv = trunk_losses(trunk, policy).nash_conv
-    # Where all utilities are 0, nothing can be lost.
-    largest_utility = float(np.abs(trunk.tree.utility).max()) or 1.0
+    tree = trunk.tree
+    if isinstance(tree, FactoredGame):
+        largest_utility = tree.sequence_form.utility_range / 2
+    else:
+        # Where all utilities are 0, nothing can be lost.
+        largest_utility = float(np.abs(tree.utility).max()) or 1.0
     return {"trunk_nash_conv": nash_conv, METRIC: nash_conv / 2 / largest_utility}
 
 
-def trunk_evaluation(trunk: Trunk) -> Evaluation:
+def trunk_evaluation(trunk: Trunk | HoldemTrunk) -> Evaluation:
     """Judges policies by `measure_trunk`."""
     return Evaluation(lambda policy: measure_trunk(trunk, policy), METRIC, METRIC_TITLE)
 

@@ -14,12 +14,16 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from spiel_dl.tree.depth_limit import DepthLimit, check_depth_limit
 from spiel_dl.tree.leaf_set import LeafSet
 from spiel_dl.tree.trunk import Trunk
+
+if TYPE_CHECKING:  # With torch, as hold'em's rules.
+    from spiel_dl.factored.holdem_trunk import HoldemLeaves, HoldemTrunk
 
 Values = tuple[np.ndarray, np.ndarray]
 
@@ -33,6 +37,7 @@ class LeafValues(abc.ABC):
 
     def __init__(self, leaves: LeafSet):
         """Values these leaves."""
+        check_listed(leaves)
         self.leaves = leaves
 
     @abc.abstractmethod
@@ -126,15 +131,18 @@ class ValueFunction(abc.ABC):
     one_limit: bool = False
 
     @abc.abstractmethod
-    def bind(self, leaves: LeafSet) -> LeafValues:
+    def bind(self, leaves: Any) -> LeafValues:
         """The function at a trunk's leaves. The function itself stays as it was.
+
+        Args:
+          leaves: a `LeafSet`; of hold'em that is too large to list, `HoldemLeaves`.
 
         Raises:
           ValueError: if the function cannot value these leaves.
         """
 
 
-def bound_to(function: ValueFunction, leaves: LeafSet) -> LeafValues:
+def bound_to(function: ValueFunction, leaves: LeafSet | HoldemLeaves) -> LeafValues:
     """The function at a trunk's leaves, as `bind` should give it.
 
     Raises:
@@ -227,7 +235,7 @@ def check_arguments(value_function: object, depth_limit: object, *, by_limit: bo
     check_depth_limit(depth_limit)
 
 
-def check_value_function(trunk: Trunk, value_function: object) -> None:
+def check_value_function(trunk: Trunk | HoldemTrunk, value_function: object) -> None:
     """Raises a ValueError if the game goes on below a trunk and there is no value function."""
     num_states = trunk.leaves.num_public_states
     if num_states and value_function is None:
@@ -237,8 +245,18 @@ def check_value_function(trunk: Trunk, value_function: object) -> None:
         )
 
 
+def check_listed(leaves: object) -> None:
+    """Raises a ValueError if leaves are those of a game that is too large to list."""
+    if not isinstance(leaves, LeafSet):
+        raise ValueError(
+            "the game is too large to list, and this value function asks for lists; value hold'em "
+            "on the turn by RiverNetwork or ShowdownValue"
+        )
+
+
 def check_leaves(leaves: LeafSet) -> None:
     """Raises a ValueError if there is nothing to value."""
+    check_listed(leaves)
     if not leaves.num_public_states:
         raise ValueError(
             f"{leaves.tree.game} ends above a depth limit of {leaves.depth_limit}, so there is "

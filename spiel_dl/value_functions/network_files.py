@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # Otherwise torch comes with the first network, which may nev
     from spiel_dl.tree.depth_limit import DepthLimit
     from spiel_dl.value_functions.value_network import ValueNetwork
 
-EXACT, ZERO = "exact", "zero"
+EXACT, ZERO, SHOWDOWN, RIVER = "exact", "zero", "showdown", "river"
 _registered: dict[str, type[ValueNetwork]] = {}
 
 
@@ -107,8 +107,9 @@ def load_value_function(
     """The value function that a person means.
 
     Args:
-      name: "exact" for the optimal value function, "zero" for a draw at every leaf, or the path of
-        a network's file.
+      name: "exact" for the optimal value function, "zero" for a draw at every leaf, the path of a
+        network's file; or of hold'em on the turn, "showdown" as if all checked from there on, and
+        "river" for the network of the zoo.
       exact_tolerance: gap of the subgames that "exact" solves, a share of the largest utility.
       warm_start: "exact" begins with the regrets of the evaluation before.
       device: where a network computes.
@@ -121,4 +122,10 @@ def load_value_function(
         return ExactValue(exact_tolerance, warm_start=warm_start)
     if name == ZERO:
         return ZeroValue()
+    from spiel_dl.value_functions import river  # With torch.
+
+    if name in (SHOWDOWN, RIVER):
+        return river.ShowdownValue() if name == SHOWDOWN else river.RiverNetwork.pretrained()
+    if tensor_files.load(name)[1].get("kind") == river.RiverNetwork.kind:
+        return river.RiverNetwork.load(name)
     return load_network(name, device)

@@ -15,6 +15,7 @@ from spiel_dl.play.presets import PRESETS
 from spiel_dl.system import tensor_files
 from spiel_dl.tree import GameTree
 from spiel_dl.tree.load import turn_based_game
+from spiel_dl.value_functions import river
 
 
 def test_the_index_can_be_read() -> None:
@@ -24,7 +25,7 @@ def test_the_index_can_be_read() -> None:
     there = {
         path.name for path in zoo.folder().iterdir() if path.suffix in (".json", ".safetensors")
     }
-    assert there == {zoo.INDEX_FILE, *files}
+    assert there == {zoo.INDEX_FILE, river.FILE, *files}
 
 
 @pytest.mark.parametrize("name", zoo.names())

@@ -1,0 +1,1 @@
+"""Depth-limited solving in no-limit hold'em."""

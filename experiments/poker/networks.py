@@ -1,0 +1,67 @@
+"""Networks of rivers, trained on rivers solved by quantiles; see `rivers`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import torch
+
+from spiel_dl.value_functions.river import RiverNetwork, balanced, stack_features
+
+_BATCH = 128
+_LEARNING_RATES = (2e-3, 2e-5)  # in the first step and, by a cosine, in the last one
+
+
+class Data(NamedTuple):
+    """Solved rivers.
+
+    Attributes:
+      inputs: float32 [n, B + 13], what networks see.
+      values: float32 [n, 2, B], what betting is worth, in pots.
+    """
+
+    inputs: torch.Tensor
+    values: torch.Tensor
+
+
+def read(paths: Sequence[Path]) -> Data:
+    """The rivers of some files."""
+    files = [np.load(path) for path in paths]
+    stacks, shares, values = (
+        np.concatenate([file[name] for file in files]) for name in ("stacks", "shares", "values")
+    )
+    inputs = np.concatenate([np.clip(shares, 0.0, 1.0), stack_features(stacks)], axis=1)
+    return Data(torch.from_numpy(inputs), torch.from_numpy(values))
+
+
+def train(data: Data, seed: int, num_steps: int, *, only_last: bool = False) -> RiverNetwork:
+    """A network after some steps of Adam on mean squared errors, both players' hands alike.
+
+    With `only_last`, the hidden layers stay as they are: random features.
+    """
+    network = RiverNetwork(seed=seed)
+    generator = torch.Generator().manual_seed(seed)
+    learned = [*network.module.parameters()][-2 if only_last else 0 :]
+    optimizer = torch.optim.Adam(learned, lr=_LEARNING_RATES[0])
+    first, last = _LEARNING_RATES
+    for step in range(num_steps):
+        rate = last + (first - last) * (1 + math.cos(math.pi * step / num_steps)) / 2
+        optimizer.param_groups[0]["lr"] = rate
+        rows = torch.randint(len(data.inputs), (_BATCH,), generator=generator)
+        found = balanced(network.module, data.inputs[rows])
+        loss = (found - data.values[rows]).square().mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    return network
+
+
+def error(network: RiverNetwork, data: Data) -> float:
+    """The root of the mean squared error, in pots."""
+    with torch.no_grad():
+        found = balanced(network.module, data.inputs)
+        return float((found - data.values).square().mean().sqrt())

@@ -1,0 +1,286 @@
+"""Solved rivers for value networks: random stacks and ranges, bets of the pot and all-in.
+
+What networks see has no cards, so rivers are solved without: hands are quantiles, and block no
+others. Ranges are random by strength, as DeepStack's are (Moravčík et al. 2017: all weight is
+shared out at random between the weaker and the better half of the hands, and so on), to a random
+depth, with some hands left out; two thirds of them on random turns, and then as they come to rivers
+while the trunk is solved. So what networks learn from is like what they will be asked.
+
+  python -m experiments.poker.rivers --seed=41 --number=12 --output=build/rivers
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyspiel
+
+import spiel_dl.games  # noqa: F401  (registers the games)
+from experiments.poker import quantile_kernels
+from spiel_dl.factored import river_kernels
+from spiel_dl.factored.families import factored_game
+from spiel_dl.factored.holdem import HoldemGame
+from spiel_dl.factored.holdem_deals import Hands
+from spiel_dl.factored.holdem_trunk import HoldemTrunk, cut_holdem
+from spiel_dl.games.holdem import HoldemRules
+from spiel_dl.games.holdem_cards import card_text
+from spiel_dl.solvers.regret_minimization import RegretMinimizer
+from spiel_dl.solvers.variants import LINEAR_CFR
+from spiel_dl.tree.depth_limit import DepthLimit
+from spiel_dl.value_functions.base import LeafValues
+from spiel_dl.value_functions.river import (
+    NUM_PARTS,
+    RiverLeafValues,
+    RiverNetwork,
+    ShowdownValue,
+)
+
+POT = 100.0
+_STACKS = (0.4, 10.0)  # on the turn, in pots
+_LEAST_WEIGHT = 1e-5
+_LOOKS, _OF_A_LOOK = 8, 100
+_NUM_RANDOM = 1000
+_DEEP = 2.0
+
+
+def parameters(board: str, pot: float, stack: float) -> dict[str, Any]:
+    """Of an endgame with all hands."""
+    return {
+        "board": board,
+        "board_cards": "[0]" if len(board) == 10 else "[0;1]",
+        "stacks": f"[{pot / 2 + stack!r};{pot / 2 + stack!r}]",
+        "blinds": f"[{pot / 2!r};{pot / 2!r}]",
+        "min_wager": 0.0,
+    }
+
+
+def endgame(board: np.ndarray, pot: float, stack: float) -> HoldemGame:
+    """A river or turn with all hands; the stack is what each player has left."""
+    text = "".join(card_text(card) for card in board.tolist())
+    own = pyspiel.load_game("python_holdem", parameters(text, pot, stack))
+    game = factored_game(own, num_threads=1)
+    assert isinstance(game, HoldemGame)
+    return game
+
+
+def with_weights(game: HoldemGame, weights: tuple[np.ndarray, np.ndarray]) -> HoldemGame:
+    """A game whose hands have other weights, float64 [H]; utilities are scaled by their sums."""
+    form = game.sequence_form
+    hands = [Hands(each.cards, w) for each, w in zip(game.deals.hands, weights, strict=True)]
+    sides = [
+        (first._replace(weights=weights[0]), second._replace(weights=weights[1]))
+        for first, second in form.sides
+    ]
+    return dataclasses.replace(
+        game,
+        deals=dataclasses.replace(game.deals, hands=(hands[0], hands[1])),
+        sequence_form=dataclasses.replace(form, sides=sides),
+    )
+
+
+def strengths(game: HoldemGame) -> np.ndarray:
+    """The mean share of hands that each hand beats on the boards to come: float64 [H]."""
+    live = game.deals.boards[-1].live[0]
+    total, times = np.zeros(live.position.shape[1]), np.zeros(live.position.shape[1])
+    for begin, end in zip(live.offset[:-1], live.offset[1:], strict=True):
+        strength = live.strength[begin:end]
+        lower = np.searchsorted(strength, strength, side="left")
+        upper = np.searchsorted(strength, strength, side="right")
+        total[live.hand[begin:end]] += (lower + upper) / (2 * (end - begin))
+        times[live.hand[begin:end]] += 1
+    return total / np.maximum(times, 1)
+
+
+def random_range(rng: np.random.Generator, strength: np.ndarray) -> np.ndarray:
+    """Weights of hands (float64 [H]) with a mean of 1; shared out down to some eight hands."""
+    weights = np.ones(len(strength))
+    # Ties are broken at random.
+    order = np.lexsort((rng.random(len(strength)), strength))
+    parts = [order]
+    for _ in range(rng.integers(0, 1 + max(0, int(np.log2(len(order) / 7))))):
+        halves = []
+        for part in parts:
+            share = rng.random()
+            middle = len(part) // 2
+            weights[part[:middle]] *= 2 * share
+            weights[part[middle:]] *= 2 * (1 - share)
+            halves += [part[:middle], part[middle:]]
+        parts = halves
+    if rng.random() < 0.6:
+        weights *= rng.random(len(weights)) < rng.uniform(0.2, 1.0)
+    if not weights.any():
+        weights[:] = 1.0
+    return weights / weights.mean()
+
+
+def solve_trunk(
+    trunk: HoldemTrunk,
+    values: LeafValues,
+    num_iterations: int,
+    minimizer: RegretMinimizer | None = None,
+) -> RegretMinimizer:
+    """Some iterations of linear CFR above leaf values."""
+    minimizer = minimizer or RegretMinimizer(trunk.sequence_form, LINEAR_CFR)
+    sequences = trunk.leaves.sequences
+
+    def leaf_cfvs(
+        players: tuple[int, ...], plans: tuple[np.ndarray, np.ndarray]
+    ) -> list[np.ndarray]:
+        ranges = (plans[0][sequences[0]], plans[1][sequences[1]])
+        return [values.values_for(player, *ranges) for player in players]
+
+    minimizer.run_with_leaves(num_iterations, sequences, leaf_cfvs)
+    return minimizer
+
+
+def _make(
+    directory: Path,
+    name: str,
+    seed: int,
+    number: int,
+    made: Callable[[np.random.Generator], list[np.ndarray]],
+    fields: tuple[str, ...],
+) -> None:
+    """Chunks of samples in files; those that are there are not made again."""
+    directory.mkdir(parents=True, exist_ok=True)
+    for chunk in range(number):
+        path = directory / f"{name}_{seed}_{chunk}.npz"
+        if path.exists():
+            continue
+        arrays = made(np.random.default_rng((seed, chunk)))
+        with open(path.with_suffix(".part"), "wb") as file:
+            named: dict[str, Any] = dict(zip(fields, arrays, strict=True))
+            np.savez(file, **named)
+        path.with_suffix(".part").rename(path)
+
+
+class Quantiles(NamedTuple):
+    """Solved rivers without cards, see `value_functions.river`.
+
+    Attributes:
+      stacks: float32 [n], in pots.
+      shares: float32 [n, B], player 0's share of both ranges by quantiles.
+      values: float32 [n, 2, B], what betting is worth to the hands of each player there, in pots.
+    """
+
+    stacks: np.ndarray
+    shares: np.ndarray
+    values: np.ndarray
+
+
+def nodes_of(rules: HoldemRules) -> tuple[np.ndarray, ...]:
+    """A river's betting, as `quantile_kernels` take it; in pots."""
+    tree = rules.tree
+    below = slice(2 * rules.num_hole, None)  # chance deals own cards first
+    return (
+        tree.player[below],
+        tree.legal[below],
+        tree.successor[below] - below.start,
+        tree.spent[below].min(axis=1) / POT,
+        tree.folded[below],
+    )
+
+
+def solve_shares(stack: float, shares: np.ndarray) -> Quantiles:
+    """Solves rivers of hands that block no others, one for each row of shares (float [n, B]).
+
+    Hands of a quantile tie. Solved to about 0.4 % of the pot.
+    """
+    rules = pyspiel.load_game("python_holdem", parameters("2c2d2h2s3c", POT, stack * POT)).rules
+    nodes = nodes_of(rules)
+    masses = np.stack([np.maximum(own, _LEAST_WEIGHT) for own in (shares, 1.0 - shares)], axis=1)
+    masses = np.ascontiguousarray(masses / masses.sum(axis=2, keepdims=True), np.float64)
+    values = np.zeros_like(masses)
+    quantile_kernels.solve_all(nodes, masses, 120 if stack < _DEEP else 240, values)
+    # What they would win without betting; then what is left over, which is the gap.
+    others = masses[:, ::-1]
+    values -= 0.5 * (2 * np.cumsum(others, axis=2) - others - 1.0)
+    values -= 0.5 * (values * masses).sum(axis=(1, 2))[:, None, None]
+    return Quantiles(
+        np.full(len(shares), stack, np.float32),
+        shares.astype(np.float32),
+        values.astype(np.float32),
+    )
+
+
+def _random_shares(rng: np.random.Generator, number: int) -> np.ndarray:
+    """Shares of random ranges of hands that all differ: float32 [n, B]."""
+    shares = np.empty((number, NUM_PARTS), np.float32)
+    masses = np.zeros((2, _NUM_RANDOM, river_kernels.LANES))
+    for row in shares:
+        for player in (0, 1):
+            own = random_range(rng, np.arange(_NUM_RANDOM))
+            masses[player, :, 0] = own / own.sum()
+        river_kernels.fill_shares(masses[0], masses[1], 0, row)
+    return shares
+
+
+def make_quantiles(
+    directory: Path, seed: int, number: int, network: RiverNetwork | None = None
+) -> None:
+    """Chunks of rivers by quantiles, to learn from.
+
+    Args:
+      directory: where they go.
+      seed: of all that is random.
+      number: of chunks.
+      network: by which the trunks are solved whose ranges they have; None: by showdowns.
+    """
+
+    def made(rng: np.random.Generator) -> list[np.ndarray]:
+        board = rng.choice(52, 4, replace=False)
+        stack = float(np.exp(rng.uniform(*np.log(_STACKS)))) * POT
+        game = endgame(board, POT, stack)
+        strength = strengths(game)
+        weights = (random_range(rng, strength), random_range(rng, strength))
+        trunk = cut_holdem(with_weights(game, weights), DepthLimit(rounds=1))
+        leaves = trunk.leaves
+        values = (network or ShowdownValue()).bind(leaves)
+        seen = RiverNetwork().bind(leaves)
+        assert isinstance(seen, RiverLeafValues)
+        found = []
+        stacks = ((stack + POT / 2 - leaves.spent) / (2 * leaves.spent))[leaves.is_open]
+        minimizer = RegretMinimizer(trunk.sequence_form, LINEAR_CFR)
+        for _ in range(_LOOKS):
+            solve_trunk(trunk, values, int(rng.integers(1, 15)), minimizer)
+            if rng.random() < 0.3:
+                plans = [minimizer.average_plan(player) for player in (0, 1)]
+            else:
+                plans = [learner.realization for learner in minimizer.learned]
+            ranges = [plans[p][leaves.sequences[p]] for p in (0, 1)]
+            seen.look(ranges[0], ranges[1])
+            number, lines, _ = seen.shares.shape
+            for line in range(lines):
+                count = min(number, -(-_OF_A_LOOK // lines))
+                chosen = rng.choice(number, count, replace=False)
+                found.append((stacks[line], seen.shares[chosen, line].copy()))
+        own = float(np.exp(rng.uniform(*np.log((0.05, _STACKS[1])))))
+        found.append((own, _random_shares(rng, _LOOKS * _OF_A_LOOK // 2)))
+        parts = []
+        for size in np.unique([size for size, _ in found]):
+            shares = np.concatenate([rows for each, rows in found if each == size])
+            parts.append(solve_shares(float(size), shares))
+        return [np.concatenate(column) for column in zip(*parts, strict=True)]
+
+    _make(directory, "quantiles", seed, number, made, Quantiles._fields)
+
+
+def main() -> None:
+    """Makes what is asked for on the command line."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--number", type=int, default=100, help="files")
+    parser.add_argument("--network", type=Path, help="file of one, to solve trunks by")
+    parser.add_argument("--output", type=Path, default=Path("build/rivers"))
+    arguments = parser.parse_args()
+    own = None if arguments.network is None else RiverNetwork.load(arguments.network)
+    make_quantiles(arguments.output, arguments.seed, arguments.number, own)
+
+
+if __name__ == "__main__":
+    main()

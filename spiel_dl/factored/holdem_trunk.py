@@ -1,0 +1,143 @@
+"""Hold'em on the turn, above the river, for depth-limited solving.
+
+A leaf public state is a line of betting at whose end nobody acts on the turn any more, before the
+river is dealt. So a player's leaf infosets are its hands, and a value function sums over rivers.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from spiel_dl.factored import holdem_places
+from spiel_dl.factored.holdem import HoldemForm, HoldemGame
+from spiel_dl.games.holdem_betting import CHANCE, NOBODY
+from spiel_dl.tree.depth_limit import DepthLimit
+
+Pair = tuple[np.ndarray, np.ndarray]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class HoldemLeaves:
+    """The K leaves of a turn, lines of betting.
+
+    Ranges and counterfactual values are flat, line by line, by the hands live on the turn.
+
+    Attributes:
+      game: the whole game.
+      depth_limit: where it is cut.
+      lines: int64 [K], nodes of the betting tree that deal the river.
+      spent: float64 [K], what each player has in.
+      is_open: bool [K], whether there is betting on the river.
+      infoset_offsets: for each player, int64 [K + 1], where each line's infosets start.
+      sequences: for each player, int64 [L_p], the trunk's sequence from which an infoset hangs.
+      later: for each player, int64 [M_p], for each live hand of all rivers its place on the turn.
+    """
+
+    game: HoldemGame
+    depth_limit: DepthLimit
+    lines: np.ndarray
+    spent: np.ndarray
+    is_open: np.ndarray
+    infoset_offsets: Pair
+    sequences: Pair
+    later: Pair
+
+    @property
+    def num_public_states(self) -> int:
+        """The number of lines."""
+        return len(self.lines)
+
+    def num_infosets(self, player: int) -> int:
+        """L_p, the number of a player's leaf infosets."""
+        return len(self.sequences[player])
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class HoldemTrunk:
+    """A game of hold'em above a depth limit.
+
+    Attributes:
+      tree: the whole game.
+      depth_limit: where it is cut.
+      infosets: for each player, int64 [I_p], the trunk's infosets, as infosets of the game.
+      sequences: for each player, int64 [S_p], the trunk's sequences, as sequences of the game.
+      sequence_form: the trunk's treeplexes, and payoffs where the game ends in the trunk.
+      leaves: the leaves.
+    """
+
+    tree: HoldemGame
+    depth_limit: DepthLimit
+    infosets: Pair
+    sequences: Pair
+    sequence_form: HoldemForm
+    leaves: HoldemLeaves
+
+
+def cut_holdem(game: HoldemGame, depth_limit: DepthLimit) -> HoldemTrunk:
+    """The trunk of a turn.
+
+    Raises:
+      ValueError: if the game does not begin on the turn, or the limit is not one round.
+    """
+    rules, deals, tree = game.rules, game.deals, game.rules.tree
+    if depth_limit.rounds != 1 or rules.num_rounds != 2 or len(deals.boards[0].cards) > 1:
+        raise ValueError(
+            f"depth_limit={depth_limit}: {game.game} is too large to list, and such hold'em is cut "
+            "between turn and river only; begin on the turn, and take rounds=1"
+        )
+    places = (
+        holdem_places.places_before(rules, deals, 0, 1),
+        holdem_places.places_before(rules, deals, 1, 1),
+    )
+    folds = [n for n in holdem_places.ended_in(rules, game.places, 0) if tree.folded[n] != NOBODY]
+    form = dataclasses.replace(
+        game.sequence_form,
+        treeplexes=(
+            holdem_places.treeplex_of(rules, deals, places[0], 0),
+            holdem_places.treeplex_of(rules, deals, places[1], 1),
+        ),
+        ends=(
+            [holdem_places.ends_of(rules, deals, places, 0, 0, folds)],
+            [holdem_places.ends_of(rules, deals, places, 1, 0, folds)],
+        ),
+        last=game.sequence_form.last[:1],
+    )
+    lines = np.flatnonzero((tree.player == CHANCE) & (tree.round == 1))
+    sizes = [len(deals.boards[0].live[player].hand) for player in (0, 1)]
+    sequences: tuple[list[np.ndarray], list[np.ndarray]] = ([], [])
+    for player in (0, 1):
+        own = places[player]
+        for node in lines.tolist():
+            # Nobody leaves the turn without having acted.
+            decision, rank = own.before[node]
+            step = int(tree.legal[own.nodes[decision]].sum())
+            hands = np.arange(sizes[player])
+            sequences[player].append(own.first_sequence[decision] + hands * step + rank)
+    later = [holdem_places.earlier_places(deals, player, 1, 0) for player in (0, 1)]
+    count = np.arange(len(lines) + 1)
+    leaves = HoldemLeaves(
+        game,
+        depth_limit,
+        lines,
+        tree.spent[lines].min(axis=1),
+        tree.player[tree.successor[lines, 0]] >= 0,
+        (count * sizes[0], count * sizes[1]),
+        (np.concatenate(sequences[0]), np.concatenate(sequences[1])),
+        (later[0], later[1]),
+    )
+    kept = [_kept(game, places[player], player) for player in (0, 1)]
+    return HoldemTrunk(
+        game, depth_limit, (kept[0][0], kept[1][0]), (kept[0][1], kept[1][1]), form, leaves
+    )
+
+
+def _kept(game: HoldemGame, own: holdem_places.Places, player: int) -> Pair:
+    """The infosets and sequences of a trunk, as those of the game."""
+    whole = game.places[player]
+    infosets, sequences = [], [np.zeros(1, np.int64)]
+    for decision in np.searchsorted(whole.nodes, own.nodes).tolist():
+        infosets.append(np.arange(*whole.first_infoset[decision : decision + 2]))
+        sequences.append(np.arange(*whole.first_sequence[decision : decision + 2]))
+    return np.concatenate(infosets), np.concatenate(sequences)
