@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from spiel_dl.algorithms.exploitability import nash_conv
+from spiel_dl.algorithms.mmd import MMDSolver
 from spiel_dl.algorithms.particle_self_play import ParticleSelfPlayConfig
 from spiel_dl.algorithms.rnad import PAPER, RNaDConfig, RNaDSolver
 from spiel_dl.play import registry, zoo
@@ -59,7 +60,11 @@ def test_a_solution_that_there_is_not() -> None:
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_presets_are_games_with_settings_that_learners_take(name: str) -> None:
-    configs = {"rnad": RNaDSolver.default_config, "particle": ParticleSelfPlayConfig}
+    configs = {
+        "rnad": RNaDSolver.default_config,
+        "mmd": MMDSolver.default_config,
+        "particle": ParticleSelfPlayConfig,
+    }
     turn_based_game(PRESETS[name].game)
     for algorithm, settings in PRESETS[name].settings.items():
         given = {key: value for key, value in settings.items() if key != "num_steps"}
