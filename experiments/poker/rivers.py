@@ -22,7 +22,7 @@ import pyspiel
 
 import spiel_dl.games  # noqa: F401  (registers the games)
 from experiments.poker import quantile_kernels
-from spiel_dl.factored import river_kernels
+from spiel_dl.factored import river_quantiles
 from spiel_dl.factored.families import factored_game
 from spiel_dl.factored.holdem import HoldemGame
 from spiel_dl.factored.holdem_deals import Hands
@@ -211,12 +211,12 @@ def solve_shares(stack: float, shares: np.ndarray) -> Quantiles:
 def _random_shares(rng: np.random.Generator, number: int) -> np.ndarray:
     """Shares of random ranges of hands that all differ: float32 [n, B]."""
     shares = np.empty((number, NUM_PARTS), np.float32)
-    masses = np.zeros((2, _NUM_RANDOM, river_kernels.LANES))
+    masses = np.zeros((2, _NUM_RANDOM, river_quantiles.LANES))
     for row in shares:
         for player in (0, 1):
             own = random_range(rng, np.arange(_NUM_RANDOM))
             masses[player, :, 0] = own / own.sum()
-        river_kernels.fill_shares(masses[0], masses[1], 0, row)
+        river_quantiles.fill_shares(masses[0], masses[1], 0, row)
     return shares
 
 

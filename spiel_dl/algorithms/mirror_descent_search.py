@@ -41,10 +41,10 @@ from spiel_dl.search.played import PlayedSource, PlayedWay
 from spiel_dl.search.policy import Answer, Search, SearchPolicy
 from spiel_dl.search.policy_rows import (
     AnyBlueprint,
+    PositionValues,
     TensorPolicy,
     acting_blueprint,
     play_on_by,
-    values_by,
 )
 from spiel_dl.search.sepot_config import MirrorDescentConfig as MirrorDescentConfig
 from spiel_dl.search.spec import Spec
@@ -172,7 +172,7 @@ class MirrorDescentSource(PlayedSource[ActionValues]):
                 f"{type(blueprint).__name__} says nothing; give a NetworkPolicy or values=, or "
                 "leave depth out"
             )
-        return values_by(self.rules, blueprint)
+        return PositionValues(self.rules, blueprint)
 
 
 def stepped(

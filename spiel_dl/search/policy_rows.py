@@ -15,7 +15,7 @@ from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.games.rules import Rules, StateBatch
 from spiel_dl.learning.compiled_rollouts import CompiledRollouts, can_play
-from spiel_dl.learning.rollouts import Horizon, PlayerValues, PlayOn, Rollouts
+from spiel_dl.learning.rollouts import Horizon, PlayOn, Rollouts
 from spiel_dl.learning.self_play import ActingNetwork, ActingPolicy
 from spiel_dl.policies import sight
 from spiel_dl.policies.battleships_hunter import HunterPolicy
@@ -95,17 +95,28 @@ def play_on_by(rules: Rules, acting: ActingPolicy, horizon: Horizon | None = Non
     return Rollouts(rules, TensorPolicy(rules, acting)).play_on
 
 
-def values_by(rules: Rules, policy: NetworkPolicy) -> PlayerValues:
-    """What a network says a player's utility is where it acts; it does not see what is hidden."""
+@dataclasses.dataclass(frozen=True, eq=False)
+class PositionValues:
+    """What a network says a player's utility is where it acts, as `PlayerValues`.
+
+    It does not see what is hidden.
+
+    Attributes:
+      rules: the game.
+      policy: the network's policy.
+    """
+
+    rules: Rules
+    policy: NetworkPolicy
 
     @torch.inference_mode()
-    def values(states: StateBatch, player: int) -> np.ndarray:
-        seen = sight.of_states(rules, states, player, policy.network.sight)
-        found = policy.network.values(policy.parameters, seen.to(policy.parameters.device))
-        said: np.ndarray = policy.value_unit * found.double().cpu().numpy()
+    def __call__(self, states: StateBatch, player: int) -> np.ndarray:
+        """See `PlayerValues`."""
+        network, parameters = self.policy.network, self.policy.parameters
+        seen = sight.of_states(self.rules, states, player, network.sight)
+        found = network.values(parameters, seen.to(parameters.device))
+        said: np.ndarray = self.policy.value_unit * found.double().cpu().numpy()
         return said
-
-    return values
 
 
 def acting_policy(policy: openspiel_policy.Policy) -> ActingPolicy | None:

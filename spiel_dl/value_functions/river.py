@@ -1,7 +1,7 @@
 """Values of hold'em before its last card: exact showdowns, and a network for the betting.
 
 Each hand is worth what it would win if all checked, exactly, cards that block each other included;
-to that a network adds what betting changes. The network sees a river as `factored.river_kernels`
+to that a network adds what betting changes. The network sees a river as `factored.river_quantiles`
 says: player 0's share of both ranges in `NUM_PARTS` equal parts of the quantiles, and stacks in
 pots. It says, in pots, what betting is worth to each player's hands in these parts. Since all is by
 quantiles, one network serves all boards, suits play no part, and it learns from few rivers.
@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from spiel_dl.factored import river_kernels
+from spiel_dl.factored import river_quantiles
 from spiel_dl.factored.holdem_kernels import LANES, Side
 from spiel_dl.factored.holdem_trunk import HoldemLeaves
 from spiel_dl.games.holdem_betting import parse_bets
@@ -187,7 +187,7 @@ class RiverLeafValues(LeafValues):
         chance = game.deals.scale * game.deals.boards[1].chance
         self._worth = (leaves.spent * chance)[:, None]
         self._equities = np.zeros((len(own[0]), len(own[1])))
-        river_kernels.add_equities(self._boards.sides, self._boards.entries, self._equities)
+        river_quantiles.add_equities(self._boards.sides, self._boards.entries, self._equities)
         none = game.rules.num_cards
         for mine in (0, 1):
             for theirs in (0, 1):
@@ -223,7 +223,7 @@ class RiverLeafValues(LeafValues):
             own[:, : len(self._open)] = (by_line * self._weights[player]).T
             found.append(own)
         ranges = (found[0], found[1])
-        river_kernels.shares_of_boards(
+        river_quantiles.shares_of_boards(
             *self._boards, ranges, len(self._open), self._masses, self.shares
         )
         return ranges
@@ -238,7 +238,7 @@ class RiverLeafValues(LeafValues):
             outputs = outputs.reshape(*self.shares.shape[:2], 2, NUM_PARTS)
             for player in players:
                 betting[player] = np.zeros_like(ranges[player])
-                river_kernels.add_betting(
+                river_quantiles.add_betting(
                     player,
                     self._cards,
                     *self._boards,

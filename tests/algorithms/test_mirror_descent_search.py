@@ -19,7 +19,7 @@ from spiel_dl.learning.critics import ExactCritic
 from spiel_dl.learning.transformations import IDENTITY, PolicyTransformations
 from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.policies.policy_network import PolicyNetwork
-from spiel_dl.search.policy_rows import values_by
+from spiel_dl.search.policy_rows import PositionValues
 from spiel_dl.solvers.best_response import realization_plan
 from spiel_dl.tree import GameTree
 from spiel_dl.tree.from_rules import InfosetKeys
@@ -158,7 +158,7 @@ def test_values_are_those_of_the_network_in_utility_units():
     found = []
     for unit in (1.0, 13.0):
         blueprint = NetworkPolicy(game, network, parameters, value_unit=unit)
-        values = values_by(game.rules, blueprint)(state.batch, 0)
+        values = PositionValues(game.rules, blueprint)(state.batch, 0)
         seen = torch.from_numpy(features(state, 0))[None]
         said = network.evaluate(parameters, seen).value.numpy()
         np.testing.assert_allclose(values, unit * said, rtol=1e-5)

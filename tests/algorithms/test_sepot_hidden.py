@@ -211,7 +211,7 @@ def test_a_search_that_looks_at_hidden_cards_is_caught():
     game = pyspiel.load_game(GOOFSPIEL.format(4, "descending"))
     blueprint, _ = networks(game)
     policy = MirrorDescentPolicy(game, blueprint.act, MirrorDescentConfig(num_rollouts=40))
-    policy.source = Cheat(game, blueprint.act, policy.source.config)
+    policy.source = Cheat(game, blueprint.act, policy.source.config, None)
     infosets = hidden_parts(game, seed=8)
     with pytest.raises(AssertionError, match="and"):
         check(policy, infosets)

@@ -124,6 +124,8 @@ CHANGES: dict[str, dict[str, Any]] = {
     "gadget": {"gadget": "max_margin"},
     "order": {"order": 2},
     "stepsize": {"stepsize": 0.5},
+    "temperature": {"temperature": 0.5},
+    "depth": {"depth": 2},
     "num_rollouts": {"num_rollouts": 9},
     "effort": {"effort": Effort(9)},
     "leaf_choice": {"leaf_choice": "best_response"},

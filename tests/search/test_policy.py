@@ -105,7 +105,7 @@ def test_the_compiled_game_is_the_game(search):
 
 def test_games_of_a_network_are_played_out_in_compiled_loops():
     sources = [mirror_descent(each).source for each in (network_policy(), BLUEPRINT)]
-    rollouts = [source._play_on.__self__ for source in sources]
+    rollouts = [source._play_on[0].__self__ for source in sources]
     assert [type(each) for each in rollouts] == [CompiledRollouts, Rollouts]
 
 

@@ -10,7 +10,7 @@ import torch
 
 import spiel_dl as dl
 from spiel_dl.algorithms.trunk_exploitability import trunk_losses
-from spiel_dl.factored import river_kernels
+from spiel_dl.factored import river_quantiles
 from spiel_dl.factored.families import cut_any, factored_game
 from spiel_dl.factored.holdem_trunk import HoldemTrunk
 from spiel_dl.games.holdem_cards import hand_strengths
@@ -121,7 +121,7 @@ def test_shares_are_those_of_quantiles() -> None:
     masses = rng.random((2, 9, 1)) * (rng.random((2, 9, 1)) < 0.7)
     masses /= masses.sum(axis=1, keepdims=True)
     row = np.zeros(16, np.float32)
-    river_kernels.fill_shares(masses[0], masses[1], 0, row)
+    river_quantiles.fill_shares(masses[0], masses[1], 0, row)
     # Each class as very many hands, one player's between the other's.
     weight = masses[:, :, 0].sum(axis=0) / 2
     place = np.searchsorted(np.cumsum(weight), (np.arange(160_000) + 0.5) / 160_000)
