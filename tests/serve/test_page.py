@@ -179,12 +179,13 @@ def test_the_address_says_what_is_shown(tab: Tab, address: str) -> None:
     tab.errors[:] = [error for error in tab.errors if "404" not in error]
 
 
-def test_clicks_never_break_a_game(tab: Tab) -> None:
+@pytest.mark.parametrize("num_times", [25, pytest.param(100, marks=pytest.mark.slow)])
+def test_clicks_never_break_a_game(tab: Tab, num_times: int) -> None:
     """Double clicks, reloads, steps back, a second tab: in the end the game can be played on."""
     luck, games = random.Random(0), ["leduc", "kuhn_poker", "goofspiel_4_descending"]
     begin(tab, "leduc", "mmd:leduc")
     with tab.beside(tab.value("location.href")) as second:
-        for _ in range(100):
+        for _ in range(num_times):
             if tab.value("game.result !== null"):
                 begin(tab, luck.choice(games), "uniform")
             what = luck.choice(["double"] * 5 + ["reload", "back", "second"])
