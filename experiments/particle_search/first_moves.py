@@ -15,6 +15,7 @@ import numpy as np
 from experiments import experiment
 from experiments.experiment import Experiment, Row
 from experiments.particle_search.mirror_descent import AUTHORS
+from experiments.particle_search.steps import Pair, earned, plans_of
 from experiments.settings import as_json, check_least
 from experiments.verdicts import Judgement, Tables, verdict
 from spiel_dl.factored.families import factored_game
@@ -22,10 +23,8 @@ from spiel_dl.play import registry
 from spiel_dl.play.presets import PRESETS
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.runs.reports import Report, Table
-from spiel_dl.solvers.best_response import evaluate, realization_plan
+from spiel_dl.solvers.best_response import evaluate
 from spiel_dl.tree.factored_game import FactoredGame
-
-Pair = tuple[np.ndarray, np.ndarray]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -109,18 +108,13 @@ def measure(settings: Settings) -> list[dict[str, Any]]:
 
 def _judged(game: FactoredGame, after: Pair, before: Pair) -> dict[str, float]:
     """Exploitability, and what search earns against the network, mean of both seats."""
-    searched, network = (
-        [realization_plan(*each) for each in zip(game.treeplexes, pair, strict=True)]
-        for pair in (after, before)
-    )
+    searched, network = plans_of(game, after), plans_of(game, before)
     form = game.sequence_form
-    # What each player's searched plan gets against the network's, by one gradient for each seat.
-    against = [form.values_against(player, network[1 - player]) for player in (0, 1)]
-    earned = sum(float(searched[player] @ against[player]) for player in (0, 1)) / 2
-    if form.constants is not None:
-        earned -= sum(float(form.constants[p] @ network[p]) for p in (0, 1)) / 2
-    found = evaluate(form, (searched[0], searched[1]))
-    return {"exploitability": found.exploitability, "earned": earned}
+    found = evaluate(form, searched)
+    return {
+        "exploitability": found.exploitability,
+        "earned": earned(form, searched, network),
+    }
 
 
 def _compute(study: Study) -> list[dict[str, Any]]:

@@ -16,7 +16,10 @@ from spiel_dl.solvers.best_response import (
     expected_value,
     realization_plan,
 )
+from spiel_dl.tree.factored_form import FactoredForm
+from spiel_dl.tree.factored_game import FactoredGame
 from spiel_dl.tree.game_tree import GameTree
+from spiel_dl.tree.sequence_form import SequenceForm
 
 Pair = tuple[np.ndarray, np.ndarray]
 """Both players' numbers of their sequences, float64 [S_p]."""
@@ -67,7 +70,7 @@ def stepped_everywhere(
     return found[0], found[1]
 
 
-def plans_of(tree: GameTree, strategies: Pair) -> Pair:
+def plans_of(tree: GameTree | FactoredGame, strategies: Pair) -> Pair:
     """Both players' realization plans of their strategies."""
     first, second = map(realization_plan, tree.treeplexes, strategies)
     return first, second
@@ -75,7 +78,12 @@ def plans_of(tree: GameTree, strategies: Pair) -> Pair:
 
 def gain(tree: GameTree, after: Pair, before: Pair) -> float:
     """What search earns against the network, mean of both seats, in utility ranges."""
-    searched, network = plans_of(tree, after), plans_of(tree, before)
-    as_first = expected_value(tree.sequence_form, (searched[0], network[1]))
-    as_second = -expected_value(tree.sequence_form, (network[0], searched[1]))
-    return (as_first + as_second) / 2 / tree.utility_range
+    plans = plans_of(tree, after), plans_of(tree, before)
+    return earned(tree.sequence_form, *plans) / tree.utility_range
+
+
+def earned(form: SequenceForm | FactoredForm, searched: Pair, network: Pair) -> float:
+    """What plans earn against the network's, mean of both seats, in utility units."""
+    as_first = expected_value(form, (searched[0], network[1]))
+    as_second = -expected_value(form, (network[0], searched[1]))
+    return (as_first + as_second) / 2

@@ -22,17 +22,16 @@ import pyspiel
 
 import spiel_dl.games  # noqa: F401  (registers the games)
 from experiments.poker import quantile_kernels
+from spiel_dl.algorithms.dl_cfr import DLCFRSolver
 from spiel_dl.factored import river_quantiles
 from spiel_dl.factored.families import factored_game
 from spiel_dl.factored.holdem import HoldemGame
 from spiel_dl.factored.holdem_deals import Hands
-from spiel_dl.factored.holdem_trunk import HoldemTrunk, cut_holdem
+from spiel_dl.factored.holdem_trunk import HoldemLeaves
 from spiel_dl.games.holdem import HoldemRules
 from spiel_dl.games.holdem_cards import card_text
-from spiel_dl.solvers.regret_minimization import RegretMinimizer
 from spiel_dl.solvers.variants import LINEAR_CFR
 from spiel_dl.tree.depth_limit import DepthLimit
-from spiel_dl.value_functions.base import LeafValues
 from spiel_dl.value_functions.river import (
     NUM_PARTS,
     RiverLeafValues,
@@ -116,26 +115,6 @@ def random_range(rng: np.random.Generator, strength: np.ndarray) -> np.ndarray:
     if not weights.any():
         weights[:] = 1.0
     return weights / weights.mean()
-
-
-def solve_trunk(
-    trunk: HoldemTrunk,
-    values: LeafValues,
-    num_iterations: int,
-    minimizer: RegretMinimizer | None = None,
-) -> RegretMinimizer:
-    """Some iterations of linear CFR above leaf values."""
-    minimizer = minimizer or RegretMinimizer(trunk.sequence_form, LINEAR_CFR)
-    sequences = trunk.leaves.sequences
-
-    def leaf_cfvs(
-        players: tuple[int, ...], plans: tuple[np.ndarray, np.ndarray]
-    ) -> list[np.ndarray]:
-        ranges = (plans[0][sequences[0]], plans[1][sequences[1]])
-        return [values.values_for(player, *ranges) for player in players]
-
-    minimizer.run_with_leaves(num_iterations, sequences, leaf_cfvs)
-    return minimizer
 
 
 def _make(
@@ -238,16 +217,20 @@ def make_quantiles(
         game = endgame(board, POT, stack)
         strength = strengths(game)
         weights = (random_range(rng, strength), random_range(rng, strength))
-        trunk = cut_holdem(with_weights(game, weights), DepthLimit(rounds=1))
-        leaves = trunk.leaves
-        values = (network or ShowdownValue()).bind(leaves)
+        solver = DLCFRSolver(
+            with_weights(game, weights),
+            network or ShowdownValue(),
+            DepthLimit(rounds=1),
+            variant=LINEAR_CFR,
+        )
+        minimizer, leaves = solver.minimizer, solver.trunk.leaves
+        assert isinstance(leaves, HoldemLeaves)
         seen = RiverNetwork().bind(leaves)
         assert isinstance(seen, RiverLeafValues)
         found = []
         stacks = ((stack + POT / 2 - leaves.spent) / (2 * leaves.spent))[leaves.is_open]
-        minimizer = RegretMinimizer(trunk.sequence_form, LINEAR_CFR)
         for _ in range(_LOOKS):
-            solve_trunk(trunk, values, int(rng.integers(1, 15)), minimizer)
+            solver.run(int(rng.integers(1, 15)))
             if rng.random() < 0.3:
                 plans = [minimizer.average_plan(player) for player in (0, 1)]
             else:

@@ -117,16 +117,9 @@ class HoldemGame(FactoredGame):
     places: tuple[Places, Places]
 
     @classmethod
-    def build(
-        cls,
-        game: pyspiel.Game,
-        rules: HoldemRules,
-        *,
-        num_threads: int,
-        deals: Deals | None = None,
-    ) -> HoldemGame:
-        """The game; see the attributes. Its deals are those of the rules, if not given."""
-        deals = Deals.of_rules(rules) if deals is None else deals
+    def build(cls, game: pyspiel.Game, rules: HoldemRules, *, num_threads: int) -> HoldemGame:
+        """The game; see the attributes."""
+        deals = Deals.of_rules(rules)
         num_rounds = rules.num_rounds
         places = (
             holdem_places.places_before(rules, deals, 0, num_rounds),

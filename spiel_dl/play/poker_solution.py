@@ -148,7 +148,7 @@ class PokerSolution:
             # Chance's part, to the opponent's reach: what turns cfvs into utilities.
             scale = 1.0 / (weights * game.deals.scale * boards.chance * possible)
             scale[possible <= 0] = np.nan
-        equity = self._equity(place, player, weights, possible)
+        equity = self._equity(place, player, weights, others, possible)
         cfv = value = strategy = action_values = None
         own = float(tree.spent[node, player])
         if tree.player[node] == TERMINAL:
@@ -199,7 +199,12 @@ class PokerSolution:
         return found
 
     def _equity(
-        self, place: Place, player: int, weights: np.ndarray, possible: np.ndarray
+        self,
+        place: Place,
+        player: int,
+        weights: np.ndarray,
+        others: np.ndarray,
+        possible: np.ndarray,
     ) -> np.ndarray:
         """The part of the pot that each hand wins if nobody bets any more: float64 [n]."""
         form, deals, index = self.game.sequence_form, self.game.deals, len(place.dealt)
@@ -211,7 +216,7 @@ class PokerSolution:
         plan, cfv = np.zeros(1 + len(other.hand)), np.zeros(1 + len(own.hand))
         there = slice(1 + other.offset[place.board], 1 + other.offset[place.board + 1])
         hands = other.hand[other.offset[place.board] : other.offset[place.board + 1]]
-        plan[there] = self._reach(place, 1 - player) / other.weights[hands]
+        plan[there] = others / other.weights[hands]
         holdem_kernels.add_ends(
             place.board, place.board + 1, form.num_cards,
             Ends(none, none, none, none, np.zeros(0)), showdown,
