@@ -12,13 +12,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from experiments.experiment import Experiment, Row
+from experiments.referees.best_nash import safe_best_response
 from experiments.responses import frontier, sweeps
 from experiments.responses import study as responses_study
 from experiments.responses.frontier import SAME, Found
 from experiments.responses.responders import Responder
 from experiments.responses.sweeps import Sweep
 from experiments.verdicts import verdict
-from spiel_dl.algorithms.best_nash import safe_best_response
 from spiel_dl.algorithms.cdrnr import GADGETS
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.tree.depth_limit import DepthLimit
