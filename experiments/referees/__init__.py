@@ -1,4 +1,4 @@
-"""What results are held to: other responses, and the papers' authors' own programs.
+"""The papers' authors' own programs as referees: the same search by theirs and by ours, compared.
 
-None of their code is here. A script takes the place of a copy of the program as a flag.
+None of their code is here. Each script takes the place of a copy of the program as a flag.
 """

@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from experiments.experiment import Experiment, Row
-from experiments.referees.best_nash import safe_best_response
 from experiments.responses import frontier, sweeps
 from experiments.responses import study as responses_study
+from experiments.responses.best_nash import safe_best_response
 from experiments.responses.frontier import SAME, Found
 from experiments.responses.responders import Responder
 from experiments.responses.sweeps import Sweep

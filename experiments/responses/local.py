@@ -16,9 +16,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from experiments.experiment import Experiment, Row
-from experiments.referees import lbr
+from experiments.responses import lbr, table_1
 from experiments.responses import study as responses_study
-from experiments.responses import table_1
 from experiments.responses.responders import CFR_READINGS, Responder
 from experiments.responses.study import Labels
 from experiments.verdicts import Judgement, Tables, verdict

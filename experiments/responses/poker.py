@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from experiments.experiment import Experiment, Row
-from experiments.referees import lbr
+from experiments.responses import lbr
 from experiments.responses import study as responses_study
 from experiments.responses.responders import Responder
 from experiments.verdicts import Judgement, Tables, verdict

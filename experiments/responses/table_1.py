@@ -12,8 +12,8 @@ import time
 from typing import Any
 
 from experiments.experiment import Experiment, Row
-from experiments.referees.best_nash import best_nash
 from experiments.responses import study as responses_study
+from experiments.responses.best_nash import best_nash
 from experiments.responses.responders import Responder
 from experiments.responses.study import Labels
 from experiments.settings import check_least

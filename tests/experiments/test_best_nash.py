@@ -7,7 +7,7 @@ import pyspiel
 import pytest
 from open_spiel.python.algorithms import expected_game_score
 
-from experiments.referees import best_nash
+from experiments.responses import best_nash
 from spiel_dl.algorithms import exploitability, rnr
 from spiel_dl.algorithms.best_response import best_response_value
 from spiel_dl.policies import opponent_models
