@@ -23,7 +23,6 @@ COMMANDS = (
     "head_to_head",
     "train",
     "publish",
-    "exploit",
     "dl_cfr",
     "generate_data",
     "train_value_network",

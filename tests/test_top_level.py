@@ -14,7 +14,6 @@ WITHOUT_NETWORKS = (
     "show",
     "serve",
     "head_to_head",
-    "exploit",
     "dl_cfr",
     "generate_data",
     "large_games",

@@ -62,7 +62,6 @@ GAMES = {
     "phantom_ttt": Game("phantom_ttt", 3.0, "Pttt"),
     "dark_hex": Game("dark_hex", 3.0, "Dh"),
     "liars_dice": Game("liars_dice(numdice=2,dice_sides=5)", 1.0),
-    "goofspiel_6": Game("goofspiel(num_cards=6,imp_info=true)", 2.0),
     "abrupt_phantom_ttt": Game(
         "phantom_ttt(gameversion=abrupt)", 60.0, "AbruptPttt", is_quick=False
     ),

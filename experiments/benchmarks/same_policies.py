@@ -23,7 +23,6 @@ import torch
 
 import spiel_dl.games  # noqa: F401 - registers the games
 from spiel_dl.algorithms.abd import ABDPolicy
-from spiel_dl.algorithms.abd_play import ABDPlayPolicy, PortfolioConfig
 from spiel_dl.algorithms.cdbr import CDBRPolicy
 from spiel_dl.algorithms.cdrnr import CDRNRPolicy
 from spiel_dl.algorithms.continual_resolving import ContinualResolvingPolicy
@@ -34,9 +33,7 @@ from spiel_dl.algorithms.sepot import SearchConfig, SePoTPlayPolicy, SePoTPolicy
 from spiel_dl.algorithms.ses import safe_exploitation_search
 from spiel_dl.learning.critics import Critic, ExactCritic
 from spiel_dl.learning.transformations import transformations_by_name
-from spiel_dl.policies.late_policy import LatePolicy
 from spiel_dl.policies.opponent_models import cfr_average, random_policy
-from spiel_dl.policies.small_policies import UniformPolicy
 from spiel_dl.solvers import effort
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree import DepthLimit, GameTree
@@ -227,16 +224,6 @@ def _played(game: pyspiel.Game) -> Iterator[Case]:
         "played knowledge limited order 2",
         functools.partial(_below_particles, game, critic, SearchConfig(effort=few), 2, budget=40),
     )
-    uniform = UniformPolicy(game, [0, 1])
-    late = LatePolicy(uniform, uniform, 1)
-    for first_round in (0, 1):
-        config = PortfolioConfig(num_rollouts=200, first_round=first_round, effort=few)
-        yield (
-            f"played abd {first_round}",
-            lambda config=config: ABDPlayPolicy(
-                game, late, [uniform], MOVES, others=[uniform, uniform], config=config
-            ),
-        )
     yield (
         "played mirror descent",
         lambda: MirrorDescentPolicy(

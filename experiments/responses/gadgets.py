@@ -14,11 +14,11 @@ from typing import Any
 from experiments.experiment import Experiment, Row
 from experiments.responses import frontier, sweeps
 from experiments.responses import study as responses_study
+from experiments.responses.best_nash import safe_best_response
 from experiments.responses.frontier import SAME, Found
 from experiments.responses.responders import Responder
 from experiments.responses.sweeps import Sweep
 from experiments.verdicts import verdict
-from spiel_dl.algorithms.best_nash import safe_best_response
 from spiel_dl.algorithms.cdrnr import GADGETS
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.tree.depth_limit import DepthLimit

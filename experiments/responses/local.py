@@ -16,12 +16,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from experiments.experiment import Experiment, Row
+from experiments.responses import lbr, table_1
 from experiments.responses import study as responses_study
-from experiments.responses import table_1
 from experiments.responses.responders import CFR_READINGS, Responder
 from experiments.responses.study import Labels
 from experiments.verdicts import Judgement, Tables, verdict
-from spiel_dl.algorithms import lbr
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.runs.plots import Panel
 from spiel_dl.runs.reports import Picture, Report, Table

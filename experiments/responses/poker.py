@@ -14,10 +14,10 @@ from collections.abc import Callable
 from typing import Any
 
 from experiments.experiment import Experiment, Row
+from experiments.responses import lbr
 from experiments.responses import study as responses_study
 from experiments.responses.responders import Responder
 from experiments.verdicts import Judgement, Tables, verdict
-from spiel_dl.algorithms import lbr
 from spiel_dl.algorithms.best_response import best_response_policy
 from spiel_dl.algorithms.cdbr import CDBRPolicy
 from spiel_dl.algorithms.cdrnr import CDRNRPolicy

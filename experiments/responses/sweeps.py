@@ -21,9 +21,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 from open_spiel.python import policy as openspiel_policy
 
+from experiments.responses import lbr
+from experiments.responses.best_nash import best_nash, safe_best_response
 from experiments.responses.responders import Responder
-from spiel_dl.algorithms import lbr
-from spiel_dl.algorithms.best_nash import best_nash, safe_best_response
 from spiel_dl.algorithms.best_response import best_response_policy
 from spiel_dl.algorithms.cdbr import CDBRPolicy
 from spiel_dl.algorithms.cdrnr import GADGETS, CDRNRPolicy

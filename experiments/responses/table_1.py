@@ -13,11 +13,11 @@ from typing import Any
 
 from experiments.experiment import Experiment, Row
 from experiments.responses import study as responses_study
+from experiments.responses.best_nash import best_nash
 from experiments.responses.responders import Responder
 from experiments.responses.study import Labels
 from experiments.settings import check_least
 from experiments.verdicts import Judgement, Tables, verdict
-from spiel_dl.algorithms.best_nash import best_nash
 from spiel_dl.algorithms.cdbr import CDBRPolicy
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.runs.reports import Report, Table

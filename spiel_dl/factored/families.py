@@ -11,7 +11,6 @@ import pyspiel
 
 from spiel_dl.factored.abrupt import AbruptGame
 from spiel_dl.factored.dice import DiceGame, DiceRules, DiceTensors
-from spiel_dl.factored.goofspiel import GoofspielGame, GoofspielRules
 from spiel_dl.factored.phantom import PhantomGame
 from spiel_dl.factored.stones import StoneTensors, TurnTensors, WaitingTensors
 from spiel_dl.games import boards
@@ -33,8 +32,6 @@ _LARGE_BOARD = 6
 # The same of liar's dice.
 _MOST_BIDS = 20
 _MANY_BIDS = 16
-# With seven cards in random order, there are 1.3 * 10^11 pairs of bids.
-_MOST_CARDS = 6
 # Of hold'em.
 _MANY_HISTORIES = 1 << 20
 _TIC_TAC_TOE = StoneTensors(9, cell_stride=1, kind_stride=9, num_kinds=3, kinds=(0, 2, 1))
@@ -76,10 +73,9 @@ def factored_game(game: pyspiel.Game | str, *, num_threads: int | None = None) -
             f"dark_hex, with obstype=reveal-nothing, on 2x2 to {_MOST_CELLS} cells, and "
             "python_phantom_ttt, python_dark_hex, python_abrupt_phantom_ttt and "
             "python_abrupt_dark_hex; "
-            f"liars_dice and python_liars_dice with at most {_MOST_BIDS} bids; goofspiel with "
-            f"imp_info=true and at most {_MOST_CARDS} cards; python_holdem; and universal_poker by "
-            "fcpa, fc or limit betting, with at most one deal to the board, potSize=0 and no "
-            "handReaches"
+            f"liars_dice and python_liars_dice with at most {_MOST_BIDS} bids; python_holdem; "
+            "and universal_poker by fcpa, fc or limit betting, with at most one deal to the board, "
+            "potSize=0 and no handReaches"
         )
     build, _ = found
     return build(default_threads() if num_threads is None else num_threads)
@@ -218,24 +214,6 @@ def _holdem(game: pyspiel.Game, parameters: dict[str, Any]) -> tuple[Build, bool
     return build, holdem.num_histories(rules) > _MANY_HISTORIES
 
 
-def _simultaneous(game: pyspiel.Game, parameters: dict[str, Any]) -> tuple[Build, bool] | None:
-    """Goofspiel, which OpenSpiel converts to turns."""
-    own = parameters["game"]
-    if own["name"] != "goofspiel" or not own["imp_info"] or own["egocentric"]:
-        return None
-    if own["returns_type"] == "total_points" or own["num_turns"] not in (-1, own["num_cards"]):
-        return None
-    if not 2 <= own["num_cards"] <= _MOST_CARDS:
-        return None
-    counts_points = own["returns_type"] == "point_difference"
-    rules = GoofspielRules(own["num_cards"], own["points_order"], counts_points)
-
-    def build(num_threads: int) -> FactoredGame:
-        return GoofspielGame.build(game, rules, num_threads=num_threads)
-
-    return build, own["points_order"] == "random" and own["num_cards"] == _MOST_CARDS
-
-
 _FAMILIES = {
     "phantom_ttt": _phantom,
     "dark_hex": _phantom,
@@ -247,5 +225,4 @@ _FAMILIES = {
     "universal_poker": _holdem,
     "liars_dice": _liars_dice,
     "python_liars_dice": _liars_dice,
-    "turn_based_simultaneous_game": _simultaneous,
 }

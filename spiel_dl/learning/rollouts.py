@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 import torch
@@ -80,56 +80,6 @@ def play_out(
     Returns:
       float64 [N], player 0's utility of each.
     """
-    return _play(rules, states, lambda here, who, _: policies(here, who), generator, horizon)
-
-
-def play_out_by(
-    rules: Rules,
-    states: StateBatch,
-    strategies: tuple[Sequence[PolicyRows], Sequence[PolicyRows]],
-    chosen: np.ndarray,
-    generator: np.random.Generator,
-) -> np.ndarray:
-    """Plays games to the end, each by two strategies of its own.
-
-    Args:
-      rules: the game.
-      states: where they begin, batch dimension N.
-      strategies: those of player 0, and those of player 1.
-      chosen: int [2, N], which of them each player goes on with in each game.
-      generator: draws all that is drawn.
-
-    Returns:
-      float64 [N], player 0's utility at the end of each.
-    """
-
-    def ask(here: StateBatch, who: int, rows: np.ndarray) -> np.ndarray:
-        which = chosen[who, rows]
-        weights: np.ndarray | None = None
-        for number in np.unique(which).tolist():
-            mine = np.flatnonzero(which == number)
-            found = strategies[who][number](here.take(torch.from_numpy(mine)), who)
-            if weights is None:
-                weights = np.zeros((len(rows), found.shape[1]))
-            weights[mine] = found
-        assert weights is not None
-        return weights
-
-    return _play(rules, states, ask, generator)
-
-
-_Ask = Callable[[StateBatch, int, np.ndarray], np.ndarray]
-"""From states in which a player acts, the player, and which games they are, to probabilities."""
-
-
-def _play(
-    rules: Rules,
-    states: StateBatch,
-    ask: _Ask,
-    generator: np.random.Generator,
-    horizon: Horizon | None = None,
-) -> np.ndarray:
-    """Plays games, in which one move was made, to where they stop: player 0's utilities."""
     returns = np.zeros(states.batch_size)
     rows, num_moves = np.arange(states.batch_size), np.ones(states.batch_size, np.int64)
     while True:
@@ -151,15 +101,14 @@ def _play(
         if not len(rows):
             return returns
         num_moves[rows] += mover >= 0
-        states = rules.apply(states, _moves(rules, states, mover, rows, ask, generator))
+        states = rules.apply(states, _moves(rules, states, mover, policies, generator))
 
 
 def _moves(
     rules: Rules,
     states: StateBatch,
     mover: np.ndarray,
-    rows: np.ndarray,
-    ask: _Ask,
+    policies: PolicyRows,
     generator: np.random.Generator,
 ) -> torch.Tensor:
     """What everybody does, chance included: int64 [N]."""
@@ -173,7 +122,7 @@ def _moves(
         if who == CHANCE_PLAYER:
             weights = rules.chance_probabilities(here).numpy()
         else:
-            weights = ask(here, who, rows[acting])
+            weights = policies(here, who)
         drawn = torch.from_numpy(uniform[acting])
         moves[acting] = sample(torch.from_numpy(weights), drawn, torch.float64).numpy()
     return torch.from_numpy(moves)

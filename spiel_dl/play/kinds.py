@@ -194,11 +194,10 @@ _ALL = (
     ),
     Kind(
         "abd:P:MODEL",
-        "the same with portfolios behind the depth limit, for models that err there; along the "
-        "game that is played if the model is weakened:... and the game is not compiled",
+        "the same with portfolios behind the depth limit, for models that err there",
         searches.abd,
         compiles=True,
-        options=searches.RespondingWithPortfolios,
+        options=searches.RespondingAhead,
     ),
     Kind(
         "rnr:P:MODEL",
@@ -241,12 +240,6 @@ _ALL = (
         "mirror-descent search on top of a learner's network, in games with Rules of any size",
         searches.mirror_descent,
         options=searches.MirrorDescent,
-        models="rnad",
-    ),
-    Kind(
-        "weakened:ROUNDS:CHECKPOINT",
-        "a learner's network, and from round ROUNDS on all legal actions alike",
-        searches.weakened,
         models="rnad",
     ),
     Kind("rnad:NAME", "a network of the model zoo, trained by R-NaD", _network),

@@ -17,13 +17,12 @@ from spiel_dl.play import zoo
 from spiel_dl.play.options import LookingAhead, Options, Responding, Solving, offered
 from spiel_dl.play.requests import Request
 from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.policies.small_policies import RememberingPolicy, SeatsPolicy, UniformPolicy
+from spiel_dl.policies.small_policies import RememberingPolicy, SeatsPolicy
 from spiel_dl.search.sepot_config import (
     DEFAULT_EFFORT,
     MAX_HISTORIES,
     MirrorDescentConfig,
     ParticleConfig,
-    PortfolioConfig,
     SearchConfig,
 )
 from spiel_dl.solvers.effort import Effort
@@ -31,7 +30,6 @@ from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.load import AnyGame, turn_based_game
 
 if TYPE_CHECKING:
-    from spiel_dl.policies.late_policy import LatePolicy
     from spiel_dl.policies.network_policy import NetworkPolicy
     from spiel_dl.search.leaf_values import AnyValueFunction
 
@@ -54,15 +52,6 @@ class Resolving(LookingAhead, Solving):
 @dataclasses.dataclass(frozen=True)
 class RespondingAhead(LookingAhead, Responding):
     """Of responses with a depth limit."""
-
-
-@dataclasses.dataclass(frozen=True)
-class RespondingWithPortfolios(RespondingAhead):
-    """Of responses to models that err behind the depth limit."""
-
-    portfolios: PortfolioConfig = offered(
-        PortfolioConfig(budget=1000, num_rollouts=2000), "budget", "num_rollouts"
-    )
 
 
 @dataclasses.dataclass(frozen=True)
@@ -163,14 +152,7 @@ def cdrnr(request: Request) -> openspiel_policy.Policy:
 
 
 def abd(request: Request) -> openspiel_policy.Policy:
-    """The response to a model that errs behind the depth limit, too.
-
-    Along the game that is played if the model is a weakened network and the game is not compiled;
-    then it searches from the round on in which the model begins to err.
-    """
-    number, _, model = request.source.partition(":")
-    if model.startswith("weakened:") and not isinstance(request.given_game, GameTree):
-        return _abd_along_the_game(request, _probability(request, number), model)
+    """The response to a model that errs behind the depth limit, too."""
     from spiel_dl.algorithms.abd import ABDPolicy
 
     tree, options = request.compiled(), request.options
@@ -180,42 +162,6 @@ def abd(request: Request) -> openspiel_policy.Policy:
         options,
         lambda player: ABDPolicy(tree, player, known, request.depth_limit, p=p, effort=effort),
     )
-
-
-def _abd_along_the_game(request: Request, p: float, model: str) -> openspiel_policy.Policy:
-    from spiel_dl.algorithms.abd_play import ABDPlayPolicy
-
-    options, source = request.options, model.partition(":")[2]
-    late = weakened(dataclasses.replace(request, name=model, source=source))
-    config = dataclasses.replace(
-        options.portfolios, p=p, first_round=late.num_rounds, effort=options.effort_or(_EFFORT)
-    )
-    response = RememberingPolicy(
-        ABDPlayPolicy(
-            late.game, late, [late.above], request.depth_limit, others=[late.above], config=config
-        )
-    )
-    if options.player is None:
-        return response
-    return SeatsPolicy((response, late) if options.player == 0 else (late, response))
-
-
-def weakened(request: Request) -> LatePolicy:
-    """A learner's network, which plays uniformly from a round on."""
-    from spiel_dl.learning import checkpoints
-    from spiel_dl.policies.late_policy import LatePolicy
-
-    number, _, source = request.source.partition(":")
-    if not number.isdecimal() or not source:
-        raise ValueError(
-            f"no policy {request.name!r}: say from which round on, and the network, as in "
-            "weakened:10:rnad:leduc"
-        )
-    path = zoo.file_of(source, "rnad")
-    _check_checkpoint(path)
-    game = _turn_based(request.given_game)
-    network = checkpoints.load_blueprint(path, game, request.device)
-    return LatePolicy(network, UniformPolicy(network.game, [0, 1]), int(number))
 
 
 def rnr(request: Request) -> openspiel_policy.Policy:

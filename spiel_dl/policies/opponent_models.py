@@ -1,13 +1,9 @@
-"""Opponents to be exploited, and estimates of them from what they were seen to do.
+"""Opponents to be exploited, as in Milec, Kubíček, Lisý (2024), section 6.
 
-Opponents as in Milec, Kubíček, Lisý (2024), section 6: strategies after few iterations of CFR, and
-random ones. An estimate counts actions per infoset; its prior is a Dirichlet distribution around
-some policy (Southey et al. 2005, "Bayes' Bluff", independent per infoset).
+Strategies after few iterations of CFR, random ones, and such as err late.
 """
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 import numpy as np
 from open_spiel.python import policy as openspiel_policy
@@ -19,7 +15,6 @@ from spiel_dl.solvers.regret_minimization import RegretMinimizer
 from spiel_dl.solvers.variants import Weighting, variant_by_name
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.game_tree import GameTree
-from spiel_dl.tree.histories import check_player
 from spiel_dl.tree.load import AnyGame, compile_game
 from spiel_dl.tree.pieces import Pieces
 
@@ -95,101 +90,3 @@ def _run(tree: GameTree, iterations: int, variant: Weighting) -> RegretMinimizer
     minimizer = RegretMinimizer(tree.sequence_form, variant)
     minimizer.run(iterations)
     return minimizer
-
-
-class OpponentEstimate:
-    """What is known of an opponent's strategy from episodes that were seen in full.
-
-    An episode counts with all that happened in it, also what the opponent's infosets contain and
-    the play did not reveal (a folded card), as in the data of Johanson and Bowling (2009).
-
-    Attributes:
-      tree: the compiled game.
-      opponent: who is estimated.
-      counts: float64 [S], how often each of its sequences was played.
-    """
-
-    def __init__(
-        self,
-        game: AnyGame,
-        opponent: int,
-        prior: openspiel_policy.Policy | None = None,
-        prior_weight: float = 1.0,
-    ):
-        """Starts without data.
-
-        Args:
-          game: the game, its game string, or the compiled game.
-          opponent: who is estimated.
-          prior: what to assume before there is data; None: the uniform policy.
-          prior_weight: how many observations of an infoset the prior counts for; positive.
-
-        Raises:
-          ValueError: if the game cannot be compiled, the prior is not a policy for it, there is no
-            such player, or the weight is not positive.
-        """
-        check_player(opponent)
-        if not 0 < prior_weight < np.inf:
-            raise ValueError(f"prior_weight={prior_weight} must be a positive number")
-        self.tree = compile_game(game)
-        self.opponent = opponent
-        prior = ArrayPolicy.uniform(self.tree) if prior is None else prior
-        first, second = ArrayPolicy.from_policy(self.tree, prior).strategies
-        self._prior = ArrayPolicy(self.tree, (first.copy(), second.copy()))
-        self._prior_weight = prior_weight
-        self.counts = np.zeros(self.tree.treeplexes[opponent].num_sequences)
-
-    def observe(self, histories: np.ndarray) -> None:
-        """Counts what the opponent did on the way to histories of the tree (int [N]).
-
-        Each is an episode of its own, finished or not.
-        """
-        treeplex = self.tree.treeplexes[self.opponent]
-        last = self.tree.sequence[self.opponent, histories]
-        new = np.bincount(last, minlength=treeplex.num_sequences).astype(np.float64)
-        for infoset in reversed(range(treeplex.num_infosets)):
-            new[treeplex.parent_sequence[infoset]] += new[treeplex.sequences(infoset)].sum()
-        self.counts += new
-
-    def observe_actions(self, actions: Sequence[int]) -> None:
-        """Counts one episode, given as `pyspiel.State.history` gives it.
-
-        Raises:
-          ValueError: if these actions are no history of the game.
-        """
-        self.observe(np.array([self.tree.find_history(actions)]))
-
-    def policy(self) -> ArrayPolicy:
-        """The posterior mean for the opponent, the prior for the other player."""
-        treeplex = self.tree.treeplexes[self.opponent]
-        prior = self._prior.strategies[self.opponent]
-        strategy = self.counts + self._prior_weight * prior
-        sums = np.repeat(treeplex.sum_per_infoset(strategy), treeplex.num_actions)
-        below_roots = slice(treeplex.num_root_sequences, None)
-        strategy[below_roots] /= sums
-        strategy[: treeplex.num_root_sequences] = 1.0
-        other = self._prior.strategies[1 - self.opponent].copy()
-        return ArrayPolicy(
-            self.tree, (strategy, other) if self.opponent == 0 else (other, strategy)
-        )
-
-    def visits(self) -> np.ndarray:
-        """How often each infoset of the opponent was seen: float64 [I]."""
-        return self.tree.treeplexes[self.opponent].sum_per_infoset(self.counts)
-
-    def trust(self, most: float = 1.0, full_at: float = 10.0) -> np.ndarray:
-        """How far to trust the estimate in each infoset: float64 [I].
-
-        Rises linearly with the number of visits, from 0 without any to `most` at `full_at`
-        (Johanson and Bowling 2009, the confidence "0-10 Linear" if `full_at` is 10).
-
-        Args:
-          most: the largest trust, 0 to 1.
-          full_at: from how many visits on; positive.
-
-        Raises:
-          ValueError: if an argument is outside its bounds.
-        """
-        if not 0 <= most <= 1 or not full_at > 0:
-            raise ValueError(f"most={most} must be between 0 and 1, full_at={full_at} positive")
-        return most * np.minimum(self.visits() / full_at, 1.0)

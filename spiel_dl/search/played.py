@@ -168,27 +168,25 @@ class Schedule:
       scheme: "block" searches again where the last search ends, and keeps all that it found;
         "sliding" searches again at every level.
       first_level: the first level at which a search may start, in the depth limit's unit.
-      first_round: the first round in which one may.
       max_histories: the most histories of a search, those of its whole look-ahead; None: `MOST`.
     """
 
     scheme: str = "block"
     first_level: int = 0
-    first_round: int = 0
     max_histories: int | None = None
 
     def __post_init__(self) -> None:
         if self.scheme not in SCHEMES:
             raise ValueError(f"scheme={self.scheme!r} must be one of {SCHEMES}")
-        check_at_least(0, first_level=self.first_level, first_round=self.first_round)
+        check_at_least(0, first_level=self.first_level)
 
 
 class BlueprintSource(PlayedSource[Found]):
     """Searches on top of policies that are known of both players.
 
     Attributes:
-      blueprint: what the searching player does where it was not searched, as `PolicyRows`.
-      others: the same of its opponent: the blueprint, or a model.
+      blueprint: what both players do where it was not searched, as `PolicyRows`; the opponent's
+        model, if there is one.
       sampler: how the histories are chosen at which a search starts.
       schedule: when searches are made.
       num_drawn: how many searches started from public states that were not listed.
@@ -201,13 +199,11 @@ class BlueprintSource(PlayedSource[Found]):
         depth_limit: DepthLimit,
         sampler: Sampler,
         *,
-        others: PolicyRows | None = None,
         schedule: Schedule | None = None,
     ):
-        """Loads the game. `others` None: the opponent has the same blueprint."""
+        """Loads the game."""
         super().__init__(game, depth_limit)
         self.blueprint = blueprint
-        self.others = blueprint if others is None else others
         self.sampler, self.schedule = sampler, schedule or Schedule()
         self.is_private = sampler.is_private
         self.num_left_to_blueprint = self.num_drawn = 0
@@ -294,7 +290,7 @@ class BlueprintSource(PlayedSource[Found]):
         others = prior / both if both > 0 and not is_first else np.ones(len(prior))
         model, modelled = None, None
         if spec.p is not None:
-            strategy = fixed_to(self.others, trunk, opponent).strategy
+            strategy = fixed_to(self.blueprint, trunk, opponent).strategy
             model = realization_plan(trunk.sequence_form.treeplexes[opponent], strategy, others)
             modelled = np.ones(len(trunk.infosets[opponent]), np.bool_)
         return Root(
@@ -336,9 +332,9 @@ class BlueprintSource(PlayedSource[Found]):
         """What both players do: the one who searches as it found before, else what is known."""
 
         def rows(states: StateBatch, mover: int) -> np.ndarray:
-            if mover != player:
-                return self.others(states, mover)
             found = self.blueprint(states, mover)
+            if mover != player:
+                return found
             keys, kept = self.keys.of_level(states)[0][mover], before
             is_open = np.ones(len(keys), np.bool_)
             while kept is not None:
@@ -383,9 +379,6 @@ class BlueprintSource(PlayedSource[Found]):
     def _starts(self, way: PlayedWay) -> list[int]:
         """The positions on a way at which a search may start."""
         may_start = way.depth >= self.schedule.first_level
-        if self.schedule.first_round:
-            rounds = self.rules.round_index(way.states).numpy()
-            may_start = may_start & (rounds >= self.schedule.first_round)
         return [position for position in way.decisions if may_start[position]]
 
     def _is_public(self, way: PlayedWay, position: int) -> bool:

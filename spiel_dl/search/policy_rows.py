@@ -19,7 +19,6 @@ from spiel_dl.learning.rollouts import Horizon, PlayOn, Rollouts
 from spiel_dl.learning.self_play import ActingNetwork, ActingPolicy
 from spiel_dl.policies import sight
 from spiel_dl.policies.battleships_hunter import HunterPolicy
-from spiel_dl.policies.late_policy import LatePolicy
 from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.policies.sight import Sight
 from spiel_dl.policies.small_policies import HighestActionPolicy, UniformPolicy
@@ -172,7 +171,7 @@ def rows_of(rules: Rules, policy: openspiel_policy.Policy) -> PolicyRows:
     if found is None:
         raise ValueError(
             f"{type(policy).__name__} does not answer many states at once; give a policy "
-            "network, the uniform policy, or a LatePolicy of these"
+            "network or the uniform policy"
         )
     return found
 
@@ -182,43 +181,15 @@ def find_rows(rules: Rules, policy: openspiel_policy.Policy) -> PolicyRows | Non
 
     Args:
       rules: the game.
-      policy: of this game; a `LatePolicy` of such ones, too.
+      policy: of this game.
 
     Returns:
       None, if the policy is none of these.
     """
-    if isinstance(policy, LatePolicy):
-        parts = find_rows(rules, policy.above), find_rows(rules, policy.below)
-        if parts[0] is None or parts[1] is None:
-            return None
-        return _LateRows(rules, (parts[0], parts[1]), policy.num_rounds)
     if isinstance(policy, HunterPolicy):
         return policy.rows
     acting = acting_policy(policy)
     return None if acting is None else TensorPolicy(rules, acting)
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class _LateRows:
-    """`PolicyRows` of a `LatePolicy`: those above and those below, and where the second begin."""
-
-    rules: Rules
-    parts: tuple[PolicyRows, PolicyRows]
-    num_rounds: int
-
-    def __call__(self, states: StateBatch, player: int) -> np.ndarray:
-        """See `PolicyRows`."""
-        is_late = (self.rules.round_index(states) >= self.num_rounds).numpy()
-        found: np.ndarray | None = None
-        for part, chosen in zip(self.parts, (~is_late, is_late), strict=True):
-            which = np.flatnonzero(chosen)
-            if len(which):
-                answer = part(states.take(torch.from_numpy(which)), player)
-                if found is None:
-                    found = np.zeros((len(is_late), answer.shape[1]))
-                found[which] = answer
-        assert found is not None
-        return found
 
 
 def fixed_to(

@@ -115,21 +115,6 @@ class SomeOfPublicState(Sampler):
         return Sample(own.joined(rest.take(others)) if len(others) else own)
 
 
-class OfInfoset(Sampler):
-    """Some histories of the own infoset alone."""
-
-    def __init__(self, budget: int, max_listed: int = 0, seed: int = 0):
-        """Takes the budget."""
-        self.max_listed, self.seed = max_listed, seed
-        self._budget = budget
-
-    def choose(
-        self, belief: Belief, player: int, here: StateBatch, generator: np.random.Generator
-    ) -> Sample:
-        """See `Sampler`."""
-        return Sample(belief.infoset(player, here, self._budget, generator))
-
-
 class OfKnowledge(Sampler):
     """Histories of low-order knowledge: at a distance of at most k from the own infoset.
 

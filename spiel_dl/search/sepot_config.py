@@ -9,7 +9,6 @@ from typing import Any
 from spiel_dl.solvers.checks import check_at_least
 from spiel_dl.solvers.effort import Effort, check_effort
 from spiel_dl.solvers.gadgets import WITHOUT_GIFTS, check_gadget
-from spiel_dl.solvers.restricted_game import check_probability
 from spiel_dl.solvers.variants import PREDICTIVE_CFR_PLUS
 from spiel_dl.tree.pieces import SCHEMES
 
@@ -19,7 +18,6 @@ MAX_HISTORIES = 25_000
 """Where scripts stop searching if nothing else is said: the first bound of the paper's Table 1, on
 the unique histories of a whole look-ahead."""
 DEFAULT_EFFORT = Effort(iterations=1500, tolerance=1e-4, variant=PREDICTIVE_CFR_PLUS)
-_PORTFOLIO_EFFORT = Effort(iterations=200)
 PAPERS_EFFORT = Effort(iterations=1500)
 """The paper's Table 2: CFR+."""
 
@@ -154,33 +152,3 @@ class MirrorDescentConfig:
             check_at_least(1, depth=self.depth)
         check_at_least(1, num_rollouts=self.num_rollouts, budget=self.budget)
         check_at_least(0, max_listed=self.max_listed, seed=self.seed)
-
-
-@dataclasses.dataclass(frozen=True)
-class PortfolioConfig:
-    """How a search by portfolios is made.
-
-    Attributes:
-      p: The probability that the opponent follows the model, 0 to 1.
-      num_rollouts: The least number of games that are played out in each search. Every leaf is
-        played out equally often by each pair of strategies.
-      budget: The largest number of histories of the infoset that a search starts from, at least 2.
-      first_round: The first round in which the player searches, counted from 0. Before it, the
-        player plays the first strategy of its portfolio.
-      seed: The seed of all draws. Searches in the same infoset always draw the same.
-      effort: How long to iterate in each search.
-    """
-
-    p: float = 0.5
-    num_rollouts: int = 1000
-    budget: int = 16
-    first_round: int = 0
-    seed: int = 0
-    effort: Effort = _PORTFOLIO_EFFORT
-
-    def __post_init__(self) -> None:
-        check_probability(self.p)
-        check_effort(self.effort)
-        check_at_least(1, num_rollouts=self.num_rollouts)
-        check_at_least(2, budget=self.budget)
-        check_at_least(0, first_round=self.first_round, seed=self.seed)

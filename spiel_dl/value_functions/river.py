@@ -246,7 +246,7 @@ class RiverLeafValues(LeafValues):
             players, self.betting(players, flat, self._boards.entries), strict=True
         ):
             other = flat[1 - player].reshape(len(self._worth), -1) * self._weights[1 - player]
-            values = other @ (self._equities.T if player == 0 else -self._equities)
+            values = other @ self._equities.T if player == 0 else -(other @ self._equities)
             values *= self._worth * self._weights[player]
             found.append((values + betting).ravel())
         return found

@@ -109,7 +109,7 @@ SEARCHES = {
     "resolving": "resolving:zero",
     "cdbr": "cdbr:random:1",
     "cdrnr": "cdrnr:0.5:random:1",
-    "abd": "abd:0.5:weakened:1:{run}",
+    "abd": "abd:0.5:random:1",
     "rnr": "rnr:0.5:random:1",
     "sepot": "sepot:{run}",
     "particle": "particle:{particles}",
@@ -264,7 +264,7 @@ def test_paths_in_names(tmp_path: Path) -> None:
     path.touch()
     other.touch()
     for name in (
-        f"{path}", f"sepot:{path}", f"cdrnr:0.5:{path}", f"weakened:3:{path}", f"torch:{path}",
+        f"{path}", f"sepot:{path}", f"cdrnr:0.5:{path}", f"torch:{path}",
         f"resolving:{path}", f"cdbr:abd:0.5:late:{path}", f"late:sepot:{path}",
     ):  # fmt: skip
         assert registry.paths_in(name) == [path]
@@ -275,7 +275,6 @@ def test_paths_in_names(tmp_path: Path) -> None:
         "uniform",
         "cfr:3",
         "cdbr:",
-        "weakened:3",
         "torch:,",
         "resolving:exact",
         "rnad:no",
@@ -288,8 +287,7 @@ def test_paths_in_names(tmp_path: Path) -> None:
     "name",
     [
         "sepot:leduc",
-        "weakened:10:leduc",
-        "abd:0.9:weakened:10:rnad:leduc",
+        "abd:0.9:cdbr:rnad:leduc",
         "rnr:0.5:cdbr:sepot:leduc",
     ],
 )
@@ -303,7 +301,7 @@ def test_models_in_names(name: str) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["{0}", "abd:0.9:weakened:10:{0}", "late:sepot:{0}", "torch:{0},{1}", "torch:{1},{0}"],
+    ["{0}", "abd:0.9:cdbr:{0}", "late:sepot:{0}", "torch:{0},{1}", "torch:{1},{0}"],
 )
 def test_digests_are_of_the_files_behind_all_names(name: str, tmp_path: Path) -> None:
     files = [tmp_path / "a.pt", tmp_path / "b.pt"]

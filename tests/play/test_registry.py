@@ -8,20 +8,15 @@ import numpy as np
 import pytest
 
 from spiel_dl.algorithms import cfr, sepot
-from spiel_dl.algorithms.abd_play import ABDPlayPolicy
 from spiel_dl.algorithms.rnad import RNaDConfig, RNaDSolver
 from spiel_dl.learning.critic_training import CriticConfig
 from spiel_dl.learning.transformations import transformations_by_name
-from spiel_dl.play import registry
 from spiel_dl.play.registry import load_array_policy, load_policy
 from spiel_dl.policies import opponent_models
 from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.policies.late_policy import LatePolicy
-from spiel_dl.policies.small_policies import SeatsPolicy
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.system.run_directory import AVERAGE_POLICY_FILE
 from spiel_dl.tree import DepthLimit, GameTree
-from spiel_dl.tree.from_openspiel import load_turn_based
 
 TREE = GameTree.from_game("kuhn_poker")
 
@@ -128,36 +123,6 @@ def test_who_errs_late_is_an_equilibrium_above_the_limit() -> None:
     expected = opponent_models.errs_beyond(TREE, limit, equilibrium, mistakes)
     for player in (0, 1):
         np.testing.assert_array_equal(late.strategies[player], expected.strategies[player])
-
-
-def test_weakened_networks_and_responses_to_them_along_the_game(tmp_path: Path) -> None:
-    game = load_turn_based("python_goofspiel_ii(num_cards=4,points_order=descending)")
-    checkpoint = tmp_path / "rnad"
-    RNaDSolver(game, RNaDConfig(hidden_sizes=(8, 8), batch_size=16)).save(checkpoint)
-    limit = DepthLimit(moves=1)
-    model = load_policy(f"weakened:2:{checkpoint}", game)
-    assert isinstance(model, LatePolicy)
-    assert model.num_rounds == 2
-    settings = {"depth_limit": limit, "budget": 4, "num_rollouts": 40}
-    response = load_policy(f"abd:0.3:weakened:2:{checkpoint}", game, **settings)
-    assert isinstance(response.policy, ABDPlayPolicy)
-    assert response.policy.spec.p == 0.3
-    few = load_policy(f"abd:0.3:weakened:2:{checkpoint}", game, effort=Effort(7), **settings)
-    assert few.policy.effort == Effort(7)
-    state = game.new_initial_state()
-    assert sum(response.action_probabilities(state).values()) == pytest.approx(1.0)
-    assert registry.path_in(f"abd:0.3:weakened:2:{checkpoint}") == checkpoint
-    # Who is named responds, and the other one plays the model.
-    for player in (0, 1):
-        single = load_policy(f"abd:0.3:weakened:2:{checkpoint}", game, player=player, **settings)
-        assert isinstance(single, SeatsPolicy)
-        assert isinstance(single.seats[player].policy, ABDPlayPolicy)
-        assert isinstance(single.seats[1 - player], LatePolicy)
-    for wrong in ("weakened:x", f"weakened:-1:{checkpoint}"):
-        with pytest.raises(ValueError, match="say from which round on"):
-            load_policy(wrong, game)
-    with pytest.raises(ValueError, match="neither a learner's checkpoint"):
-        load_policy("abd:0.3:weakened:2:nowhere", game)
 
 
 def test_policies_of_a_game_that_is_not_compiled_answer_its_states() -> None:

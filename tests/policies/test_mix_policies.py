@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from spiel_dl.algorithms import best_nash, best_response, exploitability
+from spiel_dl.algorithms import best_response, exploitability, sequence_form_lp
 from spiel_dl.factored.families import factored_game
 from spiel_dl.policies import opponent_models
 from spiel_dl.policies.array_policy import ArrayPolicy, mix_policies, read_plan
@@ -19,7 +19,7 @@ def test_gain_is_linear_and_exploitability_bounded(player: int) -> None:
     tree = compile_game("kuhn_poker")
     model = opponent_models.random_policy(tree, 1)
     best = best_response.best_response_policy(tree, model, player)
-    safe = best_nash.best_nash(tree, player, model)
+    safe = sequence_form_lp.solve_zero_sum_game(tree)[2]
     gains = [exploitability.gain(tree, policy, model, player) for policy in (safe, best)]
     lost = [exploitability.player_exploitability(tree, policy, player) for policy in (safe, best)]
     assert gains[0] < gains[1]

@@ -1,8 +1,6 @@
-"""Opponents against OpenSpiel's CFR, and estimates against counts in dictionaries."""
+"""Opponents against OpenSpiel's CFR."""
 
 from __future__ import annotations
-
-import collections
 
 import numpy as np
 import pyspiel
@@ -66,81 +64,3 @@ def test_who_errs_late_plays_one_policy_above_the_limit_and_another_below() -> N
             np.testing.assert_array_equal(found.strategies[player][own], expected[own])
     with pytest.raises(ValueError, match="rounds"):
         opponent_models.errs_beyond(tree, DepthLimit(rounds=1), above, below)
-
-
-def play(game: pyspiel.Game, num_episodes: int, seed: int) -> list[pyspiel.State]:
-    """Finished episodes of uniformly random play."""
-    generator = np.random.default_rng(seed)
-    finished = []
-    for _ in range(num_episodes):
-        state = game.new_initial_state()
-        while not state.is_terminal():
-            state.apply_action(int(generator.choice(state.legal_actions())))
-        finished.append(state)
-    return finished
-
-
-@pytest.mark.parametrize("opponent", [0, 1])
-def test_counts_and_posterior_means_by_dictionaries(opponent: int) -> None:
-    game = pyspiel.load_game("leduc_poker")
-    tree = GameTree.from_game(game)
-    prior = opponent_models.random_policy(tree, 5)
-    estimate = opponent_models.OpponentEstimate(tree, opponent, prior, prior_weight=2.5)
-    counts: dict[str, collections.Counter[int]] = collections.defaultdict(collections.Counter)
-    for episode in play(game, 60, seed=1):
-        estimate.observe_actions(episode.history())
-        state = game.new_initial_state()
-        for action in episode.history():
-            if state.current_player() == opponent:
-                counts[state.information_state_string()][action] += 1
-            state.apply_action(action)
-    policy, visits, trust = estimate.policy(), estimate.visits(), estimate.trust(0.9, 20)
-    for infoset in range(tree.num_infosets(opponent)):
-        seen = counts[tree.infoset_string(opponent, infoset)]
-        own = tree.treeplexes[opponent].sequences(infoset)
-        before = prior.strategies[opponent][own]
-        actions = tree.legal_actions(opponent, infoset).tolist()
-        expected = [
-            (seen[action] + 2.5 * before[i]) / (seen.total() + 2.5)
-            for i, action in enumerate(actions)
-        ]
-        np.testing.assert_allclose(policy.strategies[opponent][own], expected, atol=1e-12)
-        assert visits[infoset] == seen.total()
-        assert trust[infoset] == pytest.approx(0.9 * min(seen.total() / 20, 1.0))
-    assert len(set(trust.tolist())) > 2
-    np.testing.assert_array_equal(policy.strategies[1 - opponent], prior.strategies[1 - opponent])
-
-
-def test_many_episodes_at_once_count_like_one_after_the_other() -> None:
-    tree = compile_game("leduc_poker")
-    generator = np.random.default_rng(0)
-    terminals = generator.choice(np.flatnonzero(tree.is_terminal), 50)
-    together, apart = (opponent_models.OpponentEstimate(tree, 1) for _ in range(2))
-    together.observe(terminals)
-    for terminal in terminals:
-        apart.observe(np.array([terminal]))
-    np.testing.assert_array_equal(together.counts, apart.counts)
-    assert together.counts[0] == 50
-
-
-def test_episodes_of_simultaneous_games() -> None:
-    game = pyspiel.load_game("goofspiel(imp_info=true,num_cards=3,points_order=descending)")
-    estimate = opponent_models.OpponentEstimate(game, 1)
-    estimate.observe_actions([0, 2, 1, 1])
-    assert estimate.visits().sum() == 2
-    first = int(np.flatnonzero(estimate.visits())[0])
-    own = estimate.tree.treeplexes[1].sequences(first)
-    np.testing.assert_array_equal(estimate.counts[own], [0, 0, 1])
-
-
-def test_wrong_input_is_refused() -> None:
-    tree = compile_game("kuhn_poker")
-    with pytest.raises(ValueError, match="player=2 must be 0 or 1"):
-        opponent_models.OpponentEstimate(tree, 2)
-    with pytest.raises(ValueError, match=r"prior_weight=0\.0 must be a positive number"):
-        opponent_models.OpponentEstimate(tree, 0, prior_weight=0.0)
-    estimate = opponent_models.OpponentEstimate(tree, 0)
-    with pytest.raises(ValueError, match=r"\[0, 0\] is no history of kuhn_poker"):
-        estimate.observe_actions([0, 0])
-    with pytest.raises(ValueError, match=r"most=1\.5 must be between 0 and 1"):
-        estimate.trust(1.5)

@@ -30,7 +30,6 @@ KUHN = f"{TRAIN} --game=kuhn_poker"
 PLAY = "play.py --game=kuhn_poker"
 SHOW = "show.py --game=kuhn_poker --output=new/page.html"
 MATCH = "head_to_head.py --game=kuhn_poker --first=uniform"
-EXPLOIT = "exploit.py --game=kuhn_poker --run_dir=new"
 
 GAMES = [
     Bad("solve.py --game=", "OpenSpiel has no game ''"),
@@ -68,7 +67,6 @@ NUMBERS = [
     Bad(f"{SHOW} --policy=cdbr:uniform --moves=3 --look_ahead=0", "--look_ahead=0"),
     Bad(f"{SHOW} --policy=resolving:zero --moves=3 --player=1", "--player: not used by resolving"),
     Bad(f"{MATCH} --second=uniform --num_games=5", "num_games=5"),
-    Bad(f"{EXPLOIT} --response=cdrnr --rounds=1", "has no rounds; give the depth limit in moves"),
 ]
 
 CHOICES = [

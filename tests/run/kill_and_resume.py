@@ -45,7 +45,6 @@ KINDS = {
     "solve": "solve.py --game=leduc_poker --iterations=6000",
     "solve, another variant": "solve.py --game=leduc_poker --iterations=3000 --solver=dcfr",
     "dl_cfr": "dl_cfr.py --game=leduc_poker --moves=2 --value_function=zero --iterations=1000",
-    "exploit": "exploit.py --game=kuhn_poker --opponent=random:1 --hands=20000 --resolve_every=500",
     "generate_data": f"{_DATA} --shards=30",
     "train_value_network": "train_value_network.py --data=data --num_epochs=40 --num_units=8",
     "train_on_policy": "train_on_policy.py --data=data --num_rounds=3 --iterations=50"

@@ -24,7 +24,7 @@ def test_a_name_of_two_games_is_the_one_for_which_the_policy_is() -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["{0}", "torch:{0},{1}", "cdbr:rnad:mine", "abd:0.9:weakened:3:mine"],
+    ["{0}", "torch:{0},{1}", "cdbr:rnad:mine", "abd:0.9:cdbr:rnad:mine"],
 )
 def test_rows_are_of_the_files_behind_all_names(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -11,7 +11,7 @@ from spiel_dl.algorithms.continual_resolving import ContinualResolvingPolicy
 from spiel_dl.algorithms.particle_search import ParticlePolicy
 from spiel_dl.algorithms.rnr import RNRPolicy
 from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.search.sepot_config import PortfolioConfig, SearchConfig
+from spiel_dl.search.sepot_config import SearchConfig
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.value_functions import ZeroValue
@@ -30,7 +30,6 @@ MAKERS = {
     "resolving": lambda effort: ContinualResolvingPolicy(TREE, ZeroValue(), LIMIT, effort=effort),
     "particles": lambda effort: ParticlePolicy("python_leduc", None, LIMIT, effort=effort),
     "sepot": lambda effort: SearchConfig(effort=effort),
-    "abd, played": lambda effort: PortfolioConfig(effort=effort),
 }
 
 
@@ -60,7 +59,6 @@ def test_trust_is_a_probability(p):
         lambda: CDRNRPolicy(TREE, 0, MODEL, LIMIT, p=p),
         lambda: RNRPolicy(TREE, 0, MODEL, p=p),
         lambda: ABDPolicy(TREE, 0, MODEL, LIMIT, p=p),
-        lambda: PortfolioConfig(p=p),
     ):
         with pytest.raises(ValueError, match=rf"p={p!r} must be between 0 and 1"):
             make()

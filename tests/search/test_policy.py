@@ -25,14 +25,13 @@ from spiel_dl.learning.compiled_rollouts import CompiledRollouts
 from spiel_dl.learning.rollouts import Rollouts
 from spiel_dl.play.public_tree_view import view_public_tree
 from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.policies.late_policy import LatePolicy
 from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.policies.opponent_models import errs_beyond, random_policy
 from spiel_dl.policies.policy_network import PolicyNetwork
 from spiel_dl.policies.small_policies import UniformPolicy
 from spiel_dl.search import policy as search_policy
 from spiel_dl.search.policy import SearchPolicy
-from spiel_dl.search.policy_rows import AnyBlueprint, acting_policy, rows_of
+from spiel_dl.search.policy_rows import AnyBlueprint, acting_policy
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.tree.from_openspiel import load_turn_based
@@ -187,8 +186,7 @@ def test_cdrnr_that_never_trusts_its_model_is_continual_resolving(gadget):
 
 @pytest.mark.parametrize("search", UPON)
 def test_blueprints_that_do_not_answer_many_states_are_refused(search):
-    uniform = UniformPolicy(GAME, [0, 1])
-    for blueprint in (ArrayPolicy.uniform(TREE), LatePolicy(uniform, uniform, 1), "uniform"):
+    for blueprint in (ArrayPolicy.uniform(TREE), "uniform"):
         message = f"{type(blueprint).__name__} does not answer many states at once; give a policy"
         with pytest.raises(ValueError, match=message):
             UPON[search](blueprint)
@@ -228,21 +226,6 @@ def test_states_of_other_games_and_ends_are_refused(maker):
         state.apply_action(state.legal_actions()[0])
     with pytest.raises(ValueError, match="no player moves"):
         policy.action_probabilities(state)
-
-
-def test_rows_of_a_late_policy_are_pickled():
-    policy = LatePolicy(network_policy(), UniformPolicy(GAME, [0, 1]), 1)
-    rows = rows_of(GAME.rules, policy)
-    copy = pickle.loads(pickle.dumps(rows))
-    for actions in ((), (0, 1), (0, 1, 3)):
-        state = GAME.new_initial_state()
-        for action in actions:
-            state.apply_action(action)
-        player = state.current_player()
-        found = copy(state.batch, player)
-        assert (found == rows(state.batch, player)).all()
-        answer = policy.action_probabilities(state)
-        assert found[0, list(answer)] == pytest.approx(list(answer.values()), abs=1e-6)
 
 
 @pytest.mark.parametrize("kind", [ContinualResolvingPolicy, ParticlePolicy])

@@ -14,13 +14,11 @@ OFFERED = (
     "late:uniform",
     "cdbr:cfr:5",
     "cdrnr:0.5:rnad:leduc",
-    "abd:0.5:weakened:2:rnad:leduc",
+    "abd:0.5:rnad:leduc",
     "rnr:0.5:cdbr:uniform",
     "rnad:leduc",
     "sepot:leduc",
     "klss:rnad:leduc",
-    "weakened:2:rnad:leduc",
-    "weakened:2:leduc",
 )
 REFUSED = (
     "nobody",
@@ -30,8 +28,6 @@ REFUSED = (
     "cdbr:",
     "cdrnr:uniform",
     "abd:0.5:/etc/passwd",
-    "weakened:2",
-    "weakened:2:/etc/passwd",
     "resolving:/etc/passwd",
     "sepot:/etc",
 )

@@ -7,13 +7,15 @@ import pyspiel
 import pytest
 from open_spiel.python.algorithms import expected_game_score
 
-from spiel_dl.algorithms import best_nash, exploitability, rnr
+from experiments.responses import best_nash
+from spiel_dl.algorithms import exploitability, rnr
 from spiel_dl.algorithms.best_response import best_response_value
 from spiel_dl.policies import opponent_models
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.tree import GameTree
 from spiel_dl.tree.load import compile_game
 from tests import reference
+from tests.solvers.matrix_games import matrix_game
 
 
 def goofspiel(num_cards: int) -> str:
@@ -111,3 +113,12 @@ def test_wrong_input_is_refused() -> None:
     for bound in (-0.1, np.inf, np.nan):
         with pytest.raises(ValueError, match=r"exploitability=.* must be a finite number >= 0"):
             best_nash.safe_best_response(tree, 0, model, exploitability=bound)
+
+
+@pytest.mark.parametrize(("exploitability", "unit"), [(0.0, 1.0), (0.1, 1e-6), (0.6, 1e3)])
+def test_matching_pennies_by_hand(exploitability: float, unit: float) -> None:
+    """Row 0 with x earns 2x - 1 against column 0, and -|2x - 1| at least: x = (1 + e) / 2."""
+    form = matrix_game([[unit, -unit], [-unit, unit]])
+    plan = best_nash.best_safe_plan(form, np.array([1.0, 1.0, 0.0]), unit * exploitability)
+    x = (1 + exploitability) / 2
+    np.testing.assert_allclose(plan, [1, x, 1 - x], atol=1e-8)

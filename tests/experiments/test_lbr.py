@@ -8,7 +8,8 @@ import pyspiel
 import pytest
 
 import spiel_dl.games  # noqa: F401  (registers python_leduc)
-from spiel_dl.algorithms import exploitability, lbr
+from experiments.responses import lbr
+from spiel_dl.algorithms import exploitability
 from spiel_dl.algorithms.best_response import best_response_value
 from spiel_dl.play.registry import load_array_policy
 from spiel_dl.policies.array_policy import ArrayPolicy
