@@ -83,13 +83,13 @@ def _measured(study: Study[Settings], number: int) -> Rows:
             blueprints[f"CFR, {whole.iteration} iterations"] = whole.average_policy()
     policies: dict[str, dict[str, SearchPolicy]] = {
         name: {
-            method: resolve_rivers(game, blueprint, effort=effort, **how)  # type: ignore[arg-type]
+            method: resolve_rivers(game, blueprint, effort=effort, **how)
             for method, how in _METHODS.items()
         }
         for name, blueprint in blueprints.items()
     }
     policies[_NETWORK] = {
-        method: ContinualResolvingPolicy(game, network, spots.LIMIT, effort=effort, **how)  # type: ignore[arg-type]
+        method: ContinualResolvingPolicy(game, network, spots.LIMIT, effort=effort, **how)
         for method, how in _METHODS.items()
     }
     rows = []

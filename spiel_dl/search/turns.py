@@ -173,7 +173,8 @@ class TurnSource(Source[TurnWay, Turn]):
         """Rivers, and what is known there; numbers are scaled in each as if it were the game."""
         starts, opponent = rivers.starts, 1 - player
         deals = self.tree.deals
-        ranges, masses = [], []
+        ranges: list[np.ndarray] = []
+        masses: list[np.ndarray] = []
         for each in (0, 1):
             own = turn.plans[each][starts.sequences[each]]
             hands = np.tile(deals.boards[1].live[each].hand[starts.hands[each]], len(starts.lines))
