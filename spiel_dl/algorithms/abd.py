@@ -37,25 +37,20 @@ from typing import TypeAlias
 import numpy as np
 from open_spiel.python import policy as openspiel_policy
 
-from spiel_dl.policies import portfolios as portfolio_makers
-from spiel_dl.policies.array_policy import ArrayPolicy, read_strategy
-from spiel_dl.policies.opponent_models import cfr_average
-from spiel_dl.policies.portfolios import Portfolios
+from spiel_dl.policies.array_policy import ArrayPolicy
+from spiel_dl.policies.portfolios import Portfolios, of_cfr
 from spiel_dl.search.respond_to import DEFAULT_EFFORT, ResponsePolicy, response_source
 from spiel_dl.search.spec import Root, Spec
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.solvers.history_values import history_values
 from spiel_dl.solvers.restricted_game import check_probability
-from spiel_dl.solvers.variants import CFR_PLUS
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.leaf_set import LeafSet
-from spiel_dl.tree.load import AnyGame, compile_game
+from spiel_dl.tree.load import AnyGame
 
 AnyPortfolios: TypeAlias = Portfolios | Callable[[LeafSet[GameTree]], Portfolios]
 """The same for all leaves, or made for those of a trunk."""
-PORTFOLIOS = ("cfr", "transformations")
-_BLUEPRINT_ITERATIONS = 100
 
 
 class ABDPolicy(ResponsePolicy):
@@ -70,7 +65,7 @@ class ABDPolicy(ResponsePolicy):
         *,
         p: float,
         scheme: str = "sliding",
-        portfolios: str | AnyPortfolios = "cfr",
+        portfolios: AnyPortfolios | None = None,
         exact: bool = False,
         effort: Effort = DEFAULT_EFFORT,
     ):
@@ -83,10 +78,9 @@ class ABDPolicy(ResponsePolicy):
           depth_limit: how many levels a step looks ahead.
           p: the probability that the opponent follows the model, 0 to 1.
           scheme: "sliding": a step at every level. "block": a step every so many levels.
-          portfolios: "cfr": CFR's iterates against an opponent who follows the model with
-            probability p. "transformations": SePoT's 22 of an average of CFR+, and the best
-            response to the model. Or `Portfolios` of one's own; or a function that makes them for
-            the leaves of a trunk.
+          portfolios: for all leaves, or a function that makes them for the leaves of a trunk; None:
+            CFR's iterates against an opponent who follows the model with probability p, see
+            `policies.portfolios.of_cfr`.
           exact: solve each step by linear programming, not by CFR.
           effort: how long to iterate, in each step.
 
@@ -97,8 +91,8 @@ class ABDPolicy(ResponsePolicy):
         source = response_source(game, player, model, depth_limit, scheme)
         known = source.known
         made: AnyPortfolios
-        if isinstance(portfolios, str):
-            made = _portfolios(portfolios, known, player, p)
+        if portfolios is None:
+            made = of_cfr(source.tree, player, known, p=p)
         elif isinstance(portfolios, Portfolios):
             made = _checked(portfolios, known, player)
         else:
@@ -127,58 +121,6 @@ class ByPortfolios:
             _, own, others = portfolios
             self._known = [history_values(leaves.tree, root.player, one, others) for one in own]
         return np.stack([values[leaves.histories] for values in self._known], axis=1)
-
-
-def transformed_portfolios(
-    game: AnyGame,
-    player: int,
-    model: openspiel_policy.Policy,
-    blueprint: openspiel_policy.Policy | None = None,
-    transformations: str = "paper",
-) -> Portfolios:
-    """Portfolios of transformations of a blueprint, as SePoT searches with.
-
-    The player's has its best response to the model, too, and the opponent's the model.
-
-    Args:
-      game: the game, its game string, or the compiled game.
-      player: whose.
-      model: the opponent's model.
-      blueprint: a policy of both players; None: the average of 100 iterations of CFR+.
-      transformations: "paper" or "pure", see `learning.transformations`.
-
-    Raises:
-      ValueError: if the game cannot be compiled, if there are no such transformations, or if a
-        policy is not one for the game.
-    """
-    from spiel_dl.learning.critics import transformed_strategies  # It imports torch.
-    from spiel_dl.learning.transformations import transformations_by_name
-
-    tree = compile_game(game, model)
-    known = transformations_by_name(transformations, tree.game)
-    if blueprint is None:
-        blueprint = cfr_average(tree, _BLUEPRINT_ITERATIONS, CFR_PLUS)
-    rows = [
-        transformed_strategies(tree, each, read_strategy(tree, blueprint, each), known)
-        for each in (player, 1 - player)
-    ]
-    first = portfolio_makers.model_and_response(tree, player, model)
-    return Portfolios(
-        player,
-        np.concatenate([first.own, rows[0]]),
-        np.concatenate([first.others, rows[1]]),
-    )
-
-
-def _portfolios(name: str, model: ArrayPolicy, player: int, p: float) -> Portfolios:
-    """The portfolios of a name."""
-    if name not in PORTFOLIOS:
-        raise ValueError(f"portfolios={name!r} must be one of {PORTFOLIOS}, or Portfolios")
-    tree = model.tree
-    assert isinstance(tree, GameTree)
-    if name == "cfr":
-        return portfolio_makers.of_cfr(tree, player, model, p=p)
-    return transformed_portfolios(tree, player, model)
 
 
 def _made_at(

@@ -7,8 +7,9 @@ import itertools
 
 import pytest
 
+from experiments.responses.late_mistakes import constant_actions
 from spiel_dl.algorithms import exploitability
-from spiel_dl.algorithms.abd import ABDPolicy, transformed_portfolios
+from spiel_dl.algorithms.abd import ABDPolicy
 from spiel_dl.algorithms.best_response import best_response_policy, best_response_value
 from spiel_dl.algorithms.cdrnr import CDRNRPolicy
 from spiel_dl.algorithms.rnr import RNRPolicy
@@ -139,11 +140,11 @@ def test_leduc_against_an_opponent_who_errs_late():
     assert abd_goal > 0.95 * best
 
 
-def test_with_transformations_it_exploits_as_well():
+def test_with_constant_actions_it_exploits_as_well():
     tree = GameTree.from_game("kuhn_poker")
     model, limit = checks.random_model(tree, seed=4), DepthLimit(moves=2)
     best = best_response_value(tree, model, 0) - exploitability.game_value(tree, 0)
-    for kind in ("transformations", "cfr", transformed_portfolios(tree, 0, model, None, "pure")):
+    for kind in (None, constant_actions(tree, 0, model)):
         response = ABDPolicy(tree, 0, model, limit, p=0.9, portfolios=kind, exact=True)
         gain, _ = checks.gain_and_exploitability(tree, response.to_array_policy(), model)
         assert 0.7 * best < gain <= best + 1e-9
@@ -152,8 +153,6 @@ def test_with_transformations_it_exploits_as_well():
 def test_errors():
     tree = GameTree.from_game("kuhn_poker")
     model, limit = ArrayPolicy.uniform(tree), DepthLimit(moves=1)
-    with pytest.raises(ValueError, match="portfolios='all' must be one of"):
-        ABDPolicy(tree, 0, model, limit, p=0.5, portfolios="all")
     with pytest.raises(ValueError, match=r"p=1\.5 must be between 0 and 1"):
         ABDPolicy(tree, 0, model, limit, p=1.5)
     with pytest.raises(ValueError, match="own is empty"):
