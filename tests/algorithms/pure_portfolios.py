@@ -30,7 +30,7 @@ def with_pure_continuations(
     exact: bool = False,
     effort: Effort = DEFAULT_EFFORT,
 ) -> ResponsePolicy:
-    """ABD with all pure strategies behind the leaves of each step; the opponent has the model, too."""
+    """ABD with all pure strategies behind the leaves of a step; the opponent has the model, too."""
 
     def values(root: Root) -> np.ndarray:
         own, others = (_all_pure(root.trunk.leaves, each) for each in (player, 1 - player))
