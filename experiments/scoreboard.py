@@ -11,7 +11,6 @@ set after numbers had been seen, the table of all rows says so, and what the rep
 from __future__ import annotations
 
 import fnmatch
-import itertools
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -29,7 +28,7 @@ ALL_ROWS = "## All rows"
 _HEADER = ("where", "what", "paper", "ours", "size", "verdict", "cause")
 _APPENDIX = ("where", "report", "ours", "verdict", "state")
 _NO_CLAIM = "no claim"
-_LONGEST, _SHORT = 150, 70
+_LONGEST, _SHORT = 100, 70
 """Characters of a cell in the table of all rows, and of a row on the scoreboard."""
 
 
@@ -105,7 +104,7 @@ def page(results: Path) -> str:
 
 
 def appendix(results: Path) -> str:
-    """The table of all rows, with criteria and states, in Markdown."""
+    """The table of all rows, with their states, in Markdown."""
     states = [(row, state(row, results)) for row in MANIFEST]
     counts = {word: sum(s.word == word for _, s in states) for word in (CURRENT, OLD, MISSING)}
     hours = sum(row.minutes for row in MANIFEST) / 60
@@ -115,17 +114,15 @@ def appendix(results: Path) -> str:
         f"the reports. Of {len(states)} rows {counts[CURRENT]} are current, {counts[OLD]} old and "
         f"{counts[MISSING]} missing. Old is a report with other inputs than are declared today "
         f"(`results/current.json`), or of no clean commit. All may take {hours:.0f} hours on two "
-        "cores. *Set after* marks a criterion that was set after the numbers had been seen; what "
-        "the report came with stands behind it if it was another verdict.",
+        "cores. What was held, and the paper's number, stand at the top of each report. *Set "
+        "after* marks a criterion that was set after the numbers had been seen; what the report "
+        "came with stands behind it if it was another verdict.",
     ]
     by_name = dict(zip((row.name for row, _ in states), states, strict=True))
     for paper in PAPERS:
-        parts.append(f"### {paper.title}")
-        for claim, group in itertools.groupby(paper.rows, lambda row: row.experiment.claim):
-            lines = [_line(_APPENDIX), _line(["---"] * len(_APPENDIX))]
-            lines += [_line(_all_cells(*by_name[row.name])) for row in group]
-            parts += [f"Held: {claim or 'nothing; the paper has no such experiment.'}"]
-            parts.append("\n".join(lines))
+        lines = [_line(_APPENDIX), _line(["---"] * len(_APPENDIX))]
+        lines += [_line(_all_cells(*by_name[row.name])) for row in paper.rows]
+        parts += [f"### {paper.title}", "\n".join(lines)]
     return "\n\n".join(parts) + "\n"
 
 

@@ -66,7 +66,18 @@ def run_blocks(name: str, sources: list[str]) -> types.ModuleType:
     return module
 
 
-@pytest.mark.parametrize("page", [p for p in PAGES if blocks(p, "python")], ids=name_of)
+# Ten seconds of iterations in millions of infosets.
+LONG = ROOT / "docs" / "algorithms" / "large_games.md"
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, id=name_of(page), marks=[pytest.mark.slow] if page == LONG else [])
+        for page in PAGES
+        if blocks(page, "python")
+    ],
+)
 def test_python_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
     with mock.patch.dict(KINDS):  # pages name kinds of policies of their own

@@ -1,5 +1,7 @@
 """Hold'em endgames with all hands: what an iteration takes, and when a solution is good.
 
+Also what an iteration of DL-CFR on the turn takes, whose values come from a river network.
+
 Bets of the pot and all-in, a pot of 500 and stacks of 20,000 with half of the pot in, on a river
 and on a turn. With `--endgames`, a folder of files as the Libratus endgames are published (board,
 pot, reaches of both players in the order 2s2h, 2s2d, 2s2c, 2s3s, ...), also with their ranges.
@@ -9,6 +11,7 @@ pot, reaches of both players in the order 2s2h, 2s2d, 2s2c, 2s3s, ...), also wit
 
 import itertools
 import resource
+import statistics
 import time
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,15 +21,21 @@ import pyspiel
 
 import spiel_dl.games  # noqa: F401  (registers the games)
 from spiel_dl.algorithms.cfr import CFRSolver
+from spiel_dl.algorithms.dl_cfr import DLCFRSolver
 from spiel_dl.algorithms.exploitability import exploitability
 from spiel_dl.factored.families import factored_game
 from spiel_dl.games.holdem_cards import RANKS
+from spiel_dl.play import zoo
 from spiel_dl.runs.reports import Report, Table
+from spiel_dl.tree.depth_limit import DepthLimit
+from spiel_dl.tree.factored_game import FactoredGame
+from spiel_dl.value_functions.river import RiverNetwork
 
 _STACK = 20000.0
 # Per cards on the board: the bound on exploitability, in parts of the pot, and the most iterations.
 _BOUNDS = {5: (0.001, 3000), 4: (0.005, 600)}
 _GROWTH = 1.25
+_ROUNDS, _OF_A_ROUND = 5, 10
 
 
 class Spot(NamedTuple):
@@ -65,17 +74,13 @@ def read_endgame(path: Path) -> Spot:
     return Spot(path.stem, lines["-board"][0], float(lines["-pot"][0]), (first, second))
 
 
-def _solve(spot: Spot, variant: str, threads: int) -> dict[str, Any]:
-    """Solves one until it is good enough; processor time, but for what is said to be clock time."""
-    num_cards = len(spot.board) // 2
-    bound, most = _BOUNDS[num_cards]
-    start = time.perf_counter()
-    game = factored_game(
+def _game(spot: Spot, threads: int) -> FactoredGame:
+    return factored_game(
         pyspiel.load_game(
             "python_holdem",
             {
                 "board": spot.board,
-                "board_cards": "[0]" if num_cards == 5 else "[0;1]",
+                "board_cards": "[0]" if len(spot.board) == 10 else "[0;1]",
                 "stacks": f"[{_STACK};{_STACK}]",
                 "blinds": f"[{spot.pot / 2};{spot.pot / 2}]",
                 "min_wager": 0.0,
@@ -85,6 +90,42 @@ def _solve(spot: Spot, variant: str, threads: int) -> dict[str, Any]:
         ),
         num_threads=threads,
     )
+
+
+def _beside_networks(spot: Spot, threads: int) -> list[dict[str, Any]]:
+    """An iteration of the whole turn and of DL-CFR with a river network, taking turns."""
+    game = _game(spot, threads)
+    network = RiverNetwork.load(zoo.folder() / "river_pot_allin.safetensors")
+    solvers: dict[str, CFRSolver | DLCFRSolver] = {
+        "CFR of the whole turn": CFRSolver(game, variant="lcfr"),
+        **{
+            f"DL-CFR, {name}": DLCFRSolver(
+                game, network, DepthLimit(rounds=1), variant="lcfr", alternating_updates=alternating
+            )
+            for name, alternating in (("players in turn", True), ("both players at once", False))
+        },
+    }
+    seconds: dict[str, list[float]] = {name: [] for name in solvers}
+    for _ in range(_ROUNDS + 1):
+        for name, solver in solvers.items():
+            begin = time.process_time()
+            solver.run(_OF_A_ROUND)
+            seconds[name].append((time.process_time() - begin) / _OF_A_ROUND)
+    # The first round loads the compiled loops.
+    best = {name: statistics.median(times[1:]) for name, times in seconds.items()}
+    whole = next(iter(best.values()))
+    return [
+        {"solver": name, "ms an iteration": 1000 * time, "times faster": whole / time}
+        for name, time in best.items()
+    ]
+
+
+def _solve(spot: Spot, variant: str, threads: int) -> dict[str, Any]:
+    """Solves one until it is good enough; processor time, but for what is said to be clock time."""
+    num_cards = len(spot.board) // 2
+    bound, most = _BOUNDS[num_cards]
+    start = time.perf_counter()
+    game = _game(spot, threads)
     building = time.perf_counter() - start
     solver = CFRSolver(game, variant=variant)
     solver.run(1)  # Loads the compiled loops.
@@ -124,6 +165,7 @@ def measure(
     if endgames is not None:
         spots += [read_endgame(path) for path in sorted(Path(endgames).glob("*.txt"))]
     rows = [_solve(spot, variant, threads) for spot in spots for variant in variants]
+    beside = _beside_networks(SPOTS[1], threads)
     return Report(
         "Hold'em endgames: bets of the pot and all-in",
         [
@@ -132,9 +174,14 @@ def measure(
             "looked at each time that iterations have grown by a quarter; at most 3,000 and 600. "
             f"An iteration's time is that of processors, with {threads} thread(s). Memory is the "
             "most that the process had up to then, numba and torch included.",
+            "DL-CFR asks the zoo's river network for values; medians "
+            f"of {_ROUNDS} rounds of {_OF_A_ROUND} iterations, in which the solvers took turns.",
         ],
-        {"": Table.of([_shown(row) for row in rows])},
-        more={"rows": rows},
+        {
+            "Solved": Table.of([_shown(row) for row in rows]),
+            "An iteration on the turn, all hands": Table.of([_shown(row) for row in beside]),
+        },
+        more={"rows": rows, "beside": beside},
     )
 
 

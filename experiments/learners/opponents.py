@@ -8,11 +8,15 @@ import statistics
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import pyspiel
+
 from experiments import experiment
 from experiments.experiment import Experiment, Row
+from experiments.learners.battleships_ceiling import best_response_to_uniform
 from experiments.learners.strength import Run, learn, runs_of
 from experiments.settings import as_json, check_least, check_seeds
 from experiments.verdicts import Judgement, Tables, told, verdict
+from spiel_dl.games.battleships import BattleshipsRules
 from spiel_dl.play.matches import play_match
 from spiel_dl.play.presets import PRESETS
 from spiel_dl.play.registry import load_policy
@@ -94,6 +98,7 @@ def _play(settings: Settings, workspace: Workspace, run: Run) -> list[dict[str, 
     return [row]
 
 
+_SMALL_BOARD = 9
 _TUNED = ", fine-tuned"
 _MEANS, _ALL, _GOALS = "Means", "By seed", "Goals, and the script against uniform play"
 
@@ -135,6 +140,7 @@ def _report(study: Study, measured: Sequence[Mapping[str, Any]]) -> Report:
             {
                 "game": preset,
                 "mean": result.mean_return,
+                "most": _most(game),
                 "goal": settings.goal,
                 "script_goal": settings.script_goal,
             }
@@ -181,6 +187,7 @@ def _report(study: Study, measured: Sequence[Mapping[str, Any]]) -> Report:
                 {
                     "game": "game",
                     "mean": f"{script} against uniform",
+                    "most": "a best response against uniform, exactly",
                     "goal": "goal against uniform",
                     "script_goal": f"goal against {script}, fine-tuned",
                 },
@@ -188,6 +195,14 @@ def _report(study: Study, measured: Sequence[Mapping[str, Any]]) -> Report:
         },
         more={"matches": list(measured)},
     )
+
+
+def _most(game: str) -> float | None:
+    """What a best response wins from uniform play, where that can be computed; None elsewhere."""
+    rules = pyspiel.load_game(game).rules
+    if isinstance(rules, BattleshipsRules) and rules.num_tiles <= _SMALL_BOARD:
+        return best_response_to_uniform(game)
+    return None
 
 
 def _judge(tables: Tables) -> Judgement:

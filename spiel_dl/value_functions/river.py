@@ -253,7 +253,7 @@ class RiverLeafValues(LeafValues):
         found = []
         for player in players:
             other = flat[1 - player].reshape(len(self._worth), -1) * self._weights[1 - player]
-            values = other @ (self._equities.T if player == 0 else -self._equities)
+            values = other @ self._equities.T if player == 0 else -(other @ self._equities)
             if len(betting[player]):
                 # Pots are twice what each player has in.
                 values[self._open] += 2.0 * betting[player].T[: len(self._open)]

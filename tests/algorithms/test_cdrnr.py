@@ -102,7 +102,8 @@ def test_full_gadget_with_all_solved_siblings_is_safe(game, tmp_path):
     """The optimum never falls from one public state to the next, so the last one is safe."""
     tree = checks.load(game, tmp_path)
     model, limit = checks.random_model(tree, seed=0), DepthLimit(plies=2)
-    for player, scheme, p in ((0, "block", 0.1), (1, "sliding", 0.1), (1, "block", 0.5)):
+    cases = [(1, "sliding", 0.1), (0, "block", 0.1), (1, "block", 0.5)]
+    for player, scheme, p in cases[: 1 if tree.num_histories > 5000 else 3]:
 
         def respond(player=player, scheme=scheme, p=p):
             gadget = "full_trunk"

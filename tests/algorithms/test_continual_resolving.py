@@ -90,7 +90,16 @@ def test_refined_gadgets_keep_the_game_solved(gadget, refinement):
     assert measure(GOOFSPIEL_4, DepthLimit(rounds=1), gadget, 150, refinement) < 0.006
 
 
-@pytest.mark.parametrize(("gadget", "refinement"), zip(SAFE, WEIGHTS, strict=True))
+@pytest.mark.parametrize(
+    ("gadget", "refinement"),
+    [
+        (SAFE[0], WEIGHTS[0]),
+        *(
+            pytest.param(*each, marks=pytest.mark.slow)
+            for each in zip(SAFE[1:], WEIGHTS[1:], strict=True)
+        ),
+    ],
+)
 def test_refined_gadgets_mend_more_of_what_a_bad_value_function_broke(gadget, refinement):
     """Errors of a tenth of the largest utility make the trunk's strategy bad, and given cfvs."""
     game, limit = "python_leduc", DepthLimit(rounds=1)

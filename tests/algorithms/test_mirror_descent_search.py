@@ -108,8 +108,7 @@ def values_of(tree: GameTree, blueprint: Blueprint) -> Callable[..., np.ndarray]
     return values
 
 
-@pytest.mark.parametrize("depth", [1, 3])
-@pytest.mark.parametrize("game_string", GAMES)
+@pytest.mark.parametrize(("game_string", "depth"), [*zip(GAMES, (1, 3), strict=True)])
 def test_games_that_stop_early_tell_the_same_by_exact_values(game_string, depth):
     """Less is left to luck than in games that are played to the end, so fewer games do."""
     tree = GameTree.from_game(game_string)

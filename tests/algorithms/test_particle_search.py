@@ -179,13 +179,13 @@ class EverywhereByFeatures(ByFeatures):
     where_nobody_comes = 0.5
 
 
-@pytest.mark.parametrize("gadget", ["resolving", "max_margin"])
 @pytest.mark.parametrize(
-    ("game", "limit", "values"),
+    ("game", "limit", "values", "gadget"),
     [
-        (GOOFSPIEL.format(3), DepthLimit(rounds=1), ByFeatures()),
-        ("python_leduc(num_ranks=2,num_suits=2)", DepthLimit(rounds=1), ByFeatures()),
-        (DARK_HEX, DepthLimit(moves=1), EverywhereByFeatures()),
+        (GOOFSPIEL.format(3), DepthLimit(rounds=1), ByFeatures(), "resolving"),
+        (GOOFSPIEL.format(3), DepthLimit(rounds=1), ByFeatures(), "max_margin"),
+        ("python_leduc(num_ranks=2,num_suits=2)", DepthLimit(rounds=1), ByFeatures(), "resolving"),
+        (DARK_HEX, DepthLimit(moves=1), EverywhereByFeatures(), "max_margin"),
     ],
 )
 def test_with_all_particles_it_is_continual_resolving(game, limit, values, gadget):

@@ -184,7 +184,10 @@ def test_an_endgame_in_peoples_words() -> None:
     np.testing.assert_allclose(state.returns(), [10 + 6.6 + 19.92, -(10 + 6.6 + 19.92)])
     policy = dl.solve(game, seconds=60, exploitability=0.5)
     assert policy.exploitability < 0.5
-    assert dl.exploitability(game, dl.load_policy("cfr+:10", game)) < 5.0
+    few = dl.poker.endgame(
+        board="Qs Jh 2h 4d 5c", pot=20, stacks=(90, 120), ranges=("AA, KQs", "TT+"), bets="pot"
+    )
+    assert dl.exploitability(few, dl.load_policy("cfr+:10", few)) < 5.0
 
 
 @pytest.mark.parametrize(

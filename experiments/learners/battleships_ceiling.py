@@ -1,0 +1,95 @@
+"""The most that anybody can win from uniform play in Battleships on a small board, exactly.
+
+Uniform shots sink a fleet after a number of shots that hangs neither on where its ships lie nor on
+what the other player does. So a best response only has to shoot well: at ships that lie as uniform
+placements put them, by what was announced so far, so as to be done first.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+from collections import Counter
+
+import pyspiel
+
+from spiel_dl.games.battleships import BattleshipsRules
+
+Fleet = tuple[int, ...]
+"""The tiles of each ship, as bits."""
+
+
+def best_response_to_uniform(game: str) -> float:
+    """The mean return of a best response to uniform play, over both seats.
+
+    Args:
+      game: of `python_battleships`, on about nine tiles at most.
+
+    Raises:
+      ValueError: if shots may be repeated, or are too few to sink all ships, or not who sinks the
+        other's fleet wins.
+    """
+    loaded = pyspiel.load_game(game)
+    rules: BattleshipsRules = loaded.rules
+    tiles, ships = rules.num_tiles, sum(rules.ship_sizes)
+    if rules.allow_repeated_shots or rules.num_shots < tiles or rules.returns_type != "win_loss":
+        raise ValueError(
+            f"{game} has other rules than all shots at different tiles; its ceiling is not known"
+        )
+    placed = _placed(loaded)
+    fleets, weights = list(placed), list(placed.values())
+
+    def wins(seat: int) -> float:
+        """The probability of being done first."""
+
+        @functools.cache
+        def best(consistent: tuple[int, ...], shots: int) -> float:
+            # Player 1's k-th shot follows k of player 0, player 0's only k - 1 of player 1.
+            fired = shots.bit_count() + seat
+            in_time = 1.0 - math.comb(fired, ships) / math.comb(tiles, ships)
+            found = 0.0
+            for tile in range(tiles):
+                if shots >> tile & 1:
+                    continue
+                after = shots | 1 << tile
+                done, groups = 0.0, dict[str, list[int]]()
+                for index in consistent:
+                    fleet = fleets[index]
+                    if all(ship & after == ship for ship in fleet):
+                        done += weights[index]
+                    else:
+                        groups.setdefault(_answer(fleet, tile, after), []).append(index)
+                later = sum(best(tuple(group), after) for group in groups.values())
+                found = max(found, done * in_time + later)
+            return found
+
+        return best(tuple(range(len(fleets))), 0)
+
+    return wins(0) + wins(1) - 1.0
+
+
+def _placed(game: pyspiel.Game) -> Counter[Fleet]:
+    """How likely uniform play places each fleet; ships of one size are one."""
+    rules: BattleshipsRules = game.rules
+    found: Counter[Fleet] = Counter()
+
+    def place(state: pyspiel.State, weight: float, fleet: Fleet) -> None:
+        if len(fleet) == rules.num_ships:
+            found[tuple(sorted(fleet))] += weight
+            return
+        state.apply_action(state.legal_actions()[0])  # player 0's next ship, anywhere
+        actions = state.legal_actions()
+        for action in actions:
+            covers = rules.fleets.covers[len(fleet), action - rules.num_tiles]
+            ship = sum(1 << tile for tile in itertools.compress(range(rules.num_tiles), covers))
+            place(state.child(action), weight / len(actions), (*fleet, ship))
+
+    place(game.new_initial_state(), 1.0, ())
+    return found
+
+
+def _answer(fleet: Fleet, tile: int, shots: int) -> str:
+    """What is announced of the last shot."""
+    ship = next((ship for ship in fleet if ship >> tile & 1), 0)
+    return "miss" if not ship else "sunk" if ship & shots == ship else "hit"
