@@ -4,7 +4,7 @@ What is finished in the run directory is not done again.
 
 Examples:
   python run/large_games.py --policy=uniform --games="phantom_ttt;dark_hex"
-  python run/large_games.py --policy=torch:network.pt --games=phantom_ttt --run_dir=runs/mine
+  python run/large_games.py --policy=onnx:network.onnx --games=phantom_ttt --run_dir=runs/mine
 """
 
 import time

@@ -6,7 +6,8 @@ import numpy as np
 import pyspiel
 import torch
 
-from spiel_dl.learning.critics import ExactCritic, RecognisingCritic
+from experiments.particle_search.recognising import RecognisingCritic
+from spiel_dl.learning.critics import ExactCritic
 from spiel_dl.learning.self_play import ActingPolicy
 from spiel_dl.learning.transformations import action_values, paper_transformations
 from spiel_dl.policies.array_policy import ArrayPolicy

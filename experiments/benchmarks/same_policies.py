@@ -94,20 +94,11 @@ def _responses(tree: GameTree) -> Iterator[Case]:
                     tree, player, model, PLIES, alpha=alpha
                 ),
             )
-        for scheme, portfolios in itertools.product(
-            ("sliding", "block"), ("cfr", "transformations")
-        ):
+        for scheme in ("sliding", "block"):
             yield (
-                f"abd {player} {scheme} {portfolios}",
-                lambda player=player, s=scheme, portfolios=portfolios: ABDPolicy(
-                    tree,
-                    player,
-                    model,
-                    MOVES,
-                    p=0.5,
-                    scheme=s,
-                    portfolios=portfolios,
-                    effort=_effort(50),
+                f"abd {player} {scheme}",
+                lambda player=player, s=scheme: ABDPolicy(
+                    tree, player, model, MOVES, p=0.5, scheme=s, effort=_effort(50)
                 ),
             )
         for scheme, values in itertools.product(

@@ -16,10 +16,11 @@ import torch
 from open_spiel.python import policy as openspiel_policy
 
 from experiments import experiment
+from experiments.particle_search.recognising import RecognisingCritic
 from experiments.settings import check_least
 from spiel_dl.algorithms.mirror_descent_search import MirrorDescentConfig, MirrorDescentPolicy
 from spiel_dl.algorithms.sepot import ParticleConfig, SePoTPlayPolicy
-from spiel_dl.learning.critics import ExactCritic, RecognisingCritic
+from spiel_dl.learning.critics import ExactCritic
 from spiel_dl.learning.self_play import ActingPolicy
 from spiel_dl.learning.transformations import transformations_by_name
 from spiel_dl.play.presets import PRESETS

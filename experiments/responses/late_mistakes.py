@@ -22,11 +22,14 @@ from experiments.responses.responders import Responder, load_model
 from experiments.responses.study import Labels
 from experiments.responses.sweeps import gain_at
 from experiments.verdicts import FAILS, OPEN, PARTLY, REPRODUCED, Judgement, Tables, deviation
-from spiel_dl.algorithms.abd import ABDPolicy, transformed_portfolios
+from spiel_dl.algorithms.abd import ABDPolicy
 from spiel_dl.algorithms.cdrnr import CDRNRPolicy
 from spiel_dl.algorithms.rnr import RNRPolicy
+from spiel_dl.learning.critics import transformed_strategies
+from spiel_dl.learning.transformations import transformations_by_name
 from spiel_dl.policies import opponent_models
 from spiel_dl.policies.array_policy import ArrayPolicy
+from spiel_dl.policies.portfolios import Portfolios, model_and_response
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.runs.workspace import file_name
 from spiel_dl.search.respond_to import ResponsePolicy
@@ -50,6 +53,7 @@ KINDS = {
 """The kinds of opponents, and the models of each."""
 EQUILIBRIUM_ITERATIONS = 5000
 """Of CFR+, for what late opponents play above the depth limit."""
+_BLUEPRINT_ITERATIONS = 100
 PROBABILITIES = (0.1, 0.3, 0.5, 0.7, 0.9)
 _SHOWN = 0.5
 _ITERATIONS = 1000
@@ -110,10 +114,25 @@ def methods(responder: Responder, limit: DepthLimit) -> Mapping[str, Respond]:
         found[name] = functools.partial(_cdrnr, responder, limit, effort, scheme)
     found[ABD] = abd
     found[ABD_BLOCK] = functools.partial(abd, scheme="block")
-    found[ABD_CONSTANT] = lambda p: abd(
-        p, portfolios=transformed_portfolios(*who, transformations="pure")
-    )
+    found[ABD_CONSTANT] = lambda p: abd(p, portfolios=constant_actions(*who))
     return found
+
+
+def constant_actions(tree: GameTree, player: int, model: ArrayPolicy) -> Portfolios:
+    """Portfolios of who always takes one action where it may, else plays by an average of CFR+.
+
+    The player's has its best response to the model, too, and the opponent's the model.
+    """
+    blueprint = opponent_models.cfr_average(tree, _BLUEPRINT_ITERATIONS, CFR_PLUS)
+    known = transformations_by_name("pure", tree.game)
+    own, others = (
+        transformed_strategies(tree, each, blueprint.strategies[each], known)
+        for each in (player, 1 - player)
+    )
+    first = model_and_response(tree, player, model)
+    return Portfolios(
+        player, np.concatenate([first.own, own]), np.concatenate([first.others, others])
+    )
 
 
 def _cdrnr(

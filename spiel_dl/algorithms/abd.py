@@ -30,32 +30,18 @@ print(exploitability.gain(game, response.to_array_policy(), model, player=0))
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable
-from typing import TypeAlias
-
 import numpy as np
 from open_spiel.python import policy as openspiel_policy
 
-from spiel_dl.policies import portfolios as portfolio_makers
-from spiel_dl.policies.array_policy import ArrayPolicy, read_strategy
-from spiel_dl.policies.opponent_models import cfr_average
-from spiel_dl.policies.portfolios import Portfolios
+from spiel_dl.policies.array_policy import ArrayPolicy
+from spiel_dl.policies.portfolios import Portfolios, of_cfr
 from spiel_dl.search.respond_to import DEFAULT_EFFORT, ResponsePolicy, response_source
-from spiel_dl.search.spec import Root, Spec
+from spiel_dl.search.spec import Root, Spec, ValuesAt
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.solvers.history_values import history_values
 from spiel_dl.solvers.restricted_game import check_probability
-from spiel_dl.solvers.variants import CFR_PLUS
 from spiel_dl.tree.depth_limit import DepthLimit
-from spiel_dl.tree.game_tree import GameTree
-from spiel_dl.tree.leaf_set import LeafSet
-from spiel_dl.tree.load import AnyGame, compile_game
-
-AnyPortfolios: TypeAlias = Portfolios | Callable[[LeafSet[GameTree]], Portfolios]
-"""The same for all leaves, or made for those of a trunk."""
-PORTFOLIOS = ("cfr", "transformations")
-_BLUEPRINT_ITERATIONS = 100
+from spiel_dl.tree.load import AnyGame
 
 
 class ABDPolicy(ResponsePolicy):
@@ -70,7 +56,7 @@ class ABDPolicy(ResponsePolicy):
         *,
         p: float,
         scheme: str = "sliding",
-        portfolios: str | AnyPortfolios = "cfr",
+        portfolios: Portfolios | None = None,
         exact: bool = False,
         effort: Effort = DEFAULT_EFFORT,
     ):
@@ -83,10 +69,8 @@ class ABDPolicy(ResponsePolicy):
           depth_limit: how many levels a step looks ahead.
           p: the probability that the opponent follows the model, 0 to 1.
           scheme: "sliding": a step at every level. "block": a step every so many levels.
-          portfolios: "cfr": CFR's iterates against an opponent who follows the model with
-            probability p. "transformations": SePoT's 22 of an average of CFR+, and the best
-            response to the model. Or `Portfolios` of one's own; or a function that makes them for
-            the leaves of a trunk.
+          portfolios: what both go on with; None: CFR's iterates against an opponent who follows the
+            model with probability p, see `policies.portfolios.of_cfr`.
           exact: solve each step by linear programming, not by CFR.
           effort: how long to iterate, in each step.
 
@@ -96,15 +80,15 @@ class ABDPolicy(ResponsePolicy):
         check_probability(p)
         source = response_source(game, player, model, depth_limit, scheme)
         known = source.known
-        made: AnyPortfolios
-        if isinstance(portfolios, str):
-            made = _portfolios(portfolios, known, player, p)
-        elif isinstance(portfolios, Portfolios):
-            made = _checked(portfolios, known, player)
-        else:
-            made = functools.partial(_made_at, make=portfolios, model=known, player=player)
-        spec = Spec(ByPortfolios(made), "joint", p=p, model_to_the_end=True, exact=exact)
-        super().__init__(source, spec, effort)
+        if portfolios is None:
+            portfolios = of_cfr(source.tree, player, known, p=p)
+        values = ByPortfolios(_checked(portfolios, known, player))
+        super().__init__(source, abd_spec(values, p, exact=exact), effort)
+
+
+def abd_spec(values: ValuesAt, p: float, *, exact: bool = False) -> Spec:
+    """What a step of ABD solves, by what both players' strategies earn from the leaves on."""
+    return Spec(values, "joint", p=p, model_to_the_end=True, exact=exact)
 
 
 class ByPortfolios:
@@ -114,81 +98,18 @@ class ByPortfolios:
     that are known are followed to the end.
     """
 
-    def __init__(self, portfolios: AnyPortfolios):
+    def __init__(self, portfolios: Portfolios):
         """Takes the portfolios of the searching player and its opponent."""
         self._portfolios = portfolios
         self._known: list[np.ndarray] | None = None
 
     def __call__(self, root: Root) -> np.ndarray:
         """Expected utilities of the searching player: float64 [N, J, K]."""
-        leaves, fixed = root.trunk.leaves, self._portfolios
-        portfolios = fixed if isinstance(fixed, Portfolios) else fixed(leaves)
-        if self._known is None or portfolios is not fixed:
-            _, own, others = portfolios
+        leaves = root.trunk.leaves
+        if self._known is None:
+            _, own, others = self._portfolios
             self._known = [history_values(leaves.tree, root.player, one, others) for one in own]
         return np.stack([values[leaves.histories] for values in self._known], axis=1)
-
-
-def transformed_portfolios(
-    game: AnyGame,
-    player: int,
-    model: openspiel_policy.Policy,
-    blueprint: openspiel_policy.Policy | None = None,
-    transformations: str = "paper",
-) -> Portfolios:
-    """Portfolios of transformations of a blueprint, as SePoT searches with.
-
-    The player's has its best response to the model, too, and the opponent's the model.
-
-    Args:
-      game: the game, its game string, or the compiled game.
-      player: whose.
-      model: the opponent's model.
-      blueprint: a policy of both players; None: the average of 100 iterations of CFR+.
-      transformations: "paper" or "pure", see `learning.transformations`.
-
-    Raises:
-      ValueError: if the game cannot be compiled, if there are no such transformations, or if a
-        policy is not one for the game.
-    """
-    from spiel_dl.learning.critics import transformed_strategies  # It imports torch.
-    from spiel_dl.learning.transformations import transformations_by_name
-
-    tree = compile_game(game, model)
-    known = transformations_by_name(transformations, tree.game)
-    if blueprint is None:
-        blueprint = cfr_average(tree, _BLUEPRINT_ITERATIONS, CFR_PLUS)
-    rows = [
-        transformed_strategies(tree, each, read_strategy(tree, blueprint, each), known)
-        for each in (player, 1 - player)
-    ]
-    first = portfolio_makers.model_and_response(tree, player, model)
-    return Portfolios(
-        player,
-        np.concatenate([first.own, rows[0]]),
-        np.concatenate([first.others, rows[1]]),
-    )
-
-
-def _portfolios(name: str, model: ArrayPolicy, player: int, p: float) -> Portfolios:
-    """The portfolios of a name."""
-    if name not in PORTFOLIOS:
-        raise ValueError(f"portfolios={name!r} must be one of {PORTFOLIOS}, or Portfolios")
-    tree = model.tree
-    assert isinstance(tree, GameTree)
-    if name == "cfr":
-        return portfolio_makers.of_cfr(tree, player, model, p=p)
-    return transformed_portfolios(tree, player, model)
-
-
-def _made_at(
-    leaves: LeafSet[GameTree],
-    make: Callable[[LeafSet[GameTree]], Portfolios],
-    model: ArrayPolicy,
-    player: int,
-) -> Portfolios:
-    """What a function makes for the leaves of a trunk; errors as for `_checked`."""
-    return _checked(make(leaves), model, player)
 
 
 def _checked(portfolios: Portfolios, model: ArrayPolicy, player: int) -> Portfolios:

@@ -42,15 +42,12 @@ class NetworkValues(HistoryValues):
         """Takes the network."""
         self._policy = policy
 
-    @torch.inference_mode()
     def of(self, states: Sequence[pyspiel.State]) -> np.ndarray:
         """See `HistoryValues`."""
-        policy = self._policy
         players = np.array([state.current_player() for state in states])
-        seen = policy.network.sight
+        seen = self._policy.network.sight
         rows = [sight.of_state(state, state.current_player(), seen) for state in states]
-        tensor = torch.from_numpy(np.array(rows, np.float32)).to(policy.parameters.device)
-        values = policy.network.evaluate(policy.parameters, tensor).value.double().cpu().numpy()
+        values = self._policy.values(torch.from_numpy(np.array(rows, np.float32)))
         return np.where(players == 0, values, -values)
 
 

@@ -133,8 +133,6 @@ def _function(request: Request) -> openspiel_policy.Policy:
     """A network of another program: of both players, or two files with a comma between them."""
     from spiel_dl.policies import function_policy
 
-    is_onnx = request.name.startswith("onnx:")
-    load = function_policy.load_onnx if is_onnx else function_policy.load_torch_script
     paths = request.source.split(",")
     wrong = [path for path in paths if not Path(path).is_file()] or paths[2:]
     if wrong:
@@ -142,7 +140,7 @@ def _function(request: Request) -> openspiel_policy.Policy:
             f"no policy {request.name!r}: {wrong[0]} is no file, or the third one; give one, or "
             "two with a comma between them, of player 0 and player 1"
         )
-    functions = [load(path, request.device) for path in paths]
+    functions = [function_policy.load_onnx(path, request.device) for path in paths]
     known = getattr(functions[0], "game", None) if request.given_game is None else None
     game = turn_based_game(known or request.game)
     policies = [function_policy.FunctionPolicy(game, each) for each in functions]
@@ -252,12 +250,11 @@ _ALL = (
         _solved,
     ),
     Kind(
-        "torch:FILE",
-        "a function in TorchScript from information state tensors to logits; two files with a "
-        "comma between them are player 0's and player 1's",
+        "onnx:FILE",
+        "a function in ONNX, from information state tensors to logits; two files with a comma "
+        "between them are player 0's and player 1's; needs onnxruntime",
         _function,
     ),
-    Kind("onnx:FILE", "the same in ONNX, which needs onnxruntime", _function),
 )
 KINDS: dict[str, Kind] = {kind.name: kind for kind in _ALL}
 """All kinds of policies that have a name, by what stands before the colon."""

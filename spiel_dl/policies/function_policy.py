@@ -1,14 +1,13 @@
 """Policies of functions on information state tensors: networks that others have trained.
 
 `IIG-RL-Benchmark` (github.com/nathanlct/IIG-RL-Benchmark), for one, trains PyTorch modules from
-OpenSpiel's information state tensors to logits. Such a network is saved with
-`torch.jit.trace(network, tensors).save(path)`, or with `torch.onnx.export`.
+OpenSpiel's information state tensors to logits. `FunctionPolicy(game, network)` plays such a one,
+and `load_onnx` reads what `torch.onnx.export` has written.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import functools
 import importlib
 from collections.abc import Callable
 from pathlib import Path
@@ -133,28 +132,6 @@ class FunctionPolicy(openspiel_policy.Policy):
                 f"the function gives all legal actions of {self.game} a probability of 0 somewhere"
             )
         return policy / total
-
-
-def load_torch_script(path: str | Path, device: torch.device | str = "cpu") -> Function:
-    """The function of a file of TorchScript, on a device; a ValueError if it is none."""
-    try:
-        module = torch.jit.load(str(path), map_location=device).eval()
-    except RuntimeError as error:
-        first = str(error).strip().splitlines()[0]
-        raise ValueError(
-            f"{path} is no file of TorchScript, which torch.jit.trace(network, tensors).save(path) "
-            f"writes: {first}"
-        ) from error
-    function: Function = module
-    if torch.device(device).type == "cpu":
-        return function
-    return functools.partial(_on_device, function, device)
-
-
-def _on_device(
-    function: Function, device: torch.device | str, tensors: torch.Tensor
-) -> torch.Tensor:
-    return function(tensors.to(device)).to(tensors.device)
 
 
 def load_onnx(path: str | Path, device: torch.device | str = "cpu") -> Function | MaskedFunction:

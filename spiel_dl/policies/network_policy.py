@@ -164,6 +164,19 @@ class NetworkPolicy(openspiel_policy.Policy):
             policy = self.fine_tuning.apply(policy)
         return policy * legal
 
+    @torch.inference_mode()
+    def values(self, observation: torch.Tensor) -> np.ndarray:
+        """What many positions are worth to who acts there, by what it sees: float64 [N].
+
+        In utility units.
+
+        Args:
+          observation: float32 [N, D], what the network sees, on any device.
+        """
+        found = self.network.values(self.parameters, observation.to(self.parameters.device))
+        said: np.ndarray = self.value_unit * found.double().cpu().numpy()
+        return said
+
 
 @torch.no_grad()
 def policy_rows(

@@ -108,14 +108,10 @@ class PositionValues:
     rules: Rules
     policy: NetworkPolicy
 
-    @torch.inference_mode()
     def __call__(self, states: StateBatch, player: int) -> np.ndarray:
         """See `PlayerValues`."""
-        network, parameters = self.policy.network, self.policy.parameters
-        seen = sight.of_states(self.rules, states, player, network.sight)
-        found = network.values(parameters, seen.to(parameters.device))
-        said: np.ndarray = self.policy.value_unit * found.double().cpu().numpy()
-        return said
+        seen = sight.of_states(self.rules, states, player, self.policy.network.sight)
+        return self.policy.values(seen)
 
 
 def acting_policy(policy: openspiel_policy.Policy) -> ActingPolicy | None:

@@ -68,7 +68,7 @@ def _read_errors(path: str | os.PathLike[str]) -> Iterator[None]:
         why = "it has no header of ours"
     raise ValueError(
         f"{path} was not written by this package: {why}; a network of another program is played "
-        "as torch:FILE or onnx:FILE"
+        "as onnx:FILE"
     ) from None
 
 

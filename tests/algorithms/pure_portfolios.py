@@ -7,17 +7,38 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from spiel_dl.algorithms.abd import ByPortfolios, abd_spec
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.portfolios import Portfolios
+from spiel_dl.search.respond_to import DEFAULT_EFFORT, ResponsePolicy, response_source
+from spiel_dl.search.spec import Root
+from spiel_dl.solvers.effort import Effort
+from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.leaf_set import LeafSet
 from spiel_dl.tree.sequence_form import Treeplex
 
 
-def pure_continuations(leaves: LeafSet[GameTree], player: int, model: ArrayPolicy) -> Portfolios:
-    """All pure strategies behind these leaves; the opponent's come behind the model."""
-    own, others = (_all_pure(leaves, each) for each in (player, 1 - player))
-    return Portfolios(player, own, np.concatenate([model.strategies[1 - player][None], others]))
+def with_pure_continuations(
+    tree: GameTree,
+    player: int,
+    model: ArrayPolicy,
+    limit: DepthLimit,
+    *,
+    p: float,
+    scheme: str,
+    exact: bool = False,
+    effort: Effort = DEFAULT_EFFORT,
+) -> ResponsePolicy:
+    """ABD with all pure strategies behind the leaves of a step; the opponent has the model, too."""
+
+    def values(root: Root) -> np.ndarray:
+        own, others = (_all_pure(root.trunk.leaves, each) for each in (player, 1 - player))
+        others = np.concatenate([model.strategies[1 - player][None], others])
+        return ByPortfolios(Portfolios(player, own, others))(root)
+
+    source = response_source(tree, player, model, limit, scheme)
+    return ResponsePolicy(source, abd_spec(values, p, exact=exact), effort)
 
 
 def _all_pure(leaves: LeafSet[GameTree], player: int) -> np.ndarray:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 
 import pytest
 
+from experiments.responses.late_mistakes import constant_actions
 from spiel_dl.algorithms import exploitability
-from spiel_dl.algorithms.abd import ABDPolicy, transformed_portfolios
+from spiel_dl.algorithms.abd import ABDPolicy
 from spiel_dl.algorithms.best_response import best_response_policy, best_response_value
 from spiel_dl.algorithms.cdrnr import CDRNRPolicy
 from spiel_dl.algorithms.rnr import RNRPolicy
@@ -19,7 +19,7 @@ from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.tree.pieces import SCHEMES
 from tests.algorithms import response_checks as checks
-from tests.algorithms.pure_portfolios import pure_continuations
+from tests.algorithms.pure_portfolios import with_pure_continuations
 
 GOOFSPIEL_3 = "python_goofspiel_ii(num_cards=3,points_order=descending)"
 
@@ -46,9 +46,8 @@ def test_with_all_pure_continuations_it_is_rnr(game, limits, tmp_path):
     for player, p in itertools.product((0, 1), (0.2, 0.6)):
         best = objective(tree, RNRPolicy(tree, player, model, p=p, exact=True), model, player, p)
         for limit, scheme in itertools.product(limits, SCHEMES):
-            pure = functools.partial(pure_continuations, player=player, model=model)
-            response = ABDPolicy(
-                tree, player, model, limit, p=p, scheme=scheme, portfolios=pure, exact=True
+            response = with_pure_continuations(
+                tree, player, model, limit, p=p, scheme=scheme, exact=True
             )
             assert objective(tree, response, model, player, p) == pytest.approx(best, abs=1e-6)
 
@@ -56,10 +55,9 @@ def test_with_all_pure_continuations_it_is_rnr(game, limits, tmp_path):
 def test_by_cfr_it_is_nearly_the_same():
     tree = GameTree.from_game("kuhn_poker")
     model, limit = checks.random_model(tree, seed=4), DepthLimit(moves=1)
-    pure = functools.partial(pure_continuations, player=0, model=model)
-    given = {"p": 0.6, "scheme": "block", "portfolios": pure}
-    exact = ABDPolicy(tree, 0, model, limit, **given, exact=True)
-    found = ABDPolicy(tree, 0, model, limit, **given, effort=Effort(10_000, 1e-5))
+    given = {"p": 0.6, "scheme": "block"}
+    exact = with_pure_continuations(tree, 0, model, limit, **given, exact=True)
+    found = with_pure_continuations(tree, 0, model, limit, **given, effort=Effort(10_000, 1e-5))
     assert objective(tree, found, model, 0, 0.6) == pytest.approx(
         objective(tree, exact, model, 0, 0.6), abs=1e-3
     )
@@ -139,11 +137,11 @@ def test_leduc_against_an_opponent_who_errs_late():
     assert abd_goal > 0.95 * best
 
 
-def test_with_transformations_it_exploits_as_well():
+def test_with_constant_actions_it_exploits_as_well():
     tree = GameTree.from_game("kuhn_poker")
     model, limit = checks.random_model(tree, seed=4), DepthLimit(moves=2)
     best = best_response_value(tree, model, 0) - exploitability.game_value(tree, 0)
-    for kind in ("transformations", "cfr", transformed_portfolios(tree, 0, model, None, "pure")):
+    for kind in (None, constant_actions(tree, 0, model)):
         response = ABDPolicy(tree, 0, model, limit, p=0.9, portfolios=kind, exact=True)
         gain, _ = checks.gain_and_exploitability(tree, response.to_array_policy(), model)
         assert 0.7 * best < gain <= best + 1e-9
@@ -152,8 +150,6 @@ def test_with_transformations_it_exploits_as_well():
 def test_errors():
     tree = GameTree.from_game("kuhn_poker")
     model, limit = ArrayPolicy.uniform(tree), DepthLimit(moves=1)
-    with pytest.raises(ValueError, match="portfolios='all' must be one of"):
-        ABDPolicy(tree, 0, model, limit, p=0.5, portfolios="all")
     with pytest.raises(ValueError, match=r"p=1\.5 must be between 0 and 1"):
         ABDPolicy(tree, 0, model, limit, p=1.5)
     with pytest.raises(ValueError, match="own is empty"):
@@ -189,6 +185,3 @@ def test_portfolios_of_another_player_model_or_game_are_refused():
     for message, given in wrong.items():
         with pytest.raises(ValueError, match=message):
             ABDPolicy(tree, 0, model, limit, p=0.5, portfolios=given)
-        made = ABDPolicy(tree, 0, model, limit, p=0.5, portfolios=lambda _, given=given: given)
-        with pytest.raises(ValueError, match=message):
-            made.to_array_policy()

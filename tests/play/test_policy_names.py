@@ -38,7 +38,7 @@ def test_unknown_names(name: str) -> None:
 
 
 def test_devices_that_there_are_not_are_refused_whatever_plays() -> None:
-    for name in ("uniform", "cfr:1", "torch:nowhere.pt"):
+    for name in ("uniform", "cfr:1", "onnx:nowhere.onnx"):
         with pytest.raises(ValueError, match="device='nonsense' cannot be used here; take 'cpu'"):
             load_policy(name, TREE, device="nonsense")
     assert load_policy("uniform", TREE, device="cpu:0")
@@ -264,18 +264,18 @@ def test_paths_in_names(tmp_path: Path) -> None:
     path.touch()
     other.touch()
     for name in (
-        f"{path}", f"sepot:{path}", f"cdrnr:0.5:{path}", f"torch:{path}",
+        f"{path}", f"sepot:{path}", f"cdrnr:0.5:{path}", f"onnx:{path}",
         f"resolving:{path}", f"cdbr:abd:0.5:late:{path}", f"late:sepot:{path}",
     ):  # fmt: skip
         assert registry.paths_in(name) == [path]
         assert registry.path_in(name) == path
-    for name in (f"torch:{path},{other}", f"cdbr:onnx:{path},{other}"):
+    for name in (f"onnx:{path},{other}", f"cdbr:onnx:{path},{other}"):
         assert registry.paths_in(name) == [path, other]
     for name in (
         "uniform",
         "cfr:3",
         "cdbr:",
-        "torch:,",
+        "onnx:,",
         "resolving:exact",
         "rnad:no",
     ):
@@ -301,10 +301,10 @@ def test_models_in_names(name: str) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["{0}", "abd:0.9:cdbr:{0}", "late:sepot:{0}", "torch:{0},{1}", "torch:{1},{0}"],
+    ["{0}", "abd:0.9:cdbr:{0}", "late:sepot:{0}", "onnx:{0},{1}", "onnx:{1},{0}"],
 )
 def test_digests_are_of_the_files_behind_all_names(name: str, tmp_path: Path) -> None:
-    files = [tmp_path / "a.pt", tmp_path / "b.pt"]
+    files = [tmp_path / "a.onnx", tmp_path / "b.onnx"]
     found = []
     for content in ("new", "old"):
         files[0].write_text(content)

@@ -1,6 +1,5 @@
 """Policies of functions on information state tensors, in memory and from files."""
 
-import functools
 import sys
 import types
 from pathlib import Path
@@ -11,46 +10,16 @@ import pytest
 import torch
 
 import spiel_dl as dl
-from spiel_dl.policies.function_policy import (
-    FunctionPolicy,
-    MaskedFunction,
-    load_onnx,
-    load_torch_script,
-)
-from spiel_dl.tree.game_tree import GameTree
+from spiel_dl.policies.function_policy import FunctionPolicy, MaskedFunction, load_onnx
 
 GAME = pyspiel.load_game("leduc_poker")
 
 
-@pytest.fixture(scope="module")
-def tree() -> GameTree:
-    return GameTree.from_game(GAME)
-
-
-def network(seed: int) -> torch.nn.Module:
-    torch.manual_seed(seed)
-    sizes = (GAME.information_state_tensor_size(), GAME.num_distinct_actions())
-    return torch.nn.Sequential(torch.nn.Linear(sizes[0], 8), torch.nn.Tanh(), torch.nn.Linear(8, 3))
-
-
-def save(module: torch.nn.Module, path: Path) -> Path:
-    tensors = torch.zeros(2, GAME.information_state_tensor_size())
-    torch.jit.trace(module, tensors).save(str(path))
-    return path
-
-
-def test_files_go_to_the_device(tmp_path: Path) -> None:
-    """PyTorch's device "meta" has no numbers, and is everywhere."""
-    path = save(network(0), tmp_path / "network.pt")
-    function = load_torch_script(path, "meta")
-    assert isinstance(function, functools.partial)
-    assert {parameter.device.type for parameter in function.args[0].parameters()} == {"meta"}
-    size = GAME.information_state_tensor_size()
-    assert function.args[0](torch.zeros(2, size, device="meta")).device.type == "meta"
+def test_devices_that_the_runtime_does_not_have_are_refused() -> None:
     runtime = pytest.importorskip("onnxruntime")
     if "CUDAExecutionProvider" not in runtime.get_available_providers():
         with pytest.raises(ValueError, match="device='cuda' needs CUDAExecutionProvider, but"):
-            load_onnx(path, "cuda")
+            load_onnx("network.onnx", "cuda")
 
 
 def test_the_softmax_of_logits_over_legal_actions() -> None:
@@ -73,18 +42,6 @@ def test_states_of_other_games_are_refused() -> None:
     assert policy.action_probabilities(same) == {1: 0.5, 2: 0.5}
 
 
-def test_a_file_plays_as_the_network_it_was_saved_from(tree: GameTree, tmp_path: Path) -> None:
-    path = save(network(1), tmp_path / "network.pt")
-    loaded = dl.load_policy(f"torch:{path}", "leduc_poker")
-    own = dl.ArrayPolicy.from_policy(tree, FunctionPolicy(GAME, network(1)))
-    of_file = dl.ArrayPolicy.from_policy(tree, loaded)
-    for player in (0, 1):
-        np.testing.assert_allclose(
-            of_file.strategies[player], own.strategies[player], rtol=1e-5, atol=1e-7
-        )
-        assert own.strategies[player].std() > 0.1
-
-
 @pytest.mark.parametrize("answer", [torch.zeros(1, 2), torch.full((1, 3), torch.nan)])
 def test_answers_that_are_no_logits_are_refused(answer: torch.Tensor) -> None:
     state = GAME.new_initial_state()
@@ -99,10 +56,8 @@ def test_answers_that_are_no_logits_are_refused(answer: torch.Tensor) -> None:
 def test_files_that_are_none_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "text"
     path.write_text("no network")
-    with pytest.raises(ValueError, match="is no file of TorchScript"):
-        load_torch_script(path)
     with pytest.raises(ValueError, match="no file"):
-        dl.load_policy("torch:nowhere.pt", "leduc_poker")
+        dl.load_policy("onnx:nowhere.onnx", "leduc_poker")
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     with pytest.raises(ValueError, match="pip install onnxruntime"):
         load_onnx(path)

@@ -109,7 +109,7 @@ POLICIES = [
         "torn_policy.safetensors was not written by this package",
     ),
     Bad(f"{PLAY} --opponent=folder", "folder holds no average_policy.safetensors; give the run"),
-    Bad(f"{PLAY} --opponent=torch:other_game.pt --seat=1", "is it of another game?"),
+    Bad(f"{PLAY} --opponent=onnx:other_game.onnx --seat=1", "the network is of python_leduc"),
     Bad(
         "play.py --game=leduc_poker --opponent=run",
         "holds a policy of kuhn_poker(), not of leduc_poker()",

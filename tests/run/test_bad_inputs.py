@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import torch
 
+from spiel_dl.adapters.onnx import write_onnx
+from spiel_dl.play.registry import load_policy
 from tests.run import bad_inputs
 from tests.run.bad_inputs import Bad
 from tests.run.scripts import run_script
@@ -42,7 +43,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         shutil.copytree(place / "data", place / name)
     tear(place / "torn_data" / "config.json")
     tear(place / "torn_shard" / "random-00000.safetensors")
-    torch.jit.script(torch.nn.Linear(3, 2)).save(str(place / "other_game.pt"))
+    write_onnx(load_policy("rnad:leduc"), place / "other_game.onnx")
     damage_runs(place)
     with locked(place / "in_use"):
         yield place

@@ -24,17 +24,17 @@ def test_a_name_of_two_games_is_the_one_for_which_the_policy_is() -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["{0}", "torch:{0},{1}", "cdbr:rnad:mine", "abd:0.9:cdbr:rnad:mine"],
+    ["{0}", "onnx:{0},{1}", "cdbr:rnad:mine", "abd:0.9:cdbr:rnad:mine"],
 )
 def test_rows_are_of_the_files_behind_all_names(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    files = [tmp_path / "a.pt", tmp_path / "b.pt"]
+    files = [tmp_path / "a.onnx", tmp_path / "b.onnx"]
     for file in files:
         file.write_text("old")
     monkeypatch.setattr(large_games, "_judge", lambda *_: {"value": 0.0})
     monkeypatch.setattr(zoo, "folder", lambda: tmp_path)
-    monkeypatch.setattr(zoo, "models", lambda: {"rnad:mine": SimpleNamespace(file="a.pt")})
+    monkeypatch.setattr(zoo, "models", lambda: {"rnad:mine": SimpleNamespace(file="a.onnx")})
     workspace, policy = Workspace(tmp_path / "work"), name.format(*files)
     for _ in range(2):
         assert large_games.judge_all(workspace, policy, ["game"]) == [{"value": 0.0}]

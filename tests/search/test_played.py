@@ -7,8 +7,9 @@ import functools
 import pyspiel
 import pytest
 
+from experiments.particle_search.recognising import RecognisingCritic
 from spiel_dl.algorithms.sepot import SearchConfig, SePoTPlayPolicy, SePoTPolicy
-from spiel_dl.learning.critics import ExactCritic, RecognisingCritic
+from spiel_dl.learning.critics import ExactCritic
 from spiel_dl.learning.transformations import action_values, paper_transformations
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.solvers.effort import Effort

@@ -180,7 +180,7 @@ GAMES: list[Any] = [
 ]  # fmt: skip
 POLICIES: list[Any] = [
     "nobody", "cfr:", "cfr:-1", "/etc/passwd", "resolving:/etc/passwd", "sepot:/etc",
-    "abd:0.5:/etc/passwd", "torch:/etc/passwd", "onnx:/etc/passwd", "solved:../../etc",
+    "abd:0.5:/etc/passwd", "onnx:/etc/passwd", "solved:../../etc",
     "cdrnr:x:uniform", "rnr:2:uniform", "rnad:leduc", ["uniform"],
 ]  # fmt: skip
 KUHN = {"game": "kuhn_poker", "policy": "uniform"}

@@ -22,9 +22,9 @@ OFFERED = (
 )
 REFUSED = (
     "nobody",
-    "torch:rnad:leduc",
+    "onnx:rnad:leduc",
     "onnx:file.onnx",
-    "cdbr:torch:file.pt",
+    "cdbr:onnx:file.onnx",
     "cdbr:",
     "cdrnr:uniform",
     "abd:0.5:/etc/passwd",
@@ -48,5 +48,5 @@ def test_what_may_read_files_is_refused(name: str) -> None:
 def test_the_page_says_no_kind_of_which_nothing_is_offered() -> None:
     patterns = {each["pattern"] for each in menu.menu((), 30.0)["kinds"]}
     files = {kind.pattern for kind in kinds.KINDS.values() if kind.takes == "FILE"}
-    assert files == {"torch:FILE", "onnx:FILE"}
+    assert files == {"onnx:FILE"}
     assert patterns == {kind.pattern for kind in kinds.KINDS.values()} - files
