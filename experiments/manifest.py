@@ -20,7 +20,7 @@ from experiments.learners import opponents, strength
 from experiments.particle import architectures, fractions, linear_targets, public_states
 from experiments.particle_search import curves as particle_search_curves
 from experiments.particle_search import first_moves, matches, mirror_descent
-from experiments.poker import turn
+from experiments.poker import resolving, turn
 from experiments.policy_gradients import large_games
 from experiments.responses import (
     biased_rps,
@@ -63,6 +63,7 @@ PAPERS: Sequence[Paper] = (
             *size.ROWS,
             *on_policy.ROWS,
             *turn.ROWS,
+            *resolving.ROWS,
         ),
         (
             "trunk exploitability of networks that never saw a public state (below 0.1 in "

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from spiel_dl.algorithms.mmd import MMDSolver as MMD
     from spiel_dl.algorithms.particle_search import ParticlePolicy as ParticleSearch
     from spiel_dl.algorithms.ppo import PPOSolver as PPO
+    from spiel_dl.algorithms.river_resolving import resolve_rivers
     from spiel_dl.algorithms.rnad import RNaDSolver as RNaD
     from spiel_dl.algorithms.rnr import RNRPolicy as RNR
     from spiel_dl.algorithms.sepot import load as SePoT  # noqa: N812
@@ -110,6 +111,7 @@ __all__ = [
     "poker",
     "policy_bot",
     "random_policy",
+    "resolve_rivers",
     "solve",
     "solve_lp",
     "trunk_exploitability",

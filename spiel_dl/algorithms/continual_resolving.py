@@ -26,23 +26,39 @@ print(exploitability.exploitability(policy.tree, policy.to_array_policy()))
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from spiel_dl.factored.families import cut_any
 from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.search.compiled import CompiledPolicy, CompiledSource
+from spiel_dl.search.compiled import CompiledSource
 from spiel_dl.search.leaf_values import AnyValueFunction, ByValueFunction
-from spiel_dl.search.spec import Spec
+from spiel_dl.search.policy import SearchPolicy
+from spiel_dl.search.spec import Spec, ValuesAt
 from spiel_dl.solvers.effort import Effort, check_effort, check_no_tolerance
 from spiel_dl.solvers.gadgets import check_gadget
 from spiel_dl.tree.depth_limit import DepthLimit
-from spiel_dl.tree.load import AnyGame, compile_game
+from spiel_dl.tree.factored_game import FactoredGame
+from spiel_dl.tree.game_tree import GameTree
+from spiel_dl.tree.load import AnyGame
 from spiel_dl.tree.pieces import Pieces
-from spiel_dl.tree.trunk import cut
-from spiel_dl.value_functions.base import check_arguments, check_value_function
+from spiel_dl.tree.trunk import Trunk
+from spiel_dl.value_functions.base import bound_to, check_arguments, check_value_function
+
+if TYPE_CHECKING:
+    from spiel_dl.factored.holdem_trunk import HoldemTrunk
+    from spiel_dl.search.turns import TurnSource
 
 DEFAULT_EFFORT = Effort(iterations=1000)
 
 
-class ContinualResolvingPolicy(CompiledPolicy):
+class ContinualResolvingPolicy(SearchPolicy):
     """Both players' policies by continual resolving, each as if only that player used it.
+
+    Of games too large to list, hold'em from the turn on can be resolved on rivers.
+
+    Attributes:
+      tree: the compiled game.
 
     Nothing is solved before it is asked for; what was solved is kept. Where a player's own strategy
     never comes, it is uniform; without a gadget, also where the opponent's solved one never does.
@@ -80,13 +96,39 @@ class ContinualResolvingPolicy(CompiledPolicy):
         """
         check_gadget(gadget, refinement)
         check_arguments(value_function, depth_limit, by_limit=True)
-        tree = compile_game(game)
-        check_value_function(cut(tree, depth_limit), value_function)
+        trunk = cut_any(game, depth_limit)
+        check_value_function(trunk, value_function)
         check_effort(effort)
         check_no_tolerance(effort)
-        source = CompiledSource(Pieces(tree, depth_limit, "block"), ArrayPolicy.uniform(tree))
-        values = None
-        if value_function is not None:
-            values = ByValueFunction(source.pieces, value_function)
-            values.check()
+        self.tree: GameTree | FactoredGame = trunk.tree
+        source, values = (
+            _of_listed(trunk.tree, value_function, depth_limit)
+            if isinstance(trunk, Trunk)
+            else _of_turn(trunk, value_function, depth_limit)
+        )
         super().__init__(source, Spec(values, gadget, refinement), effort)
+
+
+def _of_listed(
+    tree: GameTree, value_function: AnyValueFunction | None, depth_limit: DepthLimit
+) -> tuple[CompiledSource, ValuesAt | None]:
+    source = CompiledSource(Pieces(tree, depth_limit, "block"), ArrayPolicy.uniform(tree))
+    if value_function is None:
+        return source, None
+    values = ByValueFunction(source.pieces, value_function)
+    values.check()
+    return source, values
+
+
+def _of_turn(
+    turn: HoldemTrunk, value_function: AnyValueFunction | None, depth_limit: DepthLimit
+) -> tuple[TurnSource, ValuesAt]:
+    from spiel_dl.search.turns import TurnSource  # With torch, as hold'em's rules.
+
+    if isinstance(value_function, Mapping):
+        value_function = value_function.get(depth_limit)
+        check_value_function(turn, value_function)
+    assert value_function is not None
+    source = TurnSource(turn, None)
+    values = bound_to(value_function, source.starts)
+    return source, lambda root: values

@@ -152,7 +152,7 @@ class HoldemGame(FactoredGame):
 
     def legal_actions(self, player: int, infoset: int) -> np.ndarray:
         """Legal actions of an infoset: int32 [n]; ValueError if there is none such."""
-        node, _, _ = self._parts(player, infoset)
+        node, _, _ = self.parts(player, infoset)
         return np.flatnonzero(self.rules.tree.legal[node]).astype(np.int32)
 
     def find_infoset(self, state: pyspiel.State, player: int) -> int:
@@ -181,7 +181,7 @@ class HoldemGame(FactoredGame):
 
     def history(self, player: int, infoset: int) -> list[int]:
         """The actions of one of the histories in an infoset; ValueError if there is none such."""
-        node, board, hand = self._parts(player, infoset)
+        node, board, hand = self.parts(player, infoset)
         index, hole = int(self.rules.tree.round[node]), self.rules.num_hole
         boards = self.deals.boards[index]
         own = self.deals.hands[player].cards[hand, :hole]
@@ -236,8 +236,8 @@ class HoldemGame(FactoredGame):
         tensors: np.ndarray = self.rules.information_state_tensor(state, player).numpy()
         return tensors
 
-    def _parts(self, player: int, infoset: int) -> tuple[int, int, int]:
-        """The node, board and hand of an infoset."""
+    def parts(self, player: int, infoset: int) -> tuple[int, int, int]:
+        """The node, board and hand of an infoset; ValueError if there is none such."""
         self.check_infoset(player, infoset)
         places = self.places[player]
         decision = int(np.searchsorted(places.first_infoset, infoset, side="right")) - 1

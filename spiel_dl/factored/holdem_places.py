@@ -124,10 +124,10 @@ def ends_of(
         sign = -1.0 if folded == player else 1.0
         row.append(sign * chance * float(tree.spent[node].min()))
         found[folded == NOBODY].append(row)
-    return _as_ends(found[0]), _as_ends(found[1])
+    return as_ends(found[0]), as_ends(found[1])
 
 
-def _as_ends(rows: list[list[float]]) -> Ends:
+def as_ends(rows: list[list[float]]) -> Ends:
     """Rows of numbers as arrays, filled up with ends that pay nothing."""
     padded = rows + [[0, 0, 0, 0, 0.0]] * (-len(rows) % LANES)
     table = np.ascontiguousarray(np.array(padded, np.float64).reshape(-1, 5).T)

@@ -7,6 +7,7 @@ river is dealt. So a player's leaf infosets are its hands, and a value function 
 from __future__ import annotations
 
 import dataclasses
+import functools
 
 import numpy as np
 
@@ -52,6 +53,19 @@ class HoldemLeaves:
     def num_infosets(self, player: int) -> int:
         """L_p, the number of a player's leaf infosets."""
         return len(self.sequences[player])
+
+    @functools.cached_property
+    def line_above(self) -> np.ndarray:
+        """For each node of the betting tree, the line at or above it, 0 to K - 1; -1: none."""
+        tree = self.game.rules.tree
+        found = np.full(len(tree.player), -1)
+        found[self.lines] = np.arange(len(self.lines))
+        for node in range(len(found)):
+            if found[node] >= 0:
+                is_chance = tree.player[node] == CHANCE
+                actions = [0] if is_chance else np.flatnonzero(tree.legal[node])
+                found[tree.successor[node, actions]] = found[node]
+        return found
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

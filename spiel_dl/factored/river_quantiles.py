@@ -128,7 +128,7 @@ def _spread(masses_0, masses_1, lane, output, sums, of_class):
 @_jit
 def add_betting(
     player, cards, sides, entries, classes, counts, hands, pairs, ranges, num_lines, masses,
-    outputs, cfv,
+    outputs, rows, cfv,
 ):  # fmt: skip
     """Adds what betting on all boards is worth to a player's hands, in pots.
 
@@ -141,7 +141,8 @@ def add_betting(
         range; L_-p: nowhere.
       outputs: float32 [N, K, B], by quantiles, for one who has all of the opponent's range against
         it.
-      cfv: float64 [L, G], added to, without own weights.
+      rows: int64 [M_p], the row of `cfv` to which what each live hand gets is added.
+      cfv: float64 [R, G], added to, without own weights.
     """
     own, entry, of_hand = sides[player], entries[player], classes[player]
     others = ranges[1 - player]
@@ -174,10 +175,10 @@ def add_betting(
             _spread(here[0], here[1], line, outputs[board, line], sums, of_class)
         for lanes in range(0, width, LANES):
             for k in range(own.offset[board], own.offset[board + 1]):
-                row, c = entry[k], of_hand[k]
+                row, c, to = entry[k], of_hand[k], rows[k]
                 first, second = hands[row]
                 one, two = pairs[first, card], pairs[second, card]
                 for lane in range(lanes, lanes + LANES):
                     left = free[row, lane] - by_card[card, lane]
                     left += weight[one, lane] + weight[two, lane]
-                    cfv[row, lane] += left * of_class[c, lane]
+                    cfv[to, lane] += left * of_class[c, lane]

@@ -18,6 +18,7 @@ from spiel_dl.solvers.effort import Clock, Effort
 from spiel_dl.solvers.regret_minimization import Pair, RegretMinimizer
 from spiel_dl.solvers.restricted_game import RestrictedGame
 from spiel_dl.solvers.strategies import behaviour_strategy
+from spiel_dl.tree.sequence_form import SequenceForm
 
 LeafValuer = Callable[[tuple[int, ...], Pair], Sequence[np.ndarray]]
 """From the players whose values are asked for and both ranges at the leaves, float64 [L_p], to the
@@ -66,12 +67,15 @@ def solve_by_lp(game: RestrictedGame) -> Solution:
 
     Raises:
       RuntimeError: if HiGHS does not find an optimum.
+      ValueError: if payoffs are not listed.
     """
     if not game.opponent_has_choices:
         return _best_response(game)
-    treeplex = game.sequence_form.treeplexes[0]
+    form, treeplex = game.sequence_form, game.sequence_form.treeplexes[0]
+    if not isinstance(form, SequenceForm):
+        raise ValueError("the game is too large to list, as linear programs do; take exact=False")
     found = linear_program.solve(
-        game.sequence_form, game.ranges, game.fixed.plan(treeplex, game.ranges[0]), game.inflows
+        form, game.ranges, game.fixed.plan(treeplex, game.ranges[0]), game.inflows
     )
     strategy = game.bind(behaviour_strategy(treeplex, found.plans[0]))
     return Solution(strategy, found.plans, _no_values(), 0.0)

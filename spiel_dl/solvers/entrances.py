@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import scipy.sparse
 
 from spiel_dl.solvers.regret_minimization import Pair
+from spiel_dl.tree.factored_form import FactoredForm
 from spiel_dl.tree.sequence_form import SequenceForm, Treeplex
 
 
@@ -24,7 +24,7 @@ class Gadget(NamedTuple):
         sum to besides the weight of their parent sequence: the floors. None: there are none.
     """
 
-    sequence_form: SequenceForm
+    sequence_form: SequenceForm | FactoredForm
     root_ranges: Pair
     new_sequences: Pair
     inflows: Pair | None = None
@@ -49,7 +49,7 @@ class Decisions(NamedTuple):
 
 
 def with_decisions(
-    subgame: SequenceForm,
+    subgame: SequenceForm | FactoredForm,
     player: int,
     player_range: np.ndarray,
     decisions: Decisions,
@@ -90,26 +90,26 @@ def with_decisions(
         num_root_sequences=num_new,
     )
     own = subgame.treeplexes[player]
-    old_payoffs = subgame.payoffs_for(1 - player).tocoo()
-    shape = (treeplex.num_sequences, own.num_sequences)
-    rows, columns = old_payoffs.coords
-    moved = scipy.sparse.coo_array((old_payoffs.data, (new[rows], columns)), shape=shape).tocsr()
-    constants = np.zeros(treeplex.num_sequences)
+    constants, own_constants = np.zeros(treeplex.num_sequences), np.zeros(own.num_sequences)
     constants[num_new : num_new + len(payoffs)] = payoffs
-    own_constants = np.zeros(own.num_sequences)
     if subgame.constants is not None:
         constants[new] += subgame.constants[1 - player]
         own_constants = subgame.constants[player]
+    same, player_range = np.arange(own.num_sequences), np.asarray(player_range, np.float64)
+    none = np.zeros(own.num_infosets)
     inflows = None
     if floors is not None:
         inflow = np.zeros(treeplex.num_infosets)
         inflow[len(decisions.num_actions) :][:num_roots] = floors
-        inflows = (inflow, np.zeros(own.num_infosets))
-    # These are the payoffs of a game in which the opponent is player 0.
-    form = SequenceForm((treeplex, own), moved, subgame.utility_range, (constants, own_constants))
-    ranges = (decisions.root_range, np.asarray(player_range, np.float64))
-    maps = (new.astype(np.int32), np.arange(own.num_sequences, dtype=np.int32))
-    if player == 1:
-        return Gadget(form, ranges, maps, inflows)
-    swapped = None if inflows is None else inflows[::-1]
-    return Gadget(form.swapped(), ranges[::-1], maps[::-1], swapped)
+        inflows = _in_order(player, none, inflow)
+    return Gadget(
+        subgame.behind(1 - player, treeplex, new, _in_order(player, own_constants, constants)),
+        _in_order(player, player_range, decisions.root_range),
+        _in_order(player, same.astype(np.int32), new.astype(np.int32)),
+        inflows,
+    )
+
+
+def _in_order(player: int, own: np.ndarray, other: np.ndarray) -> Pair:
+    """What a player and its opponent have, as players 0 and 1."""
+    return (own, other) if player == 0 else (other, own)

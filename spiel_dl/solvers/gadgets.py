@@ -36,6 +36,7 @@ import numpy as np
 from spiel_dl.solvers import refinement as refinements
 from spiel_dl.solvers.entrances import Decisions, Gadget, with_decisions
 from spiel_dl.solvers.regret_minimization import Pair
+from spiel_dl.tree.factored_form import FactoredForm
 from spiel_dl.tree.sequence_form import SequenceForm
 
 SAFE_GADGETS = ("resolving", "max_margin", "reach_max_margin")
@@ -88,7 +89,7 @@ def check_gadget(
 
 def put_on_top(
     gadget: str,
-    subgame: SequenceForm,
+    subgame: SequenceForm | FactoredForm,
     player: int,
     roots: Roots,
     refinement: str | None = None,
@@ -128,7 +129,7 @@ def put_on_top(
     return reach_max_margin(subgame, player, own, cfvs, roots.gifts, floors, roots.groups)
 
 
-def unsafe(subgame: SequenceForm, root_ranges: Pair) -> Gadget:
+def unsafe(subgame: SequenceForm | FactoredForm, root_ranges: Pair) -> Gadget:
     """No gadget: both players come with their ranges (float64 [R_p]).
 
     The solution is optimal against this range of the opponent, and may be arbitrarily bad against
@@ -145,7 +146,7 @@ def unsafe(subgame: SequenceForm, root_ranges: Pair) -> Gadget:
 
 
 def resolving(
-    subgame: SequenceForm,
+    subgame: SequenceForm | FactoredForm,
     player: int,
     player_range: np.ndarray,
     opponent_cfvs: np.ndarray,
@@ -194,7 +195,7 @@ def resolving(
 
 
 def max_margin(
-    subgame: SequenceForm,
+    subgame: SequenceForm | FactoredForm,
     player: int,
     player_range: np.ndarray,
     opponent_cfvs: np.ndarray,
@@ -255,7 +256,7 @@ def max_margin(
 
 
 def reach_max_margin(
-    subgame: SequenceForm,
+    subgame: SequenceForm | FactoredForm,
     player: int,
     player_range: np.ndarray,
     opponent_cfvs: np.ndarray,
@@ -287,7 +288,10 @@ def reach_max_margin(
 
 
 def _check_resolving(
-    subgame: SequenceForm, player: int, player_range: np.ndarray, opponent_cfvs: np.ndarray
+    subgame: SequenceForm | FactoredForm,
+    player: int,
+    player_range: np.ndarray,
+    opponent_cfvs: np.ndarray,
 ) -> None:
     if player not in (0, 1):
         raise ValueError(f"player={player} must be 0 or 1")
@@ -296,7 +300,7 @@ def _check_resolving(
 
 
 def _check_floors(
-    subgame: SequenceForm,
+    subgame: SequenceForm | FactoredForm,
     player: int,
     floors: np.ndarray,
     groups: np.ndarray,
@@ -320,7 +324,12 @@ def _check_floors(
 
 
 def _check(
-    subgame: SequenceForm, player: int, name: str, values: np.ndarray, *, nonnegative: bool
+    subgame: SequenceForm | FactoredForm,
+    player: int,
+    name: str,
+    values: np.ndarray,
+    *,
+    nonnegative: bool,
 ) -> None:
     """Raises a ValueError if `values` are not one finite number per root infoset of a player."""
     num_roots = subgame.treeplexes[player].num_root_sequences

@@ -21,13 +21,13 @@ Here, player 0 responds and player 1 is restricted; `SequenceForm.swapped` excha
 
 from __future__ import annotations
 
-import dataclasses
 from typing import NamedTuple
 
 import numpy as np
 
 from spiel_dl.solvers.best_response import FixedStrategy, best_response, realization_plan
 from spiel_dl.solvers.regret_minimization import Pair
+from spiel_dl.tree.factored_form import FactoredForm
 from spiel_dl.tree.sequence_form import SequenceForm
 
 
@@ -44,7 +44,7 @@ class RestrictedGame(NamedTuple):
       opponent_has_choices: whether z can be anything but 0.
     """
 
-    sequence_form: SequenceForm
+    sequence_form: SequenceForm | FactoredForm
     ranges: Pair
     inflows: Pair
     model_part: np.ndarray
@@ -79,7 +79,7 @@ class RestrictedGame(NamedTuple):
 
 
 def restrict(
-    sequence_form: SequenceForm,
+    sequence_form: SequenceForm | FactoredForm,
     ranges: Pair,
     model_plan: np.ndarray,
     modelled: np.ndarray,
@@ -113,7 +113,7 @@ def restrict(
     no_constants = np.zeros(opponent.num_sequences)
     others = no_constants if sequence_form.constants is None else sequence_form.constants[1]
     free = FixedStrategy(np.zeros(own.num_infosets, np.bool_), np.ones(own.num_sequences))
-    form = dataclasses.replace(sequence_form, constants=(constants, others))
+    form = sequence_form.paying((constants, others))
     free_range = (1.0 - p) * ranges[1]
     has_choices = bool(free_range.any() or inflow.any())
     ranges, inflows = (ranges[0], free_range), (own_inflow, inflow)
@@ -127,7 +127,7 @@ def check_probability(p: float) -> None:
 
 
 def unrestricted(
-    sequence_form: SequenceForm, ranges: Pair, inflows: Pair | None = None
+    sequence_form: SequenceForm | FactoredForm, ranges: Pair, inflows: Pair | None = None
 ) -> RestrictedGame:
     """A game in which nobody is bound: p = 0. Arguments are those of `restrict`."""
     opponent = sequence_form.treeplexes[1]

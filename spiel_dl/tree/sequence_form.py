@@ -119,6 +119,23 @@ class Treeplex:
         return scipy.sparse.coo_array((data, (rows, columns)), shape=shape).tocsr()
 
 
+def added(
+    treeplexes: tuple[Treeplex, Treeplex],
+    constants: tuple[np.ndarray, np.ndarray] | None,
+    sequences: tuple[np.ndarray, np.ndarray],
+    values: tuple[np.ndarray, np.ndarray],
+) -> tuple[np.ndarray, np.ndarray]:
+    """Constants with something added to some sequences; see `SequenceForm.with_constants`."""
+    found = []
+    for player, treeplex in enumerate(treeplexes):
+        own = np.zeros(treeplex.num_sequences)
+        if constants is not None:
+            own += constants[player]
+        np.add.at(own, sequences[player], values[player])
+        found.append(own)
+    return found[0], found[1]
+
+
 @dataclasses.dataclass(frozen=True, eq=False)
 class SequenceForm:
     """A two-player zero-sum game, or a part of one, on sequences.
@@ -186,14 +203,37 @@ class SequenceForm:
           values: for each player, float64 [n_p], what is added to the constants there; for example
             the leaf infosets' counterfactual values.
         """
-        constants = []
-        for player, treeplex in enumerate(self.treeplexes):
-            own = np.zeros(treeplex.num_sequences)
-            if self.constants is not None:
-                own += self.constants[player]
-            np.add.at(own, sequences[player], values[player])
-            constants.append(own)
-        return dataclasses.replace(self, constants=(constants[0], constants[1]))
+        return self.paying(added(self.treeplexes, self.constants, sequences, values))
+
+    def paying(self, constants: tuple[np.ndarray, np.ndarray]) -> SequenceForm:
+        """The same game with other constants."""
+        return dataclasses.replace(self, constants=constants)
+
+    def behind(
+        self,
+        player: int,
+        treeplex: Treeplex,
+        new_sequences: np.ndarray,
+        constants: tuple[np.ndarray, np.ndarray],
+    ) -> SequenceForm:
+        """The same payoffs in a larger strategy space of a player, with other constants.
+
+        Args:
+          player: whose.
+          treeplex: the larger one.
+          new_sequences: int [S_p], which of its sequences those here are, all different.
+          constants: those of the new form.
+        """
+        other = self.treeplexes[1 - player]
+        old = self.payoffs_for(player).tocoo()
+        rows, columns = old.coords
+        coordinates = (new_sequences[rows], columns)
+        shape = (treeplex.num_sequences, other.num_sequences)
+        payoffs = scipy.sparse.coo_array((old.data, coordinates), shape=shape).tocsr()
+        # These are the payoffs of a game in which the player is player 0.
+        ordered = constants if player == 0 else constants[::-1]
+        form = SequenceForm((treeplex, other), payoffs, self.utility_range, ordered)
+        return form if player == 0 else form.swapped()
 
     def scaled(self, factor: float) -> SequenceForm:
         """The same game in another unit: all that is paid, times a factor."""

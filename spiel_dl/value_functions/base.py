@@ -23,6 +23,7 @@ from spiel_dl.tree.leaf_set import LeafSet
 from spiel_dl.tree.trunk import Trunk
 
 if TYPE_CHECKING:  # With torch, as hold'em's rules.
+    from spiel_dl.factored.holdem_rivers import RiverStarts
     from spiel_dl.factored.holdem_trunk import HoldemLeaves, HoldemTrunk
 
 Values = tuple[np.ndarray, np.ndarray]
@@ -135,14 +136,15 @@ class ValueFunction(abc.ABC):
         """The function at a trunk's leaves. The function itself stays as it was.
 
         Args:
-          leaves: a `LeafSet`; of hold'em that is too large to list, `HoldemLeaves`.
+          leaves: a `LeafSet`; of hold'em that is too large to list, `HoldemLeaves`, or where its
+            cards are told apart, `RiverStarts`.
 
         Raises:
           ValueError: if the function cannot value these leaves.
         """
 
 
-def bound_to(function: ValueFunction, leaves: LeafSet | HoldemLeaves) -> LeafValues:
+def bound_to(function: ValueFunction, leaves: LeafSet | HoldemLeaves | RiverStarts) -> LeafValues:
     """The function at a trunk's leaves, as `bind` should give it.
 
     Raises:

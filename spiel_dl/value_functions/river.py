@@ -21,6 +21,7 @@ import torch
 
 from spiel_dl.factored import river_quantiles
 from spiel_dl.factored.holdem_kernels import LANES, Side
+from spiel_dl.factored.holdem_rivers import RiverStarts
 from spiel_dl.factored.holdem_trunk import HoldemLeaves
 from spiel_dl.games.holdem_betting import parse_bets
 from spiel_dl.networks.feed_forward import feed_forward
@@ -75,9 +76,9 @@ class RiverBoards(NamedTuple):
 class ShowdownValue(ValueFunction):
     """Values a turn as if all checked on the river."""
 
-    def bind(self, leaves: HoldemLeaves) -> RiverLeafValues:
+    def bind(self, leaves: HoldemLeaves | RiverStarts) -> LeafValues:
         """Equities at these leaves; a ValueError if they are no turn's."""
-        return RiverLeafValues(leaves, None)
+        return _values_of(leaves, None)
 
 
 class RiverNetwork(ValueFunction):
@@ -117,13 +118,15 @@ class RiverNetwork(ValueFunction):
         """The network of the zoo, for bets of the pot and all-in."""
         return cls.load(str(importlib.resources.files("spiel_dl.models") / FILE))
 
-    def bind(self, leaves: HoldemLeaves) -> RiverLeafValues:
+    def bind(self, leaves: HoldemLeaves | RiverStarts) -> LeafValues:
         """The network at these leaves.
 
         Raises:
           ValueError: if they are no turn's, or the river's bets are others than it was trained on.
         """
-        found = RiverLeafValues(leaves, self)
+        found = _values_of(leaves, self)
+        if isinstance(leaves, RiverStarts):
+            leaves = leaves.turn.leaves
         expected = parse_bets(self.bets, 1)[0]
         if leaves.game.rules.betting.streets[-1] != expected:
             raise ValueError(
@@ -160,6 +163,13 @@ class RiverNetwork(ValueFunction):
         network = cls(*header["sizes"], bets=header["bets"])
         network.module.load_state_dict({n: torch.from_numpy(a) for n, a in arrays.items()})
         return network
+
+
+def _values_of(leaves: HoldemLeaves | RiverStarts, network: RiverNetwork | None) -> LeafValues:
+    """What rivers are worth, cards told apart or not."""
+    if isinstance(leaves, RiverStarts):
+        return RiverStartValues(leaves, network)
+    return RiverLeafValues(leaves, network)
 
 
 class RiverLeafValues(LeafValues):
@@ -231,34 +241,90 @@ class RiverLeafValues(LeafValues):
     def _values(
         self, players: tuple[int, ...], flat: tuple[np.ndarray, np.ndarray]
     ) -> list[np.ndarray]:
-        betting = [np.zeros(0)] * 2
-        if self.network is not None and len(self._open):
-            ranges = self.look(*flat)
-            outputs = self.network.betting(self._inputs.reshape(-1, self._inputs.shape[2]))
-            outputs = outputs.reshape(*self.shares.shape[:2], 2, NUM_PARTS)
-            for player in players:
-                betting[player] = np.zeros_like(ranges[player])
-                river_quantiles.add_betting(
-                    player,
-                    self._cards,
-                    *self._boards,
-                    self._hands[player],
-                    self._pairs[1 - player],
-                    ranges,
-                    len(self._open),
-                    self._masses,
-                    outputs[:, :, player],
-                    betting[player],
-                )
         found = []
-        for player in players:
+        for player, betting in zip(
+            players, self.betting(players, flat, self._boards.entries), strict=True
+        ):
             other = flat[1 - player].reshape(len(self._worth), -1) * self._weights[1 - player]
             values = other @ self._equities.T if player == 0 else -(other @ self._equities)
-            if len(betting[player]):
-                # Pots are twice what each player has in.
-                values[self._open] += 2.0 * betting[player].T[: len(self._open)]
             values *= self._worth * self._weights[player]
-            found.append(values.ravel())
+            found.append((values + betting).ravel())
+        return found
+
+    def betting(
+        self,
+        players: tuple[int, ...],
+        flat: tuple[np.ndarray, np.ndarray],
+        rows: tuple[np.ndarray, np.ndarray],
+    ) -> list[np.ndarray]:
+        """What the network adds: float64 [lines, rows], or a 0 without one, for each player.
+
+        Args:
+          players: whose values are asked for.
+          flat: for each player, float64 [L_p], ranges.
+          rows: for each player, int64 [M_p], to which row what each live hand gets is added.
+        """
+        if self.network is None or not len(self._open):
+            return [np.zeros(1)] * len(players)
+        ranges, found = self.look(*flat), []
+        outputs = self.network.betting(self._inputs.reshape(-1, self._inputs.shape[2]))
+        outputs = outputs.reshape(*self.shares.shape[:2], 2, NUM_PARTS)
+        for player in players:
+            size = max(len(self._hands[player]), rows[player].max() + 1)
+            added = np.zeros((size, self._width))
+            river_quantiles.add_betting(
+                player,
+                self._cards,
+                *self._boards,
+                self._hands[player],
+                self._pairs[1 - player],
+                ranges,
+                len(self._open),
+                self._masses,
+                outputs[:, :, player],
+                rows[player],
+                added,
+            )
+            weights = np.zeros(len(added))
+            weights[rows[player]] = self._weights[player][self._boards.entries[player]]
+            values = np.zeros((len(self._worth), len(added)))
+            # Pots are twice what each player has in.
+            values[self._open] = 2.0 * added.T[: len(self._open)]
+            found.append(values * self._worth * weights)
+        return found
+
+
+class RiverStartValues(LeafValues):
+    """The same by lines and cards: at `RiverStarts` of all rivers of a turn."""
+
+    def __init__(self, starts: RiverStarts, network: RiverNetwork | None):
+        """Values these leaves."""
+        self.leaves: Any = starts
+        self._of_turn = RiverLeafValues(starts.turn.leaves, network)
+
+    def evaluate(self, range_0: np.ndarray, range_1: np.ndarray) -> Values:
+        """See `LeafValues`."""
+        first, second = self._values((0, 1), (range_0, range_1))
+        return first, second
+
+    def values_for(self, player: int, range_0: np.ndarray, range_1: np.ndarray) -> np.ndarray:
+        """See `LeafValues`."""
+        return self._values((player,), (range_0, range_1))[0]
+
+    def _values(
+        self, players: tuple[int, ...], ranges: tuple[np.ndarray, np.ndarray]
+    ) -> list[np.ndarray]:
+        starts, flat = self.leaves, []
+        for player in (0, 1):
+            # A hand has the same range on all cards.
+            own = np.zeros(starts.turn.leaves.num_infosets(player))
+            own[starts.entries[player]] = ranges[player]
+            flat.append(own)
+        found = []
+        betting = self._of_turn.betting(players, (flat[0], flat[1]), starts.hands)
+        for player, added in zip(players, betting, strict=True):
+            shown = starts.showdowns.values_against(player, ranges[1 - player])
+            found.append((shown.reshape(len(starts.lines), -1) + added).ravel())
         return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 
 import numpy as np
 import pyspiel
@@ -10,7 +11,7 @@ import pytest
 
 import spiel_dl.games  # noqa: F401  (registers the games)
 from experiments.experiment import run
-from experiments.poker import quantile_kernels, rivers, turn
+from experiments.poker import quantile_kernels, resolving, rivers, turn
 from spiel_dl.runs.workspace import Workspace
 from spiel_dl.value_functions.river import NUM_PARTS
 
@@ -74,3 +75,16 @@ def test_the_row_in_small(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
     total = (data["values"][:, 0] * shares + data["values"][:, 1] * (1 - shares)).mean(axis=1)
     np.testing.assert_allclose(total, 0.0, atol=1e-4)
     assert "showdowns, no network" in path.with_suffix(".md").read_text()
+
+
+def test_rivers_solved_again_in_small(tmp_path) -> None:
+    settings = dataclasses.replace(
+        resolving.Settings(), num_spots=1, num_hands=8, blueprints=(3,), num_iterations=20,
+        whole_iterations=20, tolerance=0.05,
+    )  # fmt: skip
+    study = resolving.Study(settings, Workspace(tmp_path / "work"))
+    path = run(resolving.RESOLVING, study, tmp_path / "report")
+    rows = json.loads(path.with_suffix(".json").read_text())["tables"][resolving._BY_SPOT]
+    found = {(row["turn"], row["rivers"]): row["exploitability"] for row in rows}
+    assert len(found) == 9 + 8
+    assert found["CFR, 3 iterations", "resolving"] < found["CFR, 3 iterations", "as they are"]
