@@ -72,7 +72,7 @@ def best_response_to_uniform(game: str) -> float:
 def _placed(game: pyspiel.Game) -> dict[Fleet, float]:
     """How likely uniform play places each fleet; ships of one size are one."""
     rules: BattleshipsRules = game.rules
-    found: defaultdict[Fleet, float] = defaultdict(float)
+    found: dict[Fleet, float] = defaultdict(float)
 
     def place(state: pyspiel.State, weight: float, fleet: Fleet) -> None:
         if len(fleet) == rules.num_ships:
