@@ -226,3 +226,11 @@ def test_views_of_other_games_hide_what_the_player_does_not_know(game_string):
 def test_wrong_settings_are_refused():
     with pytest.raises(ValueError, match="seat=2"):
         make_match(LEDUC, [], seat=2)
+
+
+def test_what_openspiel_writes_in_brackets_is_told_line_by_line_and_once():
+    # Both cards are dealt, and player 0 calls.
+    lines = play.view(state_after(load_turn_based("leduc_poker"), [1, 2, 1]), 1).splitlines()
+    assert [line for line in lines if "Private" in line] == ["Private: 2"]
+    assert "Round1: 1" in lines
+    assert not any("[" in line for line in lines)
