@@ -83,7 +83,8 @@ def measure(*, pip_cache: bool = False) -> Report:
     Args:
       pip_cache: let pip use what it has downloaded before.
     """
-    os.environ["PIP_NO_CACHE_DIR"] = "0" if pip_cache else "1"
+    if not pip_cache:  # Whatever its value is, pip takes the variable for a yes.
+        os.environ["PIP_NO_CACHE_DIR"] = "1"
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name) / "spiel_dl"
         folder.mkdir()
