@@ -89,7 +89,7 @@ def _measured(study: Study[Settings], name: str) -> Rows:
     model, rows = _model(game, name), []
     effort = Effort(iterations=settings.iterations, tolerance=settings.tolerance)
     for player in (0, 1):
-        who: tuple[Any, ...] = (game, player, model)
+        who = (game, player, model)
         how: dict[str, Any] = {"scheme": "block", "effort": effort}
         responses = {
             _BEST: best_response_policy(game, model, player),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 from open_spiel.python import policy as openspiel_policy
 
@@ -12,7 +12,7 @@ from spiel_dl.factored.families import compile_any
 from spiel_dl.policies.array_policy import ArrayPolicy, read_strategy
 from spiel_dl.search.compiled import CompiledSource
 from spiel_dl.search.leaf_values import AnyValueFunction, values_by
-from spiel_dl.search.policy import SearchPolicy, Source
+from spiel_dl.search.policy import SearchPolicy
 from spiel_dl.search.spec import Spec
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree.depth_limit import DepthLimit, check_depth_limit
@@ -23,7 +23,10 @@ from spiel_dl.tree.load import AnyGame, compile_game
 from spiel_dl.tree.pieces import Pieces
 from spiel_dl.value_functions.base import check_arguments
 
-_HOLDEM = ("python_holdem", "universal_poker")
+if TYPE_CHECKING:
+    from spiel_dl.factored.holdem import HoldemGame
+    from spiel_dl.search.turn_responses import TurnResponses
+
 DEFAULT_EFFORT = Effort(iterations=10_000, tolerance=1e-6)
 
 
@@ -34,11 +37,12 @@ class ResponsePolicy(SearchPolicy):
     as good as another one, and there may be any.
     """
 
+    source: CompiledSource | TurnResponses
+
     @property
     def tree(self) -> GameTree | FactoredGame:
         """The compiled game."""
-        found: GameTree | FactoredGame = self.source.tree
-        return found
+        return self.source.tree
 
     @property
     def player(self) -> int:
@@ -54,7 +58,7 @@ def steps_of(
     scheme: str,
     value_function: AnyValueFunction | None,
     spec: Spec,
-) -> tuple[Source[Any, Any], Spec]:
+) -> tuple[CompiledSource | TurnResponses, Spec]:
     """What `response_source` makes, and a spec with the values of a value function.
 
     Of games too large to list, hold'em has steps, too, as gadget "joint" has them.
@@ -67,19 +71,31 @@ def steps_of(
     check_depth_limit(depth_limit)
     check_arguments(value_function, depth_limit, by_limit=True)
     compiled = compile_any(game, model)
-    if isinstance(compiled, GameTree):
-        source = response_source(compiled, player, model, depth_limit, scheme)
-        return source, dataclasses.replace(spec, values=values_by(source.pieces, value_function))
-    if compiled.game.get_type().short_name not in _HOLDEM:
-        compile_game(compiled)  # says that it is too large
+    if isinstance(compiled, FactoredGame):
+        from spiel_dl.factored.holdem import HoldemGame  # With torch, as its rules.
+
+        if isinstance(compiled, HoldemGame):
+            return _steps_on_turn(compiled, player, model, depth_limit, value_function, spec)
+    source = response_source(compiled, player, model, depth_limit, scheme)
+    return source, dataclasses.replace(spec, values=values_by(source.pieces, value_function))
+
+
+def _steps_on_turn(
+    game: HoldemGame,
+    player: int,
+    model: openspiel_policy.Policy,
+    depth_limit: DepthLimit,
+    value_function: AnyValueFunction | None,
+    spec: Spec,
+) -> tuple[TurnResponses, Spec]:
+    from spiel_dl.search.turn_responses import TurnResponses
+
     if spec.exact or spec.gadget not in ("joint", "unsafe"):
         raise ValueError(
-            f"{compiled.game} is too large to list, so there are no linear programs of it, and no "
+            f"{game.game} is too large to list, so there are no linear programs of it, and no "
             f"gadget={spec.gadget!r}; take exact=False and gadget='joint'"
         )
-    from spiel_dl.search.turn_responses import TurnResponses  # With torch, as hold'em's rules.
-
-    steps = TurnResponses(compiled, player, _known(compiled, player, model), depth_limit)
+    steps = TurnResponses(game, player, _known(game, player, model), depth_limit)
     if isinstance(value_function, Mapping):
         value_function = value_function[depth_limit]
     values = None if value_function is None else steps.values(value_function)
