@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections import Counter
+from collections import defaultdict
 
 import pyspiel
 
@@ -69,10 +69,10 @@ def best_response_to_uniform(game: str) -> float:
     return wins(0) + wins(1) - 1.0
 
 
-def _placed(game: pyspiel.Game) -> Counter[Fleet]:
+def _placed(game: pyspiel.Game) -> dict[Fleet, float]:
     """How likely uniform play places each fleet; ships of one size are one."""
     rules: BattleshipsRules = game.rules
-    found: Counter[Fleet] = Counter()
+    found: dict[Fleet, float] = defaultdict(float)
 
     def place(state: pyspiel.State, weight: float, fleet: Fleet) -> None:
         if len(fleet) == rules.num_ships:

@@ -261,6 +261,12 @@ ROWS = (
     ),
     Row(
         OPPONENTS,
+        "learners/battleships_3x3_longer",
+        Settings(("battleships_3x3",), "hunter", ("mmd",), num_steps=25_000, goal=0.7),
+        minutes=50,
+    ),
+    Row(
+        OPPONENTS,
         "learners/goofspiel_13_descending",
         Settings(("goofspiel_13_descending",), "highest", goal=0.6, script_goal=None),
         minutes=30,

@@ -5,10 +5,8 @@ from __future__ import annotations
 import torch
 
 
-def solve_backwards(
-    constant: torch.Tensor, factor: torch.Tensor, behind: float = 0.0
-) -> torch.Tensor:
-    """Solves x_t = constant_t + factor_t x_(t+1).
+def solve_backwards(constant: torch.Tensor, factor: torch.Tensor) -> torch.Tensor:
+    """Solves x_t = constant_t + factor_t x_(t+1), where x_T is 0.
 
     It takes log2 T rounds instead of T steps: after each, x_t is known in terms of an x that is
     twice as far ahead.
@@ -16,14 +14,11 @@ def solve_backwards(
     Args:
       constant: float [T, ...].
       factor: float [T, ...], of the same shape, or one that is expanded to it.
-      behind: x_T.
 
     Returns:
       x, of the same shape.
     """
     x, reach, num_steps = constant.clone(), 1, len(constant)
-    if behind:
-        x[-1].add_(factor[-1], alpha=behind)
     while reach < num_steps:
         known = num_steps - reach
         x[:known].add_(factor[:known] * x[reach:])
@@ -33,6 +28,6 @@ def solve_backwards(
     return x
 
 
-def one_later(x: torch.Tensor, behind: float = 0.0) -> torch.Tensor:
-    """What is one move later, `behind` at the last one: of the shape of x, [T, ...]."""
-    return torch.cat([x[1:], torch.full_like(x[:1], behind)])
+def one_later(x: torch.Tensor) -> torch.Tensor:
+    """What is one move later, 0 at the last one: of the shape of x, [T, ...]."""
+    return torch.cat([x[1:], torch.zeros_like(x[:1])])

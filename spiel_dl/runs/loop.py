@@ -66,7 +66,6 @@ def run_job(
     end: int,
     schedule: Schedule,
     *,
-    first_stretch: int = 1,
     seconds_per_checkpoint: float = math.inf,
     keeps_on_interrupt: bool = True,
     show_progress: bool = True,
@@ -79,7 +78,6 @@ def run_job(
       directory: where the run lives; it gets metrics and checkpoints.
       end: how many steps to have done at the end.
       schedule: when to measure; at the end this is done in any case.
-      first_stretch: how many steps to do at once at first; later, as many as take a moment.
       seconds_per_checkpoint: write a checkpoint between two measurements after so long.
       keeps_on_interrupt: after Ctrl-C, finish the step and write a checkpoint.
       show_progress: show a progress bar on standard error.
@@ -102,7 +100,7 @@ def run_job(
         interrupts.held_back() if keeps_on_interrupt else contextlib.nullcontext() as held,
     ):
         while job.done < end:
-            stretch, last_save = first_stretch, time.perf_counter()
+            stretch, last_save = 1, time.perf_counter()  # Later, as many as take a moment.
             target = min(schedule(job.done), end)
             while job.done < target:
                 count, start = min(stretch, target - job.done), time.perf_counter()

@@ -58,11 +58,6 @@ class Evaluation(NamedTuple):
     best: tuple[float, float]
 
     @property
-    def improvements(self) -> tuple[float, float]:
-        """What each player could gain by a best response."""
-        return self.best[0] - self.value, self.best[1] + self.value
-
-    @property
     def exploitability(self) -> float:
         """Half of what both players could gain together."""
         return sum(self.best) / 2

@@ -84,7 +84,6 @@ def restrict(
     model_plan: np.ndarray,
     modelled: np.ndarray,
     p: float,
-    fixed: FixedStrategy | None = None,
     inflows: Pair | None = None,
 ) -> RestrictedGame:
     """Binds player 1 to its model with probability p.
@@ -96,7 +95,6 @@ def restrict(
       modelled: bool [I_1], where the model binds; also in whatever infosets lie above. A gadget's
         infosets count as modelled: the model's weight of each entrance is in its plan.
       p: the probability of the model, 0 to 1.
-      fixed: where player 0 is bound; None: nowhere.
       inflows: float64 [I_p] per player, what enters its infosets besides the weights of their
         parent sequences where it is free: floors of a gadget. None: nothing.
 
@@ -114,13 +112,12 @@ def restrict(
     constants = sequence_form.values_against(0, model_part)
     no_constants = np.zeros(opponent.num_sequences)
     others = no_constants if sequence_form.constants is None else sequence_form.constants[1]
-    if fixed is None:
-        fixed = FixedStrategy(np.zeros(own.num_infosets, np.bool_), np.ones(own.num_sequences))
+    free = FixedStrategy(np.zeros(own.num_infosets, np.bool_), np.ones(own.num_sequences))
     form = sequence_form.paying((constants, others))
     free_range = (1.0 - p) * ranges[1]
     has_choices = bool(free_range.any() or inflow.any())
     ranges, inflows = (ranges[0], free_range), (own_inflow, inflow)
-    return RestrictedGame(form, ranges, inflows, model_part, fixed, has_choices)
+    return RestrictedGame(form, ranges, inflows, model_part, free, has_choices)
 
 
 def check_probability(p: float) -> None:

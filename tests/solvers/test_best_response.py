@@ -36,7 +36,6 @@ def test_both_best_responses_at_once(kuhn):
     found = evaluate(kuhn, uniform_plans(kuhn))
     assert found.value == pytest.approx(1 / 8, abs=1e-15)
     assert found.best == pytest.approx((1 / 2, 5 / 12), abs=1e-15)
-    assert found.improvements == pytest.approx((3 / 8, 13 / 24), abs=1e-15)
     assert found.exploitability == pytest.approx(11 / 24, abs=1e-15)
 
 
