@@ -9,23 +9,34 @@ Examples:
 
 from pathlib import Path
 
-from spiel_dl.commands import config_flags, script
+from spiel_dl.commands import script
 from spiel_dl.play import zoo
-from spiel_dl.runs import publishing
-
-_PUBLISH = config_flags.define(publishing.publish, only=["num_games", "seed"])
+from spiel_dl.system.parameters import Seed
 
 
-def main(*, run_dir: str, name: str | None = None, models: str | None = None) -> None:
+def main(
+    *,
+    run_dir: str,
+    name: str | None = None,
+    models: str | None = None,
+    num_games: int = 1000,
+    seed: Seed = 0,
+) -> None:
     """Publishes, and says what was measured.
 
     Args:
       run_dir: run directory of run/train.py.
       name: ALGORITHM:NAME, or NAME alone. Default: the preset with the run's game.
       models: folder of the zoo. Default: that of this checkout.
+      num_games: games of each match, an even number; 0: none is played.
+      seed: of all games.
     """
+    from spiel_dl.runs import publishing  # With torch, which --help does without.
+
     folder = Path(models) if models else zoo.folder()
-    whole_name, model = _PUBLISH.build(Path(run_dir), folder, name)
+    whole_name, model = publishing.publish(
+        Path(run_dir), folder, name, num_games=num_games, seed=seed
+    )
     file = folder / model.file
     print(f"{'name':<28}{whole_name}")
     print(f"{'game':<28}{model.game}")

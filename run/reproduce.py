@@ -17,16 +17,20 @@ With other settings, which --list tells of a row, and a report elsewhere:
       --set=num_shards=2 --set=training.num_epochs=5
 """
 
+from __future__ import annotations
+
 import json
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # where experiments/ lies
 
-from experiments import experiment, ledger, scoreboard
-from experiments.experiment import Row
-from experiments.settings import as_json, changed
 from spiel_dl.commands import script
+
+# Functions import the experiments, and torch with them: --help does without.
+if TYPE_CHECKING:
+    from experiments.experiment import Row
 
 _WORKERS = script.workers()
 _RESULTS, _SCOREBOARD = Path("results"), Path("docs/scoreboard.md")
@@ -57,6 +61,9 @@ def main(
       output: where the report of one row goes, with the settings of --set. Default: results/.
       resume: go on in a directory that was used; --noresume refuses it.
     """
+    from experiments import experiment, scoreboard
+    from experiments.settings import changed
+
     if scoreboard_only:
         scoreboard.write_pages(_SCOREBOARD, _ALL_ROWS, _RESULTS)
         print(_SCOREBOARD)
@@ -92,6 +99,8 @@ def _run_open(rows: list[Row]) -> None:
     Raises:
       ValueError: at the end, if rows could not be run; the others were.
     """
+    from experiments import experiment, ledger, scoreboard
+
     failed = []
     for row in rows:
         print(row.name, flush=True)
@@ -115,6 +124,9 @@ def _run_open(rows: list[Row]) -> None:
 
 def _show(rows: list[Row], changes: tuple[str, ...]) -> None:
     """Rows, and whether their reports are current; of one row its settings as well."""
+    from experiments import ledger
+    from experiments.settings import as_json, changed
+
     for row in rows:
         found = ledger.state(row, _RESULTS)
         told = f"{found.word}: {'; '.join(found.why)}" if found.why else found.word

@@ -12,8 +12,8 @@ import pytest
 FOLDER = Path(__file__).parents[1] / "examples"
 
 
-def run(name: str, folder: Path) -> str:
-    command = [sys.executable, str(FOLDER / f"{name}.py")]
+def run(name: str, folder: Path, *arguments: str) -> str:
+    command = [sys.executable, str(FOLDER / f"{name}.py"), *arguments]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -60,3 +60,9 @@ def test_match(tmp_path: Path) -> None:
 def test_own_search(tmp_path: Path) -> None:
     unsafe, resolving, margin = numbers(run("own_search", tmp_path))
     assert unsafe > 2 * max(resolving, margin)
+
+
+def test_network_judged_exactly(tmp_path: Path) -> None:
+    small = ("python_dark_hex(num_rows=2,num_cols=2)", "60")
+    _, uniform, _, network = numbers(run("network_judged_exactly", tmp_path, *small))
+    assert 0 <= network < uniform

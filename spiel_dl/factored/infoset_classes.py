@@ -10,7 +10,13 @@ import numpy as np
 import pyspiel
 
 from spiel_dl.factored import class_kernels
-from spiel_dl.factored.stones import PathTensors, StonePaths, check_mover, tries
+from spiel_dl.factored.stones import (
+    PathTensors,
+    StonePaths,
+    check_mover,
+    features_of_tensors,
+    tries,
+)
 from spiel_dl.tree.factored_game import FactoredGame
 from spiel_dl.tree.information_states import Observations
 from spiel_dl.tree.sequence_form import Treeplex
@@ -138,3 +144,10 @@ class StoneGame(FactoredGame):
     def observations(self, player: int, begin: int, end: int) -> Observations:
         """What a player sees in the infosets from `begin` to before `end`."""
         return self.tensors.write(player, self.classes[player].paths, begin, end)
+
+    def features(self, player: int, begin: int, end: int) -> np.ndarray:
+        """See `FactoredGame.features`; in our games no state is made for them."""
+        if not hasattr(self.game, "rules"):
+            return super().features(player, begin, end)
+        tensors = self.observations(player, begin, end).tensors
+        return features_of_tensors(tensors, self.game.rules.board.num_cells)

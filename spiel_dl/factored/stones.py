@@ -130,6 +130,23 @@ class WaitingTensors:
         return Observations(tensors, np.concatenate([not_tried, waits], axis=1))
 
 
+def features_of_tensors(tensors: np.ndarray, num_cells: int) -> np.ndarray:
+    """What networks see in our games (`PhantomRules.features`): float32 [N, F].
+
+    Args:
+      tensors: float32 [N, D], information state tensors of `_of_steps`.
+      num_cells: n.
+    """
+    n = num_cells
+    num_steps = tensors.shape[1] - 3 - n * n - n
+    parts = np.split(tensors, np.cumsum([2, num_steps, 1, n * n]), axis=1)
+    player, steps, _, own_tries, failed = parts
+    tried = own_tries.reshape(-1, n, n).sum(axis=1)
+    own = tried - failed
+    counts = np.stack([own.sum(axis=1), failed.sum(axis=1)], axis=1) * np.float32(1 / n)
+    return np.concatenate([player, own, failed, 1 - tried, counts, steps, own_tries], axis=1)
+
+
 def _of_steps(
     player: int, num_cells: int, num_steps: int, steps: np.ndarray, before: _Tries
 ) -> tuple[np.ndarray, np.ndarray]:

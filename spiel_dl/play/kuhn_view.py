@@ -36,6 +36,15 @@ def picture(state: pyspiel.State, player: int) -> list[Block]:
     return [blocks.cards("Cards", cards), blocks.facts({"Moves": ", ".join(moves) or "-"})]
 
 
+def ending(state: pyspiel.State, player: int) -> str:
+    """Why a game ended so, for a player."""
+    moves = state.information_state_string(player)[1:]
+    if moves.endswith("bp"):
+        who = "You" if (len(moves) - 1) % 2 == player else "Your opponent"
+        return f"{who} passed on a bet, which gives up the pot."
+    return "The higher card won the showdown."
+
+
 def view(state: pyspiel.State, player: int) -> str:
     """The same as lines of text."""
     lines = [line for block in picture(state, player) for line in blocks.write(block)]

@@ -135,7 +135,7 @@ class Match:
             self._write(f"All that happened:\n{state}")
         elif hasattr(self.game, "rules"):
             self._write(view(state, seat))
-        elif _has_perfect_information(self.game):
+        elif has_perfect_information(self.game):
             self._write(str(state))
         returns = state.returns()
         if seat == 1:
@@ -211,13 +211,23 @@ def view(state: pyspiel.State, player: int) -> str:
         texts.append(state.observation_string(player))
     # Of a game with perfect information it is the history, which the board tells better.
     if game_type.provides_information_state_string and not (
-        texts and _has_perfect_information(game)
+        texts and has_perfect_information(game)
     ):
         texts.append(state.information_state_string(player))
     if not texts:
         texts.append(str(state))
     said = [text for text in texts if not any(text != t and text in t for t in texts)]
-    return "\n".join([f"You are player {player}.", *dict.fromkeys(said)])
+    first, *others = [_lines(text) for text in dict.fromkeys(said)]
+    # What is remembered often says again what is seen.
+    more = [line for lines in others for line in lines if line not in first]
+    return "\n".join([f"You are player {player}.", *first, *more])
+
+
+def _lines(text: str) -> list[str]:
+    """The lines of a text; of one such as "[Round 1][Pot: 2]", what stands in the brackets."""
+    if re.fullmatch(r"(\[[^\[\]]*\])+", text.strip()):
+        return re.findall(r"\[([^\[\]]*)\]", text)
+    return text.splitlines()
 
 
 def options(state: pyspiel.State) -> list[Option]:
@@ -280,7 +290,7 @@ def check_readable(game: pyspiel.Game) -> None:
     if not (
         game_type.provides_observation_string
         or game_type.provides_information_state_string
-        or _has_perfect_information(game)
+        or has_perfect_information(game)
     ):
         raise ValueError(
             f"{game} has neither observation_string nor information_state_string, so there is "
@@ -288,7 +298,8 @@ def check_readable(game: pyspiel.Game) -> None:
         )
 
 
-def _has_perfect_information(game: pyspiel.Game) -> bool:
+def has_perfect_information(game: pyspiel.Game) -> bool:
+    """Whether nothing is hidden from anybody."""
     return bool(game.get_type().information == pyspiel.GameType.Information.PERFECT_INFORMATION)
 
 

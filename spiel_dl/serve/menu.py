@@ -85,7 +85,7 @@ _GAMES = (
     _Game(
         "abrupt_phantom_ttt",
         "Abrupt phantom tic-tac-toe",
-        "The same, but a mark on a taken cell loses the turn.",
+        "Phantom tic-tac-toe, in which a mark on a taken cell loses the turn.",
         "noughts",
     ),
     _Game(

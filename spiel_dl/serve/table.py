@@ -164,6 +164,7 @@ def see(place: Place, at: int | None = None) -> dict[str, Any]:
         "actions": [{"id": option.action, "name": option.name} for option in offered],
         "turn": turn,
         "revealed": place.revealed,
+        "has_secrets": not terminal.has_perfect_information(state.get_game()),
         "all": None,
         "result": None,
         "why": "",
@@ -173,7 +174,7 @@ def see(place: Place, at: int | None = None) -> dict[str, Any]:
         found["result"] = returns if place.seat == 0 else returns[::-1]
         found["why"] = _why(state, place.seat)
     if place.revealed:
-        # What the opponent saw, and the whole state.
+        # What the opponent saw; of a game that is not drawn, the whole state.
         other = _picture(state, 1 - place.seat, [])
         found["all"] = {"text": _plain(str(state)), "picture": other}
     return found
@@ -215,7 +216,7 @@ def _picture(state: pyspiel.State, seat: int, actions: list[int]) -> list[dict[s
 def _why(state: pyspiel.State, seat: int) -> str:
     rules = getattr(state.get_game(), "rules", None)
     if rules is None:
-        return ""
+        return kuhn_view.ending(state, seat) if kuhn_view.is_shown(state) else ""
     from spiel_dl.games import endings
 
     return endings.ending(rules, state.batch, seat, state.player_return(seat))

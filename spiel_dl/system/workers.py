@@ -75,8 +75,9 @@ class KillablePool:
             initargs=arguments,
             context=SpawnContext(),
         )
-        with worker_environment():
-            resource_tracker.ensure_running()
+        if os.name == "posix":  # Windows has none.
+            with worker_environment():
+                resource_tracker.ensure_running()
         self._pool = self._start()
 
     def schedule(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:

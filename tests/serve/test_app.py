@@ -13,6 +13,7 @@ from starlette.testclient import TestClient
 
 from spiel_dl.serve import app
 from spiel_dl.serve.app import Settings, make_app
+from spiel_dl.serve.pool import Pool, TooLongError
 
 HOSTS = ("testserver",)
 
@@ -262,10 +263,12 @@ def test_games_can_be_left(client: TestClient) -> None:
     assert client.get(f"/api/games/{key}").status_code == 404
 
 
-def test_what_takes_too_long_is_stopped() -> None:
-    settings = Settings(hosts=HOSTS, num_workers=1, seconds=3.0)
-    with TestClient(make_app(settings)) as client:
-        body = {"game": "kuhn_poker", "policy": "cfr:1000000000"}
-        answer = client.post("/api/games", json=body)
-        assert answer.status_code == 504
-        assert "longer than 3 seconds" in answer.json()["error"]
+def test_what_takes_too_long_is_told(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    """That it is stopped is tested of the pool, and of the page."""
+
+    async def run(*_: Any, **__: Any) -> None:
+        raise TooLongError("this took longer than 3 seconds")
+
+    monkeypatch.setattr(Pool, "run", run)
+    answer = client.post("/api/games", json=KUHN)
+    assert (answer.status_code, answer.json()["error"]) == (504, "this took longer than 3 seconds")

@@ -175,7 +175,7 @@ def test_it_fits_on_a_phone(tab: Tab) -> None:
         tab.send("Emulation.clearDeviceMetricsOverride")
 
 
-def test_a_solved_river_is_a_page_of_its_own(tmp_path: Path) -> None:
+def test_a_solved_river_is_a_page_of_its_own(tab: Tab, tmp_path: Path) -> None:
     path = tmp_path / "river.html"
     command = [sys.executable, str(SCRIPT.with_name("solve.py")), "--poker=Ks9h3h4d8c", "--pot=30"]
     command += ["--stack=60", "--range_0=KK,QJs", "--range_1=AK,77", "--bets=allin"]
@@ -188,8 +188,7 @@ def test_a_solved_river_is_a_page_of_its_own(tmp_path: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert str(path) in done.stdout
-    with browser.open_tab() as tab:
-        tab.go(path.as_uri())
+    with tab.beside(path.as_uri()) as tab:
         tab.wait("document.querySelector('#grid [data-cell]')")
         step(tab, 2)
         assert "% of the pot, after 50" in tab.value("document.querySelector('#quality').innerText")

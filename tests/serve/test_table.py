@@ -106,3 +106,15 @@ def test_moves() -> None:
     assert table.back_to(moved, 0) == place
     with pytest.raises(ValueError, match="no moment 4"):
         table.see(moved, 4)
+
+
+def test_why_kuhn_poker_ended() -> None:
+    """Player 0 has the jack and player 1 the queen; 0 is pass and 1 is bet."""
+    told = {
+        moves: [table.see(Place("kuhn_poker", (0, 1, *moves), seat))["why"] for seat in (0, 1)]
+        for moves in ((1, 0), (0, 1, 0), (0, 0), (1, 1))
+    }
+    own, other = "You passed on a bet", "Your opponent passed on a bet"
+    assert [text.partition(",")[0] for text in told[1, 0]] == [other, own]
+    assert [text.partition(",")[0] for text in told[0, 1, 0]] == [own, other]
+    assert {*told[0, 0], *told[1, 1]} == {"The higher card won the showdown."}

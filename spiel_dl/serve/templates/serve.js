@@ -177,9 +177,10 @@ function draw() {
   }
   parts.push(make("div", { class: "choices", id: "which" }), steps(isNow));
   if (shown.all) {
-    parts.push(make("h2", {}, "What was hidden: the game as your opponent saw it"));
-    parts.push(shown.all.picture.length ? blocks(shown.all.picture) : "",
-      make("pre", {}, shown.all.text));
+    const isDrawn = shown.all.picture.length > 0;
+    parts.push(make("h2", {}, "What was hidden"), make("p", { class: "note" }, isDrawn
+      ? "The game from your opponent's seat; \u201cyou\u201d is the opponent here." : "The whole state."));
+    parts.push(isDrawn ? blocks(shown.all.picture) : make("pre", {}, shown.all.text));
   }
   parts.push(make("details", { class: "about" }, make("summary", {}, "About this game"),
     make("p", {}, game.summary), make("p", {}, make("code", {}, game.game))));
@@ -216,7 +217,7 @@ function steps(isNow) {
     step("\u203a", shown.at + 1, "one step on"), step("\u00bb", game.count - 1, "to now"),
   ];
   if (!isNow) parts.push(button("Play on from here", takeBack, { id: "back" }));
-  if (!game.revealed) parts.push(button("Reveal what is hidden", reveal, { id: "reveal" }));
+  if (!game.revealed && game.has_secrets) parts.push(button("Reveal what is hidden", reveal, { id: "reveal" }));
   if (at("insight").hidden) {
     parts.push(button("What does it think?", () => showInsight(), { id: "thoughts" }));
   }
