@@ -21,6 +21,7 @@ from experiments.particle import architectures, fractions, linear_targets, publi
 from experiments.particle_search import curves as particle_search_curves
 from experiments.particle_search import first_moves, matches, mirror_descent
 from experiments.poker import resolving, turn
+from experiments.poker import responses as poker_responses
 from experiments.policy_gradients import large_games
 from experiments.responses import (
     biased_rps,
@@ -64,6 +65,7 @@ PAPERS: Sequence[Paper] = (
             *on_policy.ROWS,
             *turn.ROWS,
             *resolving.ROWS,
+            *poker_responses.ROWS,
         ),
         (
             "trunk exploitability of networks that never saw a public state (below 0.1 in "

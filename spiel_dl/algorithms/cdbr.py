@@ -30,8 +30,8 @@ from __future__ import annotations
 
 from open_spiel.python import policy as openspiel_policy
 
-from spiel_dl.search.leaf_values import AnyValueFunction, values_by
-from spiel_dl.search.respond_to import DEFAULT_EFFORT, ResponsePolicy, response_source
+from spiel_dl.search.leaf_values import AnyValueFunction
+from spiel_dl.search.respond_to import DEFAULT_EFFORT, ResponsePolicy, steps_of
 from spiel_dl.search.spec import Spec
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree.depth_limit import DepthLimit
@@ -72,6 +72,5 @@ class CDBRPolicy(ResponsePolicy):
         Raises:
           ValueError: if the game cannot be compiled or cut, or if an argument is not valid.
         """
-        source = response_source(game, player, model, depth_limit, scheme)
-        values = values_by(source.pieces, value_function)
-        super().__init__(source, Spec(values, p=1.0, exact=exact), effort)
+        who, spec = (game, player, model, depth_limit, scheme), Spec(p=1.0, exact=exact)
+        super().__init__(*steps_of(*who, value_function, spec), effort)

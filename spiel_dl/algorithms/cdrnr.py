@@ -49,8 +49,8 @@ from collections.abc import Mapping
 
 from open_spiel.python import policy as openspiel_policy
 
-from spiel_dl.search.leaf_values import AnyValueFunction, values_by
-from spiel_dl.search.respond_to import DEFAULT_EFFORT, ResponsePolicy, response_source
+from spiel_dl.search.leaf_values import AnyValueFunction
+from spiel_dl.search.respond_to import DEFAULT_EFFORT, ResponsePolicy, steps_of
 from spiel_dl.search.spec import WHOLE_GAME, Spec
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.solvers.gadgets import SAFE_GADGETS, check_gadget
@@ -116,6 +116,5 @@ class CDRNRPolicy(ResponsePolicy):
                 f"choose among the value functions for {list(value_function)}; give one for all, "
                 "or use another gadget"
             )
-        source = response_source(game, player, model, depth_limit, scheme)
-        values = values_by(source.pieces, value_function)
-        super().__init__(source, Spec(values, gadget, p=p, exact=exact), effort)
+        who, spec = (game, player, model, depth_limit, scheme), Spec(None, gadget, p=p, exact=exact)
+        super().__init__(*steps_of(*who, value_function, spec), effort)

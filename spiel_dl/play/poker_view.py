@@ -28,8 +28,8 @@ def look(solution: PokerSolution, path: Sequence[int]) -> dict[str, Any]:
     Returns:
       path; player, who acts (-1 chance, -4 nobody); board; pot and left, chips in the pot and
       behind; folded, who has (-1: nobody); actions, each with its number, name, kind, amount
-      and, over all hands, frequency; cards, numbers and names of those that may be dealt;
-      sides, see `side_view`.
+      and, over all hands, frequency; cards, numbers and names of those that may be dealt, and
+      values, what each player gets after them (None: not known); sides, see `side_view`.
 
     Raises:
       ValueError: if the path is not possible.
@@ -48,9 +48,17 @@ def look(solution: PokerSolution, path: Sequence[int]) -> dict[str, Any]:
         ],
         "folded": int(tree.folded[node]) if player == TERMINAL else NOBODY,
         "actions": _actions(solution, place, sides) if player >= 0 else [],
-        "cards": [{"card": card, "name": card_text(card)} for card in cards],
+        "cards": [_card(solution, path, card) for card in cards],
         "sides": [side_view(each) for each in sides],
     }
+
+
+def _card(solution: PokerSolution, path: Sequence[int], card: int) -> dict[str, Any]:
+    """A card that may be dealt, and both players' mean values then."""
+    place = solution.place([*path, card])
+    sides = [solution.side(place, player) for player in (0, 1)]
+    values = [_means(side, np.arange(len(side.cards))).get("value") for side in sides]
+    return {"card": card, "name": card_text(card), "values": values}
 
 
 def _actions(solution: PokerSolution, place: Place, sides: list[Side]) -> list[dict[str, Any]]:

@@ -2,30 +2,104 @@
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
 from open_spiel.python import policy as openspiel_policy
 
+from spiel_dl.factored.families import compile_any
 from spiel_dl.policies.array_policy import ArrayPolicy, read_strategy
-from spiel_dl.search.compiled import CompiledPolicy, CompiledSource
+from spiel_dl.search.compiled import CompiledSource
+from spiel_dl.search.leaf_values import AnyValueFunction, values_by
+from spiel_dl.search.policy import SearchPolicy
+from spiel_dl.search.spec import Spec
 from spiel_dl.solvers.effort import Effort
-from spiel_dl.tree.depth_limit import DepthLimit
+from spiel_dl.tree.depth_limit import DepthLimit, check_depth_limit
+from spiel_dl.tree.factored_game import FactoredGame
+from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.histories import check_player
 from spiel_dl.tree.load import AnyGame, compile_game
 from spiel_dl.tree.pieces import Pieces
+from spiel_dl.value_functions.base import check_arguments
+
+if TYPE_CHECKING:
+    from spiel_dl.factored.holdem import HoldemGame
+    from spiel_dl.search.turn_responses import TurnResponses
 
 DEFAULT_EFFORT = Effort(iterations=10_000, tolerance=1e-6)
 
 
-class ResponsePolicy(CompiledPolicy):
+class ResponsePolicy(SearchPolicy):
     """A player's response to a model of its opponent; the opponent plays the model.
 
     Where the player's own strategy or a model that is always followed never comes, any strategy is
     as good as another one, and there may be any.
     """
 
+    source: CompiledSource | TurnResponses
+
+    @property
+    def tree(self) -> GameTree | FactoredGame:
+        """The compiled game."""
+        return self.source.tree
+
     @property
     def player(self) -> int:
         """Who responds."""
         return self.source.players[0]
+
+
+def steps_of(
+    game: AnyGame,
+    player: int,
+    model: openspiel_policy.Policy,
+    depth_limit: DepthLimit,
+    scheme: str,
+    value_function: AnyValueFunction | None,
+    spec: Spec,
+) -> tuple[CompiledSource | TurnResponses, Spec]:
+    """What `response_source` makes, and a spec with the values of a value function.
+
+    Of games too large to list, hold'em has steps, too, as gadget "joint" has them.
+
+    Raises:
+      ValueError: as `response_source`, or if such a game wants another gadget, linear programs, or
+        another depth limit.
+    """
+    check_player(player)
+    check_depth_limit(depth_limit)
+    check_arguments(value_function, depth_limit, by_limit=True)
+    compiled = compile_any(game, model)
+    if isinstance(compiled, FactoredGame):
+        from spiel_dl.factored.holdem import HoldemGame  # With torch, as its rules.
+
+        if isinstance(compiled, HoldemGame):
+            return _steps_on_turn(compiled, player, model, depth_limit, value_function, spec)
+    source = response_source(compiled, player, model, depth_limit, scheme)
+    return source, dataclasses.replace(spec, values=values_by(source.pieces, value_function))
+
+
+def _steps_on_turn(
+    game: HoldemGame,
+    player: int,
+    model: openspiel_policy.Policy,
+    depth_limit: DepthLimit,
+    value_function: AnyValueFunction | None,
+    spec: Spec,
+) -> tuple[TurnResponses, Spec]:
+    from spiel_dl.search.turn_responses import TurnResponses
+
+    if spec.exact or spec.gadget not in ("joint", "unsafe"):
+        raise ValueError(
+            f"{game.game} is too large to list, so there are no linear programs of it, and no "
+            f"gadget={spec.gadget!r}; take exact=False and gadget='joint'"
+        )
+    steps = TurnResponses(game, player, _known(game, player, model), depth_limit)
+    if isinstance(value_function, Mapping):
+        value_function = value_function[depth_limit]
+    values = None if value_function is None else steps.values(value_function)
+    return steps, dataclasses.replace(spec, values=values)
 
 
 def response_source(
@@ -43,7 +117,13 @@ def response_source(
     """
     check_player(player)
     pieces = Pieces(compile_game(game, model), depth_limit, scheme)
-    others = read_strategy(pieces.tree, model, 1 - player)
-    own = pieces.tree.treeplexes[player].uniform_strategy()
-    known = ArrayPolicy(pieces.tree, (own, others) if player == 0 else (others, own))
-    return CompiledSource(pieces, known, (player,))
+    return CompiledSource(pieces, _known(pieces.tree, player, model), (player,))
+
+
+def _known(
+    tree: GameTree | FactoredGame, player: int, model: openspiel_policy.Policy
+) -> ArrayPolicy:
+    """The opponent's model, and a uniform player."""
+    others = read_strategy(tree, model, 1 - player)
+    own = tree.treeplexes[player].uniform_strategy()
+    return ArrayPolicy(tree, (own, others) if player == 0 else (others, own))

@@ -84,6 +84,7 @@ class TurnSource(Source[TurnWay, Turn]):
         )
         self.policy = ArrayPolicy(self.tree, (first, second))
         self._found: Turn | None = None
+        self._given: dict[int, Pair] = {}
 
     def way(self, state: pyspiel.State, player: int, spec: Spec) -> TurnWay:
         """See `Source`; where the infoset lies is read, and nothing else."""
@@ -186,7 +187,9 @@ class TurnSource(Source[TurnWay, Turn]):
         scales = [np.divide(1.0, m, out=np.zeros_like(m), where=m > 0) for m in masses]
         prior = ranges[opponent]
         first, second = (ranges[p] * scales[p][starts.public_states[p]] for p in (0, 1))
-        cfvs, gifts = self._given(player, turn)
+        if player not in self._given:
+            self._given[player] = self._given_to(player, turn)
+        cfvs, gifts = self._given[player]
         states = starts.public_states[opponent]
         places, scale = starts.within(opponent, self.starts), scales[player][states]
         trunk: Any = rivers
@@ -200,7 +203,7 @@ class TurnSource(Source[TurnWay, Turn]):
             public_states=states,
         )
 
-    def _given(self, player: int, turn: Turn) -> Pair:
+    def _given_to(self, player: int, turn: Turn) -> Pair:
         """The opponent's cfvs where all rivers start, and its gifts: float64 [L_-p] each."""
         opponent, starts = 1 - player, self.starts
         own = turn.plans[player]

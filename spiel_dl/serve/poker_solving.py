@@ -151,12 +151,13 @@ def _begin(spot: Spot) -> _Kept:
     """Begins to solve a spot, and forgets those that nobody has looked at for longest."""
     from spiel_dl.algorithms.cfr import CFRSolver
     from spiel_dl.factored.families import factored_game
+    from spiel_dl.tree.factored_form import default_threads
 
     game = _game(spot)
     gigabytes = _size(game.rules)["gigabytes"]
     while _kept and sum(each.gigabytes for each in _kept.values()) + gigabytes > _MOST_GIGABYTES:
         _kept.popitem(last=False)
-    solver = CFRSolver(factored_game(game, num_threads=1), variant=_VARIANT)
+    solver = CFRSolver(factored_game(game, num_threads=min(2, default_threads())), variant=_VARIANT)
     _kept[spot] = _Kept(solver, gigabytes)
     return _kept[spot]
 

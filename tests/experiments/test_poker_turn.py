@@ -11,7 +11,7 @@ import pytest
 
 import spiel_dl.games  # noqa: F401  (registers the games)
 from experiments.experiment import run
-from experiments.poker import quantile_kernels, resolving, rivers, turn
+from experiments.poker import quantile_kernels, resolving, responses, rivers, turn
 from spiel_dl.runs.workspace import Workspace
 from spiel_dl.value_functions.river import NUM_PARTS
 
@@ -88,3 +88,15 @@ def test_rivers_solved_again_in_small(tmp_path) -> None:
     found = {(row["turn"], row["rivers"]): row["exploitability"] for row in rows}
     assert len(found) == 9 + 8
     assert found["CFR, 3 iterations", "resolving"] < found["CFR, 3 iterations", "as they are"]
+
+
+def test_responses_in_small(tmp_path) -> None:
+    settings = responses.Settings(
+        ranges=("QQ, 76s", "JJ, T9s"), models=("folds",), value_iterations=30, iterations=50
+    )
+    path = run(responses.RESPONSES, responses.Study(settings, Workspace(tmp_path)), tmp_path / "r")
+    rows = json.loads(path.with_suffix(".json").read_text())["tables"][responses._ROWS]
+    assert len(rows) == 10
+    most = {row["player"]: row["gain"] for row in rows if row["method"] == "best response"}
+    for row in rows:
+        assert 0.0 < row["gain"] <= most[row["player"]] + 1e-6

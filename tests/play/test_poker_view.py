@@ -126,6 +126,15 @@ def test_before_a_card_the_value_is_the_mean_over_cards(turn: PokerSolution) -> 
         assert checking[hand] == pytest.approx(total[hand] / weight[hand], abs=1e-8)
 
 
+def test_cards_say_what_both_get_after_them(turn: PokerSolution) -> None:
+    view = look(turn, [1, 1])
+    assert len(view["cards"]) == 48
+    for each in view["cards"][::7]:
+        assert sum(each["values"]) == pytest.approx(view["pot"], abs=1e-3)
+        below = look(turn, [1, 1, each["card"]])["sides"]
+        assert each["values"] == [side["value"] for side in below]
+
+
 def test_the_first_node_is_worth_what_the_game_is(river: PokerSolution) -> None:
     strategies = CFRSolver(river.game, variant="lcfr")
     strategies.run(20)

@@ -132,6 +132,7 @@ def test_a_turn_deals_its_river(tab: Tab) -> None:
     step(tab, 1)
     step(tab, 1)
     assert tab.value(f"document.querySelectorAll('{CURRENT} .deck button').length") == 48
+    assert ", EV OOP " in tab.value(f"document.querySelector('{CURRENT} .deck button').title")
     step(tab, 24)  # 8c
     assert tab.value("view.now().board.join(' ')") == "Ks 9h 3h 4d 8c"
     assert tab.value("view.now().player") == 0

@@ -166,13 +166,18 @@ function pokerView(look, told = () => {}) {
   }
 
   function deck(node, taken) {
-    const left = new Map(node.cards.map((each) => [each.name, each.card]));
+    const left = new Map(node.cards.map((each) => [each.name, each]));
     return make("div", { class: "deck" }, ...[..."shdc"].flatMap((suit) => GRID_RANKS.map((rank) => {
       const name = rank + suit;
       if (!left.has(name)) return make("span", {}, rank);
-      const button = make("button", { type: "button", class: suit, "data-step": left.get(name),
-        "aria-label": `${rank} of ${SUIT_NAMES[suit]}`, "aria-pressed": String(left.get(name) === taken) }, rank);
-      button.addEventListener("click", () => go([...node.path, left.get(name)]));
+      const { card, values } = left.get(name);
+      const known = values.every((value) => value !== null);
+      const words = `${rank} of ${SUIT_NAMES[suit]}`
+        + (known ? `, EV ${SEATS[0]} ${chips(values[0])}, ${SEATS[1]} ${chips(values[1])}` : "");
+      const button = make("button", { type: "button", class: suit, "data-step": card, title: words,
+        "aria-label": words, "aria-pressed": String(card === taken) }, rank,
+      make("small", {}, known ? chips(values[0]) : ""));
+      button.addEventListener("click", () => go([...node.path, card]));
       return button;
     })));
   }
