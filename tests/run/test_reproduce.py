@@ -92,8 +92,8 @@ def test_old_rows_take_nothing_of_other_commits(
         opened.append((place, only_own))
         raise RuntimeError("opened")
 
-    monkeypatch.setattr(module.scoreboard, "open_rows", lambda *_: [row])
-    monkeypatch.setattr(module.ledger, "state", lambda *_: found)
+    monkeypatch.setattr(scoreboard, "open_rows", lambda *_: [row])
+    monkeypatch.setattr(ledger, "state", lambda *_: found)
     monkeypatch.setattr(module.script, "open_workspace", refuse)
     with pytest.raises(RuntimeError, match="opened"):
         module.main(all=True)
