@@ -338,6 +338,7 @@ def test_games_are_found_and_opponents_say_why_not(tab: Tab) -> None:
     )
 
 
+@pytest.mark.slow
 def test_who_thinks_for_too_long_is_asked_again_or_replaced(tab: Tab) -> None:
     with served("--seconds=3") as address, tab.beside(address) as tab:
         tab.wait(f"{IDLE} && at('policy').value")

@@ -175,6 +175,7 @@ def test_it_fits_on_a_phone(tab: Tab) -> None:
         tab.send("Emulation.clearDeviceMetricsOverride")
 
 
+@pytest.mark.slow
 def test_a_solved_river_is_a_page_of_its_own(tab: Tab, tmp_path: Path) -> None:
     path = tmp_path / "river.html"
     command = [sys.executable, str(SCRIPT.with_name("solve.py")), "--poker=Ks9h3h4d8c", "--pot=30"]
