@@ -11,8 +11,9 @@ from typing import Any
 
 from experiments.experiment import Experiment, Row, Study
 from experiments.responses import lbr, small_games
+from experiments.responses.poker import TITLES, judge_rows
 from experiments.settings import check_least
-from experiments.verdicts import Judgement, Tables, verdict
+from experiments.verdicts import Judgement, Tables
 from spiel_dl.algorithms import exploitability
 from spiel_dl.algorithms.best_response import best_response_policy, best_response_value
 from spiel_dl.algorithms.cdbr import CDBRPolicy
@@ -129,14 +130,6 @@ def _rows(study: Study[Settings]) -> Rows:
 def _report(study: Study[Settings], rows: Rows) -> Report:
     game, (lower, upper) = _solved(study.settings)
     hands = [len(hands.cards) for hands in game.deals.hands]  # type: ignore[attr-defined]
-    titles = {
-        "player": "player",
-        "model": "model",
-        "method": "method",
-        "gain": "gain (mbb a hand)",
-        "percent": "of a best response's, percent",
-        "exploitability": "exploitability (mbb a hand)",
-    }
     return Report(
         "",
         [
@@ -150,26 +143,12 @@ def _report(study: Study[Settings], rows: Rows) -> Report:
             f"then at the river; p = {_P} in RNR and CDRNR.",
             f"The game is `{str(game.game)[:300]}`.",
         ],
-        {_ROWS: Table(rows, titles)},
+        {_ROWS: Table(rows, TITLES)},
     )
 
 
 def _judge(tables: Tables) -> Judgement:
-    cases: dict[tuple[Any, ...], dict[str, Any]] = {}
-    for row in tables[_ROWS]:
-        cases.setdefault((row["model"], row["player"]), {})[row["method"]] = row
-    held = {
-        "CDBR gains at least as much as LBR": [
-            case[_CDBR]["gain"] >= case[_LBR]["gain"] - 1.0 for case in cases.values()
-        ],
-        "RNR and CDRNR are at most as exploitable as they gain": [
-            case[method]["exploitability"] <= case[method]["gain"] + 5.0
-            for case in cases.values()
-            for method in (_RNR, _CDRNR)
-        ],
-    }
-    told = "; ".join(f"{part}: {sum(each)} of {len(each)}" for part, each in held.items())
-    return Judgement(verdict({part: all(each) for part, each in held.items()}), told)
+    return judge_rows(tables[_ROWS], below_lbr=1.0, losses=5.0)
 
 
 RESPONSES = Experiment(

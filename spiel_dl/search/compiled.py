@@ -85,12 +85,6 @@ class CompiledSource(Source[CompiledWay, Starts]):
         """See `Source`: the place."""
         return way.places[position]
 
-    def following(self, way: CompiledWay, position: int | None, kept: Starts | None) -> int | None:
-        """See `Source`."""
-        del kept
-        after = 0 if position is None else position + 1
-        return after if after < len(way.places) else None
-
     def solve(
         self, way: CompiledWay, position: int, before: Starts | None, spec: Spec, search: Search
     ) -> Starts:

@@ -86,13 +86,15 @@ class Source(abc.ABC, Generic[WayT, KeptT]):
     def key(self, way: WayT, position: int) -> Hashable:
         """The key under which the search that starts at a position is kept."""
 
-    @abc.abstractmethod
     def following(self, way: WayT, position: int | None, kept: KeptT | None) -> int | None:
         """Where the search after the one at a position starts; None: that is the last one.
 
         Of position None it is the first search. From wherever a search was kept, it must lead to
-        the same place in the end.
+        the same place in the end. Here there is a search at each of the way's positions.
         """
+        del kept
+        after = 0 if position is None else position + 1
+        return after if after < len(way.decisions) else None
 
     @abc.abstractmethod
     def solve(

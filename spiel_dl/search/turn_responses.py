@@ -86,12 +86,6 @@ class TurnResponses(Source[ResponseWay, bool]):
         """See `Source`: the step."""
         return position
 
-    def following(self, way: ResponseWay, position: int | None, kept: bool | None) -> int | None:
-        """See `Source`."""
-        del kept
-        after = 0 if position is None else position + 1
-        return after if after < len(way.decisions) else None
-
     def solve(
         self, way: ResponseWay, position: int, before: bool | None, spec: Spec, search: Search
     ) -> bool:

@@ -96,12 +96,6 @@ class TurnSource(Source[TurnWay, Turn]):
         """See `Source`: line and card."""
         return (way.line, way.board) if position else (-1, 0)
 
-    def following(self, way: TurnWay, position: int | None, kept: Turn | None) -> int | None:
-        """See `Source`."""
-        del kept
-        after = 0 if position is None else position + 1
-        return after if after < len(way.decisions) else None
-
     def solve(
         self, way: TurnWay, position: int, before: Turn | None, spec: Spec, search: Search
     ) -> Turn:
