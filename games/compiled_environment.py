@@ -53,7 +53,7 @@ class CompiledEnvironment(BatchedEnvironment):
             array[:] = root
         self._player = torch.from_numpy(self.games.player)
         self._legal_actions = torch.from_numpy(self.games.legal)
-        self._advance(self.roots.action, self._uniform(self._num_events).numpy())
+        self.move(self.roots.action, self._uniform(self._num_events).numpy())
 
     def step(self, action: torch.Tensor) -> EpisodeEnds:
         """Makes one move in every game that goes on, and plays the chance events after it.
@@ -66,7 +66,7 @@ class CompiledEnvironment(BatchedEnvironment):
         """
         self._check(action)
         went_on = self.games.player != TERMINAL
-        self.move(action, self._uniform(self._num_events))
+        self.move(action.numpy(), self._uniform(self._num_events).numpy())
         finished = torch.from_numpy(went_on & (self.games.player == TERMINAL))
         return EpisodeEnds(finished, torch.from_numpy(self.games.returns) * finished)
 
@@ -74,17 +74,14 @@ class CompiledEnvironment(BatchedEnvironment):
         """What so many moves, made by `move`, will need: float64 [num_moves, E, B]."""
         return self._uniform(num_moves * self._num_events).unflatten(0, (num_moves, -1))
 
-    def move(self, action: torch.Tensor, uniform: torch.Tensor) -> None:
+    def move(self, action: np.ndarray, uniform: np.ndarray) -> None:
         """As `step`, with random numbers drawn before (float64 [E, B]), but tells nothing."""
-        self._advance(action.numpy(), uniform.numpy())
+        self.games = Games(action, uniform, *self.games[2:])
+        self._compiled.advance(self._arrays, self.games)
 
     def write_features(self, observer: np.ndarray, rows: np.ndarray) -> None:
         """As `CompiledRules.write_features`, of the games as they are now."""
         self._compiled.write_features(self._arrays, observer, rows)
-
-    def _advance(self, action: np.ndarray, uniform: np.ndarray) -> None:
-        self.games = self.games._replace(action=action, uniform=uniform)
-        self._compiled.advance(self._arrays, self.games)
 
 
 def _at_roots(game_rules: rules.Rules, batch_size: int) -> Games:

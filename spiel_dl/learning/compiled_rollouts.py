@@ -8,6 +8,7 @@ import torch
 from spiel_dl.games.compiled import CHANCE, NO_ACTION, TERMINAL, Games
 from spiel_dl.games.rules import Rules, StateBatch
 from spiel_dl.learning import play_kernels
+from spiel_dl.learning.play_kernels import SeenRows
 from spiel_dl.learning.self_play import ActingNetwork
 from spiel_dl.learning.sources import Moves
 
@@ -50,7 +51,7 @@ class CompiledRollouts:
     ) -> np.ndarray:
         """Plays games to the end, as `rollouts.PlayOn` has it."""
         network, num_games = self.acting.network, len(rows)
-        seen = np.zeros((num_games, network.num_inputs), np.float32)
+        seen = SeenRows.room(num_games, network.num_inputs, network.num_actions)
         moves = Moves.room((1, num_games, network.num_actions)).arrays()
         threshold = np.zeros((1, num_games))
         nothing = np.full(num_games, NO_ACTION)
@@ -64,11 +65,11 @@ class CompiledRollouts:
             if (games.player == TERMINAL).all():
                 return games.returns
             threshold[0] = generator.random(num_games)
-            count = play_kernels.meet_movers(0, games.player, games.legal, 0, moves)
-            shown = seen[:count]
-            self._compiled.write_features(arrays, games.player, shown)
-            legal = torch.from_numpy(games.legal[games.player >= 0])
-            policy = self._act(torch.from_numpy(shown), legal)
+            seen.row_of.fill(-1)
+            self._compiled.write_features(arrays, games.player, seen.rows)
+            count = play_kernels.meet_movers(0, games, seen.rows, seen, 0, moves)
+            shown, legal = (torch.from_numpy(each[:count]) for each in (seen.rows, seen.legal))
+            policy = self._act(shown, legal)
             play_kernels.choose(0, policy.numpy(), threshold, moves)
             games = games._replace(action=moves.action[0])
 

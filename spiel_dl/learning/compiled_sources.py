@@ -7,7 +7,7 @@ import torch
 
 from spiel_dl.games.compiled_environment import CompiledEnvironment
 from spiel_dl.learning import play_kernels
-from spiel_dl.learning.play_kernels import Listed
+from spiel_dl.learning.play_kernels import Listed, SeenRows
 from spiel_dl.learning.sources import (
     Branches,
     Moves,
@@ -51,52 +51,55 @@ class CompiledSource(_CompiledSource):
         num_games = len(environment.games.player)
         super().__init__((num_steps, num_games, rules.num_actions), rules.num_features)
         self._seen = self._room()
-        # What both players see, if histories are recorded.
-        self._seen_by: list[torch.Tensor] = []
+        # What both players see at every move, if histories are recorded.
+        self._seen_by: list[np.ndarray] = []
 
-    def _room(self) -> torch.Tensor:
-        return torch.zeros((self._moves.place.numel(), self.num_inputs))
+    def _room(self) -> SeenRows:
+        return SeenRows.room(self._moves.place.numel(), self.num_inputs, self.num_actions)
 
     def record_histories(self) -> int:
         """As `Source.record_histories`."""
-        self._seen_by = [self._room(), self._room()]
+        self._seen_by = [np.zeros_like(self._seen.rows) for _ in range(2)]
         return 2 * self.num_inputs
 
     def start(self) -> None:
         """As `Source.start`."""
         self.environment.restart()
-        self._num_rows = 0
+        self._seen.row_of.fill(-1)
+        self._num_rows = self._num_movers = 0
 
     def look(self, t: int) -> Shown:
         """As `Source.look`."""
         if not t:
-            self._chance = self.environment.random_numbers(self.num_steps)
-        games, begin = self.environment.games, self._num_rows
-        self._num_rows_before = begin
-        self._num_rows = play_kernels.meet_movers(t, games.player, games.legal, begin, self._arrays)
-        shown = self._seen[begin : self._num_rows]
-        self.environment.write_features(games.player, shown.numpy())
-        for player, seen in enumerate(self._seen_by):
+            self._chance = self.environment.random_numbers(self.num_steps).numpy()
+        games, seen, begin = self.environment.games, self._seen, self._num_rows
+        rows = seen.rows[begin:]
+        self.environment.write_features(games.player, rows)
+        self._num_rows = play_kernels.meet_movers(t, games, rows, seen, begin, self._arrays)
+        self._num_rows_before, new = begin, slice(begin, self._num_rows)
+        for player, seen_by in enumerate(self._seen_by):
             observer = np.where(games.player >= 0, player, games.player).astype(np.int8)
-            self.environment.write_features(observer, seen[begin : self._num_rows].numpy())
-        return Shown(shown, torch.from_numpy(games.legal[games.player >= 0]))
+            self.environment.write_features(observer, seen_by[self._num_movers :])
+        self._num_movers += np.count_nonzero(games.player >= 0)
+        return Shown(torch.from_numpy(seen.rows[new]), torch.from_numpy(seen.legal[new]))
 
     def move(self, t: int, policy: torch.Tensor, thresholds: torch.Tensor) -> None:
         """As `Source.move`."""
         self._choose(t, policy, thresholds)
-        self.environment.move(self._moves.action[t], self._chance[t])
+        self.environment.move(self._arrays.action[t], self._chance[t])
 
     def finish(self) -> Trajectories:
         """As `Source.finish`."""
         games, moves = self.environment.games, self._moves
         if play_kernels.look_back(games.player, games.returns, self._arrays):
             refuse_chance()
-        shape, rows = moves.place.shape, slice(self._num_rows)
-        seen = Seen(self._seen[rows], moves.place, shape)
+        shape, rows = moves.place.shape, torch.from_numpy(self._seen.rows[: self._num_rows])
+        seen = Seen(rows, moves.place, shape)
         if not self._seen_by:
             return moves.trajectories(seen, None)
-        histories = torch.cat([each[rows] for each in self._seen_by], dim=1)
-        return moves.trajectories(seen, Seen(histories, moves.place, shape))
+        both = [torch.from_numpy(each[: self._num_movers]) for each in self._seen_by]
+        place = (moves.player >= 0).view(-1).cumsum(0).sub_(1).clamp_(min=0).view(shape)
+        return moves.trajectories(seen, Seen(torch.cat(both, dim=1), place, shape))
 
 
 class TreeSource(_CompiledSource):

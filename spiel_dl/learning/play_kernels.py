@@ -7,6 +7,8 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
+from spiel_dl.games.compiled import Games
+
 _jit = numba.njit(cache=True, boundscheck=False, error_model="numpy", nogil=True)
 _inline = numba.njit(inline="always", boundscheck=False, error_model="numpy", nogil=True)
 _TERMINAL, _CHANCE = -4, -1  # OpenSpiel's player ids
@@ -66,6 +68,34 @@ class Listed(NamedTuple):
 
     row_of: np.ndarray
     met: np.ndarray
+
+
+class SeenRows(NamedTuple):
+    """What movers see, with their legal actions, each once.
+
+    Attributes:
+      rows: float32 [N, D].
+      legal: bool [N, A].
+      row_of: int64 [S], of each hash where that is listed, or something else of the same hash,
+        which is then listed behind it; -1: nothing.
+      key: uint64 [D], random numbers of which hashes are made.
+    """
+
+    rows: np.ndarray
+    legal: np.ndarray
+    row_of: np.ndarray
+    key: np.ndarray
+
+    @staticmethod
+    def room(num_rows: int, num_columns: int, num_actions: int) -> SeenRows:
+        """Room for so many rows."""
+        key = np.random.default_rng(0).integers(2**64, size=num_columns, dtype=np.uint64)
+        return SeenRows(
+            np.zeros((num_rows, num_columns), np.float32),
+            np.zeros((num_rows, num_actions), bool),
+            np.full(2 * num_rows, -1),
+            key,
+        )
 
 
 @_inline
@@ -225,28 +255,59 @@ def move_in_tree(
 
 @_jit
 def meet_movers(
-    t: int, player: np.ndarray, legal: np.ndarray, num_rows: int, moves: MoveArrays
+    t: int, games: Games, rows: np.ndarray, seen: SeenRows, num_met: int, moves: MoveArrays
 ) -> int:
-    """Gives every mover a row of what networks see.
+    """Lists what movers see, together with their legal actions, each once.
 
     Args:
       t: which move of the games.
-      player: int8 [B], who moves; negative: nobody.
-      legal: bool [B, A].
-      num_rows: how many rows there were before.
+      games: who moves, and how.
+      rows: float32 [M, D], what the movers see, in order; may begin where `seen` ends.
+      seen: what was seen before; what is new is added.
+      num_met: how many rows it has.
       moves: `player`, `legal` and `place` are written.
 
     Returns:
-      The number of rows there are now.
+      How many rows it has now.
     """
-    for game in range(len(player)):
-        moves.player[t, game], moves.place[t, game] = player[game], 0
-        for action in range(legal.shape[1]):
-            moves.legal[t, game, action] = legal[game, action]
-        if player[game] >= 0:
-            moves.place[t, game] = num_rows
-            num_rows += 1
-    return num_rows
+    index = 0
+    for game in range(len(games.player)):
+        moves.player[t, game], moves.place[t, game] = games.player[game], 0
+        legal = games.legal[game]
+        for action in range(len(legal)):
+            moves.legal[t, game, action] = legal[action]
+        if games.player[game] < 0:
+            continue
+        row, index = rows[index], index + 1
+        slot = _hashed(row, seen.key) % len(seen.row_of)
+        while seen.row_of[slot] >= 0 and not (
+            _is_same(seen.rows[seen.row_of[slot]], row)
+            and _is_same(seen.legal[seen.row_of[slot]], legal)
+        ):
+            slot = (slot + 1) % len(seen.row_of)
+        if seen.row_of[slot] < 0:
+            seen.row_of[slot] = num_met
+            seen.rows[num_met], seen.legal[num_met] = row, legal
+            num_met += 1
+        moves.place[t, game] = seen.row_of[slot]
+    return num_met
+
+
+@_inline
+def _hashed(row: np.ndarray, key: np.ndarray) -> int:
+    """A number that is the same for the same row, and hardly ever for another one."""
+    bits, total = row.view(np.uint32), np.uint64(0)
+    for column in range(len(bits)):
+        total += key[column] * bits[column]
+    return np.int64(total >> np.uint64(33))
+
+
+@_inline
+def _is_same(first: np.ndarray, second: np.ndarray) -> bool:
+    for column in range(len(first)):
+        if first[column] != second[column]:
+            return False
+    return True
 
 
 @_jit
