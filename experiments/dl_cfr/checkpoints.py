@@ -31,7 +31,7 @@ from experiments.verdicts import Judgement, Tables, told, verdict
 from spiel_dl.runs.dl_cfr_run import METRIC, METRIC_TITLE
 from spiel_dl.runs.plots import Panel
 from spiel_dl.runs.reports import Report, Table
-from spiel_dl.value_functions.training import TrainingConfig
+from spiel_dl.value_functions.config import TrainingConfig
 from spiel_dl.value_functions.validation import ALL_ERROR_TITLES
 
 Study = TrainedStudy[Trained]

@@ -22,8 +22,8 @@ from experiments.experiment import Experiment, Row
 from experiments.settings import check_least
 from experiments.verdicts import Judgement, Tables, verdict
 from spiel_dl.runs.reports import Report, Table
+from spiel_dl.value_functions.config import TrainingConfig
 from spiel_dl.value_functions.training import LEFT_OUT as LEFT_OUT_PREFIX
-from spiel_dl.value_functions.training import TrainingConfig
 from spiel_dl.value_functions.validation import ALL_ERROR_TITLES
 
 

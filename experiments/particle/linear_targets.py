@@ -20,7 +20,8 @@ from experiments.experiment import Experiment, Row
 from experiments.settings import check_seeds
 from experiments.verdicts import Judgement, Tables, verdict
 from spiel_dl.networks.feed_forward import feed_forward
-from spiel_dl.networks.optimization import Descent, LearningRate
+from spiel_dl.networks.learning_rate import LearningRate
+from spiel_dl.networks.optimization import Descent
 from spiel_dl.runs.plots import Panel
 from spiel_dl.runs.reports import Picture, Report, Table
 from spiel_dl.system.steps import log_spaced_steps
