@@ -43,16 +43,18 @@ class CompiledEnvironment(BatchedEnvironment):
         self._compiled = compiled
         self.roots = _at_roots(game_rules, batch_size)
         self.games = Games(*(array.copy() for array in self.roots))
+        roots = game_rules.initial_state(batch_size)
+        self.state = roots.take(torch.arange(batch_size))
+        self._arrays, self._root_arrays = self.state.arrays(), roots.arrays()
         super().__init__(game_rules, batch_size, seed=seed)
+        self._player = torch.from_numpy(self.games.player)
+        self._legal_actions = torch.from_numpy(self.games.legal)
 
     def restart(self) -> None:
         """Starts a new game in every row, whatever the old one had come to."""
-        self.state = self._roots.take(torch.arange(self._roots.batch_size))
-        self._arrays = self.state.arrays()
-        for array, root in zip(self.games[2:], self.roots[2:], strict=True):
-            array[:] = root
-        self._player = torch.from_numpy(self.games.player)
-        self._legal_actions = torch.from_numpy(self.games.legal)
+        arrays, roots = (*self._arrays, *self.games[2:]), (*self._root_arrays, *self.roots[2:])
+        for array, root in zip(arrays, roots, strict=True):
+            np.copyto(array, root)
         self.move(self.roots.action, self._uniform(self._num_events).numpy())
 
     def step(self, action: torch.Tensor) -> EpisodeEnds:

@@ -157,14 +157,10 @@ class RNaDSolver(SelfPlayLearner):
         # In the second half of a period the one before has no share; a graph cannot leave it out.
         done, length = self.config.place_in_period(self.num_steps)
         is_last_alone = 2 * done >= length and not self.is_graph
-        last, *before = (
-            # Taken to a power, and normalised.
-            MaskedPolicy.of(self._now["sharpness"] * logits, mask).log_policy
-            for logits in self.regularization_logits(
-                trajectories.seen, shown, 1 if is_last_alone else 2
-            )
-        )
-        return before[0].lerp(last, self._now["share"]) if before else last
+        logits = self.regularization_logits(trajectories.seen, shown, 1 if is_last_alone else 2)
+        # Taken to a power, and normalised.
+        said = MaskedPolicy.of(self._now["sharpness"] * logits, mask).log_policy
+        return said[0] if is_last_alone else said[1].lerp(said[0], self._now["share"])
 
 
 def _decision_weights(trajectories: Trajectories) -> torch.Tensor:

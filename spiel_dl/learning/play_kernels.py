@@ -11,6 +11,8 @@ from spiel_dl.games.compiled import Games
 
 _jit = numba.njit(cache=True, boundscheck=False, error_model="numpy", nogil=True)
 _inline = numba.njit(inline="always", boundscheck=False, error_model="numpy", nogil=True)
+# Sums whose order may be any, so that many numbers are added at a time.
+_sum_jit = numba.njit(cache=True, boundscheck=False, fastmath={"reassoc", "contract"}, nogil=True)
 _TERMINAL, _CHANCE = -4, -1  # OpenSpiel's player ids
 
 
@@ -78,7 +80,7 @@ class SeenRows(NamedTuple):
       legal: bool [N, A].
       row_of: int64 [S], of each hash where that is listed, or something else of the same hash,
         which is then listed behind it; -1: nothing.
-      key: uint64 [D], random numbers of which hashes are made.
+      key: float32 [D], random numbers by which hashes weigh columns.
     """
 
     rows: np.ndarray
@@ -89,7 +91,7 @@ class SeenRows(NamedTuple):
     @staticmethod
     def room(num_rows: int, num_columns: int, num_actions: int) -> SeenRows:
         """Room for so many rows."""
-        key = np.random.default_rng(0).integers(2**64, size=num_columns, dtype=np.uint64)
+        key = np.random.default_rng(0).random(num_columns, np.float32)
         return SeenRows(
             np.zeros((num_rows, num_columns), np.float32),
             np.zeros((num_rows, num_actions), bool),
@@ -279,7 +281,7 @@ def meet_movers(
         if games.player[game] < 0:
             continue
         row, index = rows[index], index + 1
-        slot = _hashed(row, seen.key) % len(seen.row_of)
+        slot = _hash(row, seen.key) % len(seen.row_of)
         while seen.row_of[slot] >= 0 and not (
             _is_same(seen.rows[seen.row_of[slot]], row)
             and _is_same(seen.legal[seen.row_of[slot]], legal)
@@ -287,27 +289,30 @@ def meet_movers(
             slot = (slot + 1) % len(seen.row_of)
         if seen.row_of[slot] < 0:
             seen.row_of[slot] = num_met
-            seen.rows[num_met], seen.legal[num_met] = row, legal
+            for column in range(len(row)):
+                seen.rows[num_met, column] = row[column]
+            for action in range(len(legal)):
+                seen.legal[num_met, action] = legal[action]
             num_met += 1
         moves.place[t, game] = seen.row_of[slot]
     return num_met
 
 
-@_inline
-def _hashed(row: np.ndarray, key: np.ndarray) -> int:
+@_sum_jit
+def _hash(row: np.ndarray, key: np.ndarray) -> int:
     """A number that is the same for the same row, and hardly ever for another one."""
-    bits, total = row.view(np.uint32), np.uint64(0)
-    for column in range(len(bits)):
-        total += key[column] * bits[column]
-    return np.int64(total >> np.uint64(33))
+    total = np.float32(0.0)
+    for column in range(len(row)):
+        total += row[column] * key[column]
+    return np.int64(total * np.float32(2.0**20))
 
 
 @_inline
 def _is_same(first: np.ndarray, second: np.ndarray) -> bool:
+    num_different = 0  # without a way out, many columns are compared at a time
     for column in range(len(first)):
-        if first[column] != second[column]:
-            return False
-    return True
+        num_different += first[column] != second[column]
+    return num_different == 0
 
 
 @_jit

@@ -78,12 +78,10 @@ class PolicyGradientLearner(SelfPlayLearner):
             target, advantage = self.targets(trajectories, seen.at_moves(said.outputs[:, -1]))
             expected = None
         mask = as_mask(trajectories.legal)
-        magnets = [
-            MaskedPolicy.of(logits, mask).log_policy
-            for logits in self.regularization_logits(
-                seen, said.inputs, self.num_regularization_policies
-            )
-        ]
+        magnets: list[torch.Tensor] = []
+        if num_magnets := self.num_regularization_policies:
+            logits = self.regularization_logits(seen, said.inputs, num_magnets)
+            magnets = list(MaskedPolicy.of(logits, mask).log_policy)
         weight = trajectories.valid / trajectories.valid.sum().clamp(min=1)
         reported = []
         for epoch in range(self.config.num_epochs):

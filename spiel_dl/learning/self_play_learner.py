@@ -17,7 +17,7 @@ from spiel_dl.learning.action_values import (
 )
 from spiel_dl.learning.batch_learner import BatchLearner, largest_utility
 from spiel_dl.learning.config import CriticConfig, LearnerConfig
-from spiel_dl.learning.self_play import ActingNetwork, ActingPolicy
+from spiel_dl.learning.self_play import ActingNetwork, ActingPolicy, Said
 from spiel_dl.learning.sources import Seen, Trajectories
 from spiel_dl.learning.transformations import PolicyTransformations
 from spiel_dl.learning.tree_environment import TreeEnvironment
@@ -106,6 +106,8 @@ class SelfPlayLearner(BatchLearner):
         self._fixed = self.parameters.detach().repeat(num_fixed, 1)
         self._logit_tables = self._tabulate()
         self._acting: ActingNetwork | None = None  # if it knows what it said of the last games
+        self._most_rows = source.num_steps * config.batch_size
+        self._room: Said | None = None
         # Tensors, because a CUDA graph does not notice what changes in Python.
         self._now = {name: torch.zeros((), device=device) for name in self._schedule()}
 
@@ -205,24 +207,20 @@ class SelfPlayLearner(BatchLearner):
         """
         return seen.at_moves(self.network.values(self._fixed[_TARGET], shown))
 
-    def regularization_logits(
-        self, seen: Seen, shown: Inputs, num_newest: int
-    ) -> list[torch.Tensor]:
-        """What the K newest regularisation policies say of all moves: float32 [T, B, A] each.
+    def regularization_logits(self, seen: Seen, shown: Inputs, num_newest: int) -> torch.Tensor:
+        """What the K newest regularisation policies say of all moves: float32 [K, T, B, A].
 
         The newest is the first one. Logits of illegal actions are without meaning.
 
         Args:
           seen: what was seen.
           shown: its rows, as the network was shown them.
-          num_newest: K.
+          num_newest: K, at least 1.
         """
         if self._logit_tables is not None and seen.number is not None:
-            tables = self._logit_tables[:num_newest]
-            return [seen.at_moves(table.index_select(0, seen.number)) for table in tables]
-        networks = self._fixed[1 : num_newest + 1]
-        outputs = [self.network.outputs(network, shown) for network in networks]
-        return [seen.at_moves(x[:, :-1]) for x in outputs]
+            return seen.at_moves(self._logit_tables[:num_newest].index_select(1, seen.number), 1)
+        outputs = self.network.outputs(self._fixed[1 : num_newest + 1], shown)
+        return seen.at_moves(outputs[..., :-1], 1)
 
     def _tabulate(self) -> torch.Tensor | None:
         """Logits of the regularisation policies at all infosets: float32 [K, R, A].
@@ -261,15 +259,17 @@ class SelfPlayLearner(BatchLearner):
         return {"policy": {**place, **described, "value_unit": self.utility_scale}}
 
     def _acting_policy(self) -> ActingPolicy | torch.Tensor:
-        tree = self._tree()
-        act = ActingNetwork(self.network, self.parameters.detach(), said=[])
-        # At all infosets at once, unless that is much more than is asked for move by move.
-        most = 2 * self._self_play.source.num_steps * self.config.batch_size
-        if tree is not None and len(tree.infoset_legal) <= most:
+        tree, parameters = self._tree(), self.parameters.detach()
+        if tree is not None and len(tree.infoset_legal) <= 2 * self._most_rows:
+            # At all infosets at once, unless that is much more than is asked for move by move.
             self._acting = None
+            act = ActingNetwork(self.network, parameters)
             return act(tree.infoset_features, tree.infoset_legal)
-        self._acting = act
-        return act
+        if self._room is None:
+            self._room = Said.room(self.network, self._most_rows, parameters.device)
+        self._room.num_rows = 0
+        self._acting = ActingNetwork(self.network, parameters, said=self._room)
+        return self._acting
 
     def policy_at(self, trajectories: Trajectories) -> torch.Tensor:
         """As `BatchLearner.policy_at`."""

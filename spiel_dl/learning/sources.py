@@ -34,11 +34,16 @@ class Seen(NamedTuple):
     shape: torch.Size
     number: torch.Tensor | None = None
 
-    def at_moves(self, outputs: torch.Tensor) -> torch.Tensor:
-        """What is known of the rows, [N, ...], for each move: [T, B, ...]."""
+    def at_moves(self, outputs: torch.Tensor, dim: int = 0) -> torch.Tensor:
+        """What is known of the rows, [N, ...], for each move: [T, B, ...].
+
+        Args:
+          outputs: what is known.
+          dim: its dimension of rows.
+        """
         if self.place is not None:
-            outputs = outputs.index_select(0, self.place.view(-1))
-        return outputs.unflatten(0, self.shape)
+            outputs = outputs.index_select(dim, self.place.view(-1))
+        return outputs.unflatten(dim, self.shape)
 
     def add_up(self, gradient: torch.Tensor) -> torch.Tensor:
         """The gradient of what is known of the rows, [N, C], of that of all moves, [T, B, C]."""

@@ -199,5 +199,7 @@ def _blocks(rows: Inputs) -> Sequence[Inputs]:
 
 
 def _split(rows: torch.Tensor) -> Sequence[torch.Tensor]:
-    blocks: Sequence[torch.Tensor] = rows.split(CPU_BLOCK if rows.is_cpu else _BLOCK)
+    size = CPU_BLOCK if rows.is_cpu else _BLOCK
+    # Torch takes its time to split what is in one piece.
+    blocks: Sequence[torch.Tensor] = rows.split(size) if len(rows) > size else [rows]
     return blocks

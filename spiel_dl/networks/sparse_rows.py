@@ -19,7 +19,7 @@ _MIN_COLUMNS = 64
 _MAX_SHARE = 0.25
 
 # So many rows are multiplied at a time on a CPU: what comes out of all layers stays in the cache.
-CPU_BLOCK = 512
+CPU_BLOCK = 1024
 
 _jit = numba.njit(cache=True, boundscheck=False, error_model="numpy", nogil=True)
 

@@ -11,7 +11,7 @@ import pyspiel
 import pytest
 import torch
 
-from spiel_dl.learning.recurrence import solve_backwards
+from spiel_dl.learning.recurrence import solve_backwards, solve_by_doubling
 from spiel_dl.learning.sources import Trajectories
 from spiel_dl.learning.vtrace import Targets, v_trace
 from tests.learning.learner_checks import games_of
@@ -231,7 +231,7 @@ def test_recurrences_are_solved_as_one_step_after_the_other(num_steps: int) -> N
         after = constant[t] + factor[t] * after
         expected.append(after)
     before = constant.clone(), factor.clone()
-    found = solve_backwards(constant, factor)
-    torch.testing.assert_close(found, torch.stack(expected[::-1]))
+    for solve in (solve_backwards, solve_by_doubling):
+        torch.testing.assert_close(solve(constant, factor), torch.stack(expected[::-1]))
     assert torch.equal(constant, before[0])
     assert torch.equal(factor, before[1])
