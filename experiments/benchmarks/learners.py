@@ -12,8 +12,9 @@ peer needs.
 import contextlib
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
+from unittest import mock
 
 import common
 import peer_process
@@ -21,12 +22,18 @@ import rlg_games
 
 from spiel_dl.algorithms.mmd import MMDSolver
 from spiel_dl.algorithms.rnad import RNaDSolver
+from spiel_dl.learning.action_values import ActionValueTrainer
 from spiel_dl.learning.config import LearnerConfig, MMDConfig, RNaDConfig
+from spiel_dl.learning.self_play import SelfPlay
 from spiel_dl.learning.self_play_learner import SelfPlayLearner
+from spiel_dl.networks.optimization import Descent
+from spiel_dl.networks.perceptron import Answer, Perceptron
+from spiel_dl.policies.policy_network import PolicyNetwork
 from spiel_dl.runs.reports import Report, Table
 
 _WARM_UP = 3  # steps; loops are compiled in the first ones
-_COMPILED, _RULES, _RLG = "compiled", "by the rules", "rlg"
+_PROFILED = 30  # steps
+_COMPILED, _PLAIN, _RULES, _RLG = "compiled", "compiled, plain", "by the rules", "rlg"
 
 
 class Game(NamedTuple):
@@ -71,8 +78,9 @@ NOTES = [
     "its Leduc, and its games go on, masked, to their greatest length. In its battleships both "
     "shoot at once, and ships may not touch; two on 3x3 do not always have room, hence one. Its "
     "goofspiel plays the forced last round. Its R-NaD has the regularisation in the loss, not in "
-    "the rewards. Action values of histories, which it does not have, are learned by ours in "
-    "compiled games, and left out here in those played by rules.",
+    "the rewards. Action values of histories, a second network, which it does not have, are "
+    "learned by ours in compiled games, as by default, and left out in the plain ones and in those "
+    "played by rules.",
 ]
 
 
@@ -93,24 +101,54 @@ def mmd(game: str, settings: Settings) -> SelfPlayLearner:
 LEARNERS: dict[str, Callable[[str, Settings], SelfPlayLearner]] = {"rnad": rnad, "mmd": mmd}
 
 
+PARTS: dict[str, tuple[tuple[type, str], ...]] = {
+    "self-play": ((SelfPlay, "play"),),
+    "fixed networks": ((Perceptron, "outputs"), (PolicyNetwork, "values")),
+    "gradient": ((Answer, "gradient"),),
+    "Adam": ((Descent, "follow"),),
+    "action values": ((ActionValueTrainer, "ask"), (ActionValueTrainer, "learn")),
+}
+"""Parts of a step by the methods that do them, each without those inside another part."""
+
+
+def profile(solver: SelfPlayLearner) -> dict[str, float]:
+    """Milliseconds of the processor that a step takes, and the percentage of each part."""
+    seconds = dict.fromkeys(PARTS, 0.0)
+    inside: list[str] = []
+
+    def watched(part: str, method: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            if inside:
+                return method(*args, **kwargs)
+            inside.append(part)
+            start = time.process_time()
+            result = method(*args, **kwargs)
+            seconds[inside.pop()] += time.process_time() - start
+            return result
+
+        return call
+
+    with contextlib.ExitStack() as stack:
+        for part, methods in PARTS.items():
+            for owner, name in methods:
+                call = watched(part, getattr(owner, name))
+                stack.enter_context(mock.patch.object(owner, name, call))
+        start = time.process_time()
+        solver.run(_PROFILED)
+        total = time.process_time() - start
+    shares = {part: 100 * each / total for part, each in seconds.items()}
+    rest = {"targets, losses and the rest": 100 - sum(shares.values())}
+    return {"ms": 1e3 * total / _PROFILED, **shares, **rest}
+
+
 def figures_of(
-    make: Callable[[str, Settings], SelfPlayLearner],
-    game: Game,
-    settings: Settings,
+    solvers: Mapping[str, SelfPlayLearner],
     *,
     rounds: int,
     seconds: float,
     peer: contextlib.AbstractContextManager[Callable[[float], float] | None],
 ) -> dict[str, float]:
     """Medians of steps per second, ours and the peer's, and of the ratios of ours to the peer's."""
-    limits = {_COMPILED: LearnerConfig.max_tree_histories} if game.is_compiled else {}
-    solvers = {
-        form: make(
-            game.name,
-            {**settings, "max_tree_histories": limit, "history_values": form == _COMPILED},
-        )
-        for form, limit in {**limits, _RULES: 0}.items()
-    }
     for solver in solvers.values():
         solver.run(_WARM_UP)
     found = []
@@ -129,6 +167,20 @@ def figures_of(
                 figures |= {f"{form} / {_RLG}": times[_RLG] / times[form] for form in solvers}
             found.append(figures)
     return common.medians(found)
+
+
+def solvers_of(
+    make: Callable[[str, Settings], SelfPlayLearner], game: Game, settings: Settings
+) -> dict[str, SelfPlayLearner]:
+    """The learners of a game, by how they play it and what they learn."""
+    limit = LearnerConfig.max_tree_histories
+    forms = {_COMPILED: (limit, True), _PLAIN: (limit, False)} if game.is_compiled else {}
+    return {
+        form: make(
+            game.name, {**settings, "max_tree_histories": most, "history_values": has_values}
+        )
+        for form, (most, has_values) in {**forms, _RULES: (0, False)}.items()
+    }
 
 
 def measure(
@@ -159,7 +211,8 @@ def measure(
     if unknown := set(games) - set(GAMES):
         raise ValueError(f"games={sorted(unknown)} are unknown; use some of {list(GAMES)}")
     settings = {"batch_size": batch_size, "hidden_sizes": hidden_sizes}
-    rows = []
+    rows: list[dict[str, Any]] = []
+    profiled: list[dict[str, Any]] = []
     for name in games:
         for learner, make in LEARNERS.items():
             theirs: Any = contextlib.nullcontext()
@@ -168,13 +221,16 @@ def measure(
                 asked |= {"batch_size": batch_size, "hidden": hidden_sizes}
                 command = rlg_games.command(peer_python, peer, asked)
                 theirs = peer_process.started(command, rlg_games.peer_variables())
-            found = figures_of(
-                make, GAMES[name], settings, rounds=rounds, seconds=seconds, peer=theirs
-            )
+            solvers = solvers_of(make, GAMES[name], settings)
+            found = figures_of(solvers, rounds=rounds, seconds=seconds, peer=theirs)
             rows.append({"learner": learner, "game": name, **found})
             print(rows[-1], flush=True)
+            profiled += [
+                {"learner": learner, "game": name, "form": form, **profile(solver)}
+                for form, solver in solvers.items()
+            ]
     # Games that are not compiled do not have all the entries.
-    forms = (_COMPILED, _RULES, _RLG)
+    forms = (_COMPILED, _PLAIN, _RULES, _RLG)
     names = [f"{form}, steps/s" for form in forms] + [f"{form} / {_RLG}" for form in forms]
     strings = [f"- {name}: `{GAMES[name].name}`, `{GAMES[name].environment}`" for name in games]
     return Report(
@@ -188,7 +244,10 @@ def measure(
         {
             "Learner steps per second": Table(
                 rows, {name: name for name in ("learner", "game", *names)}
-            )
+            ),
+            "Where a step's time goes: milliseconds, and percentages": Table(
+                profiled, {name: name for name in profiled[0]}
+            ),
         },
     )
 

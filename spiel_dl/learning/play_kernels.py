@@ -122,6 +122,30 @@ def _sampled(probabilities: np.ndarray, legal: np.ndarray, threshold: float) -> 
 
 
 @_jit
+def softmax(outputs: np.ndarray, legal: np.ndarray) -> np.ndarray:
+    """The softmax over legal actions, as `policy_of` has it: float32 [N, A].
+
+    Args:
+      outputs: float32 [N, A or more], logits in the first A columns.
+      legal: bool [N, A].
+    """
+    policy = np.zeros(legal.shape, np.float32)
+    for row in range(len(legal)):
+        largest, total = np.float32(-np.inf), np.float32(0.0)
+        for action in range(legal.shape[1]):
+            if legal[row, action] and outputs[row, action] > largest:
+                largest = outputs[row, action]
+        for action in range(legal.shape[1]):
+            if legal[row, action]:
+                policy[row, action] = np.exp(outputs[row, action] - largest)
+                total += policy[row, action]
+        if total == 0:
+            policy[row], total = 1.0, np.float32(legal.shape[1])
+        policy[row] /= total
+    return policy
+
+
+@_jit
 def choose(t: int, rows: np.ndarray, threshold: np.ndarray, moves: MoveArrays) -> None:
     """Samples a move in every game.
 

@@ -15,6 +15,7 @@ from typing import Any
 import torch
 
 from spiel_dl.games.environments import keep_freed_memory
+from spiel_dl.learning import play_kernels
 from spiel_dl.learning.sources import Source, Trajectories
 from spiel_dl.networks.perceptron import Answer, Layer, evaluate
 from spiel_dl.networks.sparse_rows import listed
@@ -82,7 +83,10 @@ class ActingNetwork:
             outputs = evaluate(self._layers, observation)
         else:
             outputs = self.said.add(self._layers, observation)
-        policy = policy_of(outputs[:, : self.network.num_actions], legal)
+        if outputs.is_cpu:
+            policy = torch.from_numpy(play_kernels.softmax(outputs.numpy(), legal.numpy()))
+        else:
+            policy = policy_of(outputs[:, : self.network.num_actions], legal)
         return explored(policy, legal, self.exploration) if self.exploration else policy
 
     def answer(self, inputs: torch.Tensor) -> Answer:
@@ -90,7 +94,7 @@ class ActingNetwork:
         assert self.said is not None
         *units, outputs = (layer[: self.said.num_rows] for layer in self.said.layers)
         outputs = outputs[:, : self.network.sizes[-1]]
-        return Answer(outputs, self.network, self.parameters, listed(inputs), units)
+        return Answer(outputs, self.network, self._layers, listed(inputs), units)
 
 
 def explored(policy: torch.Tensor, legal: torch.Tensor, exploration: float) -> torch.Tensor:

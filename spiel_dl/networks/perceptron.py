@@ -89,14 +89,14 @@ class Perceptron(abc.ABC):
         """The same with what a gradient depends on.
 
         Args:
-          parameters: float32 [P]; the gradient is that of what they are when it is asked for.
+          parameters: float32 [P], not to be changed until the gradient is asked for.
           inputs: float32 [N, inputs]; they are listed if that saves time.
         """
         parameters = parameters.detach()
         inputs = listed(inputs) if isinstance(inputs, torch.Tensor) else inputs
-        units: list[torch.Tensor] = []
-        outputs = evaluate(self.padded_layers(parameters), inputs, units)[:, : self.sizes[-1]]
-        return Answer(outputs, self, parameters, inputs, units)
+        layers, units = self.padded_layers(parameters), list[torch.Tensor]()
+        outputs = evaluate(layers, inputs, units)[:, : self.sizes[-1]]
+        return Answer(outputs, self, layers, inputs, units)
 
     def padded_layers(self, parameters: torch.Tensor) -> list[Layer]:
         """The layers to `evaluate`: the last one says zeros, too, so that it is multiplied fast."""
@@ -121,23 +121,23 @@ class Answer(NamedTuple):
     Attributes:
       outputs: float32 [N, outputs].
       network: the network.
-      parameters: float32 [P], its parameters.
+      layers: its layers, as `padded_layers` has them.
       inputs: float32 [N, inputs], as they are or listed.
       units: what came out of each hidden layer, float32 [N, units].
     """
 
     outputs: torch.Tensor
     network: Perceptron
-    parameters: torch.Tensor
+    layers: Sequence[Layer]
     inputs: Inputs
     units: list[torch.Tensor]
 
     def gradient(self, of_outputs: torch.Tensor) -> torch.Tensor:
         """The gradient of the parameters, float32 [P], of that of the outputs."""
-        whole = torch.zeros_like(self.parameters)
-        layers, places = (self.network.split_layers(x) for x in (self.parameters, whole))
+        whole = of_outputs.new_zeros(self.network.num_parameters)
+        places = self.network.split_layers(whole)
         before = zip(*map(_blocks, [self.inputs, *self.units]), strict=True)
-        last = len(layers) - 1
+        last = len(places) - 1
         for gradient, shown in zip(_split(of_outputs), before, strict=True):
             for index in range(last, -1, -1):
                 place, units = places[index], shown[index]
@@ -151,7 +151,8 @@ class Answer(NamedTuple):
                 else:
                     place.weight.addmm_(units.t(), gradient)
                 if index:
-                    gradient = gradient @ layers[index].weight.t()
+                    weight = self.layers[index].weight[:, : gradient.shape[1]]
+                    gradient = gradient @ weight.t()
                     gradient = torch.ops.aten.threshold_backward(gradient, units, 0)
         return whole
 

@@ -28,7 +28,7 @@ from spiel_dl.learning.self_play import ActingNetwork, Said, SelfPlay
 from spiel_dl.learning.sources import Moves, Source, TensorSource, Trajectories, sampled
 from spiel_dl.learning.state_environment import StateEnvironment
 from spiel_dl.learning.tree_environment import TreeEnvironment
-from spiel_dl.policies.policy_network import PolicyNetwork
+from spiel_dl.policies.policy_network import PolicyNetwork, policy_of
 from spiel_dl.tree import GameTree
 from tests.games.flips import FlipsRules
 from tests.games.test_compiled import LARGE, SMALL
@@ -361,6 +361,17 @@ def test_chance_events_have_their_probabilities() -> None:
     assert (tree.player[hands] == 0).all()
     assert len(hands) == 6
     np.testing.assert_allclose(counts / 12_000, 1 / 6, atol=0.015)
+
+
+def test_policies_are_the_same_on_all_devices() -> None:
+    outputs = 5 * torch.randn((50, 8), generator=torch.manual_seed(0))
+    legal = torch.rand((50, 6), generator=torch.manual_seed(1)) < 0.5
+    legal[0], legal[1], outputs[2] = False, True, torch.nan
+    found = torch.from_numpy(play_kernels.softmax(outputs.numpy(), legal.numpy()))
+    expected = policy_of(outputs[:, :6], legal)
+    torch.testing.assert_close(found[legal], expected[legal], equal_nan=True)
+    assert (found[~legal & legal.any(dim=1, keepdim=True)].nan_to_num() == 0).all()
+    torch.testing.assert_close(found[0], expected[0])
 
 
 def test_actions_are_sampled_alike_on_all_devices_and_have_their_probabilities() -> None:
