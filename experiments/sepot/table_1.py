@@ -195,7 +195,7 @@ ROWS = tuple(
         minutes,
         short_of,
         paper=paper_result(game, 100_000) or "",
-        cause="smaller; `protocol` is the paper's, not run",
+        cause="smaller: `protocol` is the paper's and not run yet",
     )
     for game, folder, network, seeds, number, minutes, short_of in (
         ("goofspiel_8_descending", "", _ZOO, (0, 1, 2), 334, 90, _ONE_BOUND),
