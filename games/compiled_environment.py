@@ -41,9 +41,9 @@ class CompiledEnvironment(BatchedEnvironment):
                 f"{type(game_rules).__name__} has no compiled form; play it by BatchedEnvironment"
             )
         self._compiled = compiled
-        self.roots = _at_roots(game_rules, batch_size)
-        self.games = Games(*(array.copy() for array in self.roots))
         roots = game_rules.initial_state(batch_size)
+        self.roots = games_of(game_rules, roots)
+        self.games = Games(*(array.copy() for array in self.roots))
         self.state = roots.take(torch.arange(batch_size))
         self._arrays, self._root_arrays = self.state.arrays(), roots.arrays()
         super().__init__(game_rules, batch_size, seed=seed)
@@ -86,13 +86,12 @@ class CompiledEnvironment(BatchedEnvironment):
         self._compiled.write_features(self._arrays, observer, rows)
 
 
-def _at_roots(game_rules: rules.Rules, batch_size: int) -> Games:
-    """What may be done in B games before the first event."""
-    states = game_rules.initial_state(batch_size)
+def games_of(game_rules: rules.Rules, states: rules.StateBatch) -> Games:
+    """What players may do in B states, before any action."""
     return Games(
-        action=np.full(batch_size, NO_ACTION),
-        uniform=np.zeros((0, batch_size)),
+        action=np.full(states.batch_size, NO_ACTION),
+        uniform=np.zeros((0, states.batch_size)),
         player=game_rules.current_player(states).numpy(),
         legal=game_rules.legal_actions(states).numpy(),
-        returns=np.zeros(batch_size),
+        returns=game_rules.returns(states).numpy(),
     )

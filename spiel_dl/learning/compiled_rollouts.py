@@ -6,6 +6,7 @@ import numpy as np
 import torch
 
 from spiel_dl.games.compiled import CHANCE, NO_ACTION, TERMINAL, Games
+from spiel_dl.games.compiled_environment import games_of
 from spiel_dl.games.rules import Rules, StateBatch
 from spiel_dl.learning import play_kernels
 from spiel_dl.learning.play_kernels import SeenRows
@@ -55,9 +56,10 @@ class CompiledRollouts:
         moves = Moves.room((1, num_games, network.num_actions)).arrays()
         threshold = np.zeros((1, num_games))
         nothing = np.full(num_games, NO_ACTION)
-        games = self._games(states, rows)._replace(action=actions.astype(np.int64))
         # The compiled form changes states in place: each game takes a copy of its own.
-        arrays = states.take(torch.from_numpy(rows)).arrays()
+        states = states.take(torch.from_numpy(rows))
+        games = games_of(self.rules, states)._replace(action=actions.astype(np.int64))
+        arrays = states.arrays()
         while True:
             games = self._advanced(arrays, games, generator)
             while (games.player == CHANCE).any():
@@ -76,17 +78,6 @@ class CompiledRollouts:
     @torch.no_grad()
     def _act(self, shown: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
         return self.acting(shown, legal)
-
-    def _games(self, states: StateBatch, rows: np.ndarray) -> Games:
-        """What players may do in states of some rows (int64 [N]), before any action."""
-        rules = self.rules
-        return Games(
-            action=np.full(len(rows), NO_ACTION),
-            uniform=np.zeros((0, len(rows))),
-            player=rules.current_player(states).numpy()[rows],
-            legal=rules.legal_actions(states).numpy()[rows],
-            returns=rules.returns(states).numpy()[rows],
-        )
 
     def _advanced(
         self, arrays: tuple[np.ndarray, ...], games: Games, generator: np.random.Generator

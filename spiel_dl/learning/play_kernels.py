@@ -91,13 +91,9 @@ class SeenRows(NamedTuple):
     @staticmethod
     def room(num_rows: int, num_columns: int, num_actions: int) -> SeenRows:
         """Room for so many rows."""
-        key = np.random.default_rng(0).random(num_columns, np.float32)
-        return SeenRows(
-            np.zeros((num_rows, num_columns), np.float32),
-            np.zeros((num_rows, num_actions), bool),
-            np.full(2 * num_rows, -1),
-            key,
-        )
+        rows = np.zeros((num_rows, num_columns), np.float32)
+        legal, row_of = np.zeros((num_rows, num_actions), bool), np.full(2 * num_rows, -1)
+        return SeenRows(rows, legal, row_of, np.random.default_rng(0).random(num_columns, "f4"))
 
 
 @_inline

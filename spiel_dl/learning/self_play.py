@@ -26,35 +26,6 @@ ActingPolicy = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 action probabilities, float32 [N, A]."""
 
 
-@dataclasses.dataclass
-class Said:
-    """What a network says of rows that it is shown in turn.
-
-    Attributes:
-      layers: room for what comes out of each layer, float32 [M, units].
-      num_rows: how many rows were shown.
-    """
-
-    layers: list[torch.Tensor]
-    num_rows: int = 0
-
-    @staticmethod
-    def room(network: PolicyNetwork, num_rows: int, device: torch.device | str = "cpu") -> Said:
-        """Room for so many rows."""
-        layers = network.padded_layers(torch.zeros(network.num_parameters))
-        sizes = [layer.bias.shape[1] for layer in layers]
-        return Said([torch.zeros((num_rows, size), device=device) for size in sizes])
-
-    def add(self, layers: list[Layer], rows: torch.Tensor) -> torch.Tensor:
-        """What the last layer says of more rows."""
-        new = slice(self.num_rows, self.num_rows + len(rows))
-        self.num_rows = new.stop
-        for index, (layer, room) in enumerate(zip(layers, self.layers, strict=True)):
-            rows = rows.relu_() if index else rows
-            rows = torch.addmm(layer.bias, rows, layer.weight, out=room[new])
-        return rows
-
-
 @dataclasses.dataclass(frozen=True)
 class ActingNetwork:
     """The policy of a network, as an `ActingPolicy`.
@@ -71,7 +42,7 @@ class ActingNetwork:
     network: PolicyNetwork
     parameters: torch.Tensor
     exploration: float = 0.0
-    said: Said | None = None
+    said: list[list[torch.Tensor]] | None = None
 
     @functools.cached_property
     def _layers(self) -> list[Layer]:
@@ -79,10 +50,10 @@ class ActingNetwork:
 
     def __call__(self, observation: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
         """Action probabilities, float32 [N, A]; see `ActingPolicy`."""
-        if self.said is None:
-            outputs = evaluate(self._layers, observation)
-        else:
-            outputs = self.said.add(self._layers, observation)
+        units: list[torch.Tensor] = []
+        outputs = evaluate(self._layers, observation, units)
+        if self.said is not None:
+            self.said.append([outputs, *units])
         if outputs.is_cpu:
             policy = torch.from_numpy(play_kernels.softmax(outputs.numpy(), legal.numpy()))
         else:
@@ -92,7 +63,7 @@ class ActingNetwork:
     def answer(self, inputs: torch.Tensor) -> Answer:
         """`PolicyNetwork.answer` of all rows that were shown, in turn."""
         assert self.said is not None
-        *units, outputs = (layer[: self.said.num_rows] for layer in self.said.layers)
+        outputs, *units = map(torch.cat, zip(*self.said, strict=True))
         outputs = outputs[:, : self.network.sizes[-1]]
         return Answer(outputs, self.network, self._layers, listed(inputs), units)
 

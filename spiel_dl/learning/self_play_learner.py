@@ -17,7 +17,7 @@ from spiel_dl.learning.action_values import (
 )
 from spiel_dl.learning.batch_learner import BatchLearner, largest_utility
 from spiel_dl.learning.config import CriticConfig, LearnerConfig
-from spiel_dl.learning.self_play import ActingNetwork, ActingPolicy, Said
+from spiel_dl.learning.self_play import ActingNetwork, ActingPolicy
 from spiel_dl.learning.sources import Seen, Trajectories
 from spiel_dl.learning.transformations import PolicyTransformations
 from spiel_dl.learning.tree_environment import TreeEnvironment
@@ -105,9 +105,7 @@ class SelfPlayLearner(BatchLearner):
         num_fixed = 1 + self.num_regularization_policies
         self._fixed = self.parameters.detach().repeat(num_fixed, 1)
         self._logit_tables = self._tabulate()
-        self._acting: ActingNetwork | None = None  # if it knows what it said of the last games
-        self._most_rows = source.num_steps * config.batch_size
-        self._room: Said | None = None
+        self._acting: ActingNetwork
         # Tensors, because a CUDA graph does not notice what changes in Python.
         self._now = {name: torch.zeros((), device=device) for name in self._schedule()}
 
@@ -153,9 +151,7 @@ class SelfPlayLearner(BatchLearner):
 
     def _said(self, trajectories: Trajectories) -> Answer:
         """What the network says of the rows of the games that were played last."""
-        if self._acting is not None:
-            return self._acting.answer(trajectories.seen.rows)
-        return self.network.answer(self.parameters, trajectories.seen.rows)
+        return self._acting.answer(trajectories.seen.rows)
 
     def _follow(self, said: Answer, gradient: torch.Tensor, seen: Seen) -> None:
         """One step of Adam, by the gradient of what was said of all moves, [T, B, A + 1]."""
@@ -258,17 +254,8 @@ class SelfPlayLearner(BatchLearner):
         described = {"hidden_sizes": sizes, "fine_tuning": None, "sight": self.network.sight}
         return {"policy": {**place, **described, "value_unit": self.utility_scale}}
 
-    def _acting_policy(self) -> ActingPolicy | torch.Tensor:
-        tree, parameters = self._tree(), self.parameters.detach()
-        if tree is not None and len(tree.infoset_legal) <= 2 * self._most_rows:
-            # At all infosets at once, unless that is much more than is asked for move by move.
-            self._acting = None
-            act = ActingNetwork(self.network, parameters)
-            return act(tree.infoset_features, tree.infoset_legal)
-        if self._room is None:
-            self._room = Said.room(self.network, self._most_rows, parameters.device)
-        self._room.num_rows = 0
-        self._acting = ActingNetwork(self.network, parameters, said=self._room)
+    def _acting_policy(self) -> ActingPolicy:
+        self._acting = ActingNetwork(self.network, self.parameters.detach(), said=[])
         return self._acting
 
     def policy_at(self, trajectories: Trajectories) -> torch.Tensor:

@@ -35,12 +35,7 @@ class Seen(NamedTuple):
     number: torch.Tensor | None = None
 
     def at_moves(self, outputs: torch.Tensor, dim: int = 0) -> torch.Tensor:
-        """What is known of the rows, [N, ...], for each move: [T, B, ...].
-
-        Args:
-          outputs: what is known.
-          dim: its dimension of rows.
-        """
+        """What is known of the rows, [N, ...] if dim is 0, for each move: [T, B, ...]."""
         if self.place is not None:
             outputs = outputs.index_select(dim, self.place.view(-1))
         return outputs.unflatten(dim, self.shape)

@@ -151,7 +151,7 @@ def test_random_numbers_may_be_drawn_before() -> None:
     for uniform in numbers:
         action = one.legal_actions().int().argmax(dim=1)
         one.step(action)
-        other.move(action, uniform)
+        other.move(action.numpy(), uniform.numpy())
     assert all(map(np.array_equal, one.state.arrays(), other.state.arrays()))
 
 

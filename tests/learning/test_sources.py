@@ -24,7 +24,7 @@ from spiel_dl.learning import environments, play_kernels
 from spiel_dl.learning.compiled_sources import CompiledSource, TreeSource
 from spiel_dl.learning.config import RNaDConfig
 from spiel_dl.learning.environments import self_play_of
-from spiel_dl.learning.self_play import ActingNetwork, Said, SelfPlay
+from spiel_dl.learning.self_play import ActingNetwork, SelfPlay
 from spiel_dl.learning.sources import Moves, Source, TensorSource, Trajectories, sampled
 from spiel_dl.learning.state_environment import StateEnvironment
 from spiel_dl.learning.tree_environment import TreeEnvironment
@@ -306,8 +306,7 @@ def test_a_network_plays_the_same_games_by_compiled_rules(name: str) -> None:
 
 def test_what_the_network_said_in_play_is_what_it_says() -> None:
     for kind in ("tree", "rules", "compiled rules"):
-        acting = acting_network(SMALL["liar's dice 1x3"])
-        acting = dataclasses.replace(acting, said=Said.room(acting.network, 50 * 8))
+        acting = dataclasses.replace(acting_network(SMALL["liar's dice 1x3"]), said=[])
         played = self_play_by(kind, DICE, 50, 8, seed=3).play(acting)
         found = acting.answer(played.seen.rows)
         again = acting.network.answer(acting.parameters, played.seen.rows)
