@@ -324,7 +324,7 @@ def _hash(row: np.ndarray, key: np.ndarray) -> int:
     total = np.float32(0.0)
     for column in range(len(row)):
         total += row[column] * key[column]
-    return np.int64(total * np.float32(2.0**20))
+    return int(total * np.float32(2.0**20))
 
 
 @_inline
