@@ -16,7 +16,7 @@ from experiments.dl_cfr import (
     size,
 )
 from experiments.experiment import Row
-from experiments.learners import opponents, strength
+from experiments.learners import battleships_race, opponents, strength
 from experiments.particle import architectures, fractions, linear_targets, public_states
 from experiments.particle_search import curves as particle_search_curves
 from experiments.particle_search import first_moves, matches, mirror_descent
@@ -114,7 +114,10 @@ PAPERS: Sequence[Paper] = (
         ),
     ),
     Paper("Rudolph et al. (2025), policy gradients in large games", large_games.ROWS),
-    Paper("R-NaD, MMD and PPO with their defaults", (*strength.ROWS, *opponents.ROWS)),
+    Paper(
+        "R-NaD, MMD and PPO with their defaults",
+        (*strength.ROWS, *opponents.ROWS, *battleships_race.ROWS),
+    ),
     Paper(
         "Search where public states are too large to list",
         (
