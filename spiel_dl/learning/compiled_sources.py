@@ -80,7 +80,7 @@ class CompiledSource(_CompiledSource):
         for player, seen_by in enumerate(self._seen_by):
             observer = np.where(games.player >= 0, player, games.player).astype(np.int8)
             self.environment.write_features(observer, seen_by[self._num_movers :])
-        self._num_movers += np.count_nonzero(games.player >= 0)
+        self._num_movers += int(np.count_nonzero(games.player >= 0))
         return Shown(torch.from_numpy(seen.rows[new]), torch.from_numpy(seen.legal[new]))
 
     def move(self, t: int, policy: torch.Tensor, thresholds: torch.Tensor) -> None:
