@@ -8,9 +8,6 @@ import numpy as np
 import pyspiel
 import pytest
 
-from spiel_dl.algorithms.rnad import RNaDSolver
-from spiel_dl.learning.config import CriticConfig, RNaDConfig
-from spiel_dl.learning.transformations import transformations_by_name
 from spiel_dl.play import position_view
 from spiel_dl.play.position_view import Insight, Watched, look
 from spiel_dl.play.public_state_view import InfosetView
@@ -20,6 +17,7 @@ from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree import DepthLimit
 from spiel_dl.tree.depth_limit import BEYOND_THE_GAME
 from spiel_dl.tree.load import turn_based_game
+from tests.untrained_blueprints import untrained
 
 GOOFSPIEL = "python_goofspiel_ii(num_cards=4,points_order=descending,returns_type=win_loss)"
 
@@ -113,13 +111,7 @@ def test_others_are_looked_at_to_the_end_of_the_game() -> None:
 @pytest.fixture(scope="module")
 def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Of a learner that has hardly learned, with a critic."""
-    game = turn_based_game(GOOFSPIEL)
-    learner = RNaDSolver(
-        game,
-        RNaDConfig(batch_size=8, hidden_sizes=(8, 8)),
-        transformations=transformations_by_name("pure", game),
-        critic=CriticConfig(hidden_sizes=(8, 8)),
-    )
+    learner = untrained(turn_based_game(GOOFSPIEL))
     learner.step()
     path = tmp_path_factory.mktemp("run") / "checkpoint.safetensors"
     learner.save(path)

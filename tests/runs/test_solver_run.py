@@ -11,11 +11,13 @@ import pyspiel
 import pytest
 
 from spiel_dl.algorithms import cfr
+from spiel_dl.algorithms.dl_cfr import DLCFRSolver
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.runs import solver_run
 from spiel_dl.runs.solver_run import PLOT_FILE, run_solver
 from spiel_dl.system.run_directory import AVERAGE_POLICY_FILE, RunDirectory
-from spiel_dl.tree import GameTree
+from spiel_dl.tree import DepthLimit, GameTree
+from spiel_dl.value_functions import ExactValue
 
 CONFIG = {"game": "kuhn_poker()"}
 FILES = {
@@ -26,9 +28,12 @@ FILES = {
     AVERAGE_POLICY_FILE,
     PLOT_FILE,
 }
-SOLVERS: dict[str, Callable[[GameTree], cfr.CFRSolver]] = {
+SOLVERS: dict[str, Callable[[GameTree], cfr.CFRSolver | DLCFRSolver]] = {
     "predictive_cfr_plus": cfr.PredictiveCFRPlusSolver,
     "simultaneous": lambda tree: cfr.CFRPlusSolver(tree, alternating_updates=False),
+    "dl_cfr": lambda tree: DLCFRSolver(
+        tree, ExactValue(1e-3, warm_start=True), DepthLimit(moves=2)
+    ),
 }
 
 
@@ -46,7 +51,9 @@ def liars_dice() -> GameTree:
     return GameTree.from_game("liars_dice(numdice=1,dice_sides=3)")
 
 
-def run(solver: cfr.CFRSolver, path: Path, iterations: int, *, resume: bool = False) -> ArrayPolicy:
+def run(
+    solver: cfr.CFRSolver | DLCFRSolver, path: Path, iterations: int, *, resume: bool = False
+) -> ArrayPolicy:
     directory = RunDirectory(path, {"game": str(solver.game)}, resume=resume)
     return run_solver(
         solver, directory, iterations, label="a", points_per_decade=4, show_progress=False
