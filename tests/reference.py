@@ -10,7 +10,7 @@ import collections
 import dataclasses
 import json
 import random
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -225,9 +225,9 @@ def _known(
     return (state.information_state_string(observer), committed)
 
 
-def state_after(game: str, actions: Sequence[int]) -> pyspiel.State:
+def state_after(game: pyspiel.Game | str, actions: Iterable[int]) -> pyspiel.State:
     """The state of a game after some actions, chance's included."""
-    state = pyspiel.load_game(game).new_initial_state()
+    state = (pyspiel.load_game(game) if isinstance(game, str) else game).new_initial_state()
     for action in actions:
         state.apply_action(action)
     return state

@@ -25,6 +25,7 @@ from spiel_dl.value_functions import ExactValue, ZeroValue
 from spiel_dl.value_functions.base import ValueFunction
 from spiel_dl.value_functions.positional import PositionalNetwork
 from tests.made_up_values import NoisyValue, broken_value
+from tests.reference import state_after
 
 SAFE = ["resolving", "max_margin", "reach_max_margin"]
 GOOFSPIEL_4 = "python_goofspiel_ii(num_cards=4,points_order=descending)"
@@ -119,9 +120,7 @@ def test_hidden_parts_do_not_matter_to_refined_gadgets(refinement):
     for player, histories in ((0, [(2, 0), (2, 1)]), (1, [(1, 0, 0), (2, 0, 0)])):
         found = []
         for history in histories:
-            state = tree.game.new_initial_state()
-            for action in history:
-                state.apply_action(action)
+            state = state_after(tree.game, history)
             assert state.current_player() == player
             values = NoisyValue(ExactValue(1e-1), 0.2)
             policy = ContinualResolvingPolicy(

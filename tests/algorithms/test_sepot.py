@@ -34,6 +34,7 @@ from spiel_dl.solvers.refinement import WEIGHTS
 from spiel_dl.tree import DepthLimit, GameTree, cut
 from spiel_dl.value_functions.random_strategies import random_strategy
 from tests import tiny_games
+from tests.reference import state_after
 
 GOOFSPIEL_4 = "python_goofspiel_ii(num_cards=4,points_order=descending)"
 
@@ -327,9 +328,7 @@ def test_errors():
         SearchConfig(leaf_choice="none")
     with pytest.raises(ValueError, match="scheme='none' must be one of"):
         SearchConfig(scheme="none")
-    state = tree.game.new_initial_state()
-    for action in (0, 1):
-        state.apply_action(action)
+    state = state_after(tree.game, (0, 1))
     with pytest.raises(ValueError, match="pass critic="):
         SePoTPolicy(tree, blueprint, None, limit).action_probabilities(state)
     with pytest.raises(ValueError, match="player=2 must be 0 or 1"):

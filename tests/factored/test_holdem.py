@@ -16,6 +16,7 @@ from spiel_dl.games.holdem_cards import parse_cards
 from spiel_dl.solvers.best_response import evaluate, realization_plan
 from spiel_dl.tree.game_tree import GameTree
 from tests.factored_checks import check_playouts, random_plan, random_strategy
+from tests.reference import state_after
 
 RIVER = "QsJh2h4d3c"
 ONE_RIVER = f"board={RIVER},board_cards=[0]"
@@ -173,9 +174,7 @@ def test_an_endgame_in_peoples_words() -> None:
         board="Qs Jh 2h 4d 5c", pot=20, stacks=(90, 120), ranges=("22+, A2s+, QJo:0.5", "TT+, AQ"),
         bets="33%, 75%, pot, allin; raise 60%, allin",
     )  # fmt: skip
-    state = game.new_initial_state()
-    for card in parse_cards("AhAdKsKh"):
-        state.apply_action(card)
+    state = state_after(game, parse_cards("AhAdKsKh"))
     assert [state.action_to_string(action) for action in state.legal_actions()] == [
         "Call", "Wager 33%/60%", "Wager 75%/allin", "Wager pot", "Wager allin",
     ]  # fmt: skip

@@ -96,7 +96,7 @@ def test_a_run_killed_at_every_file_ends_with_the_same_bits(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Kills a run at every second call of a method until it gets through."""
-    monkeypatch.setattr(solver_run.plots, "plot_convergence", lambda *_, **__: None)
+    monkeypatch.setattr(solver_run.plots, "plot_panels", lambda *_, **__: None)
     uninterrupted = run(cfr.CFRPlusSolver(liars_dice), tmp_path / "whole", 300)
     original = getattr(RunDirectory, method)
     calls = 0
@@ -135,7 +135,7 @@ def test_a_run_killed_at_every_file_ends_with_the_same_bits(
 def test_every_solver_resumes_to_the_last_bit(
     liars_dice: GameTree, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(solver_run.plots, "plot_convergence", lambda *_, **__: None)
+    monkeypatch.setattr(solver_run.plots, "plot_panels", lambda *_, **__: None)
     uninterrupted = run(SOLVERS[name](liars_dice), tmp_path / "whole", 150)
     run(SOLVERS[name](liars_dice), tmp_path / "parts", 37)
     resumed = run(SOLVERS[name](liars_dice), tmp_path / "parts", 150, resume=True)

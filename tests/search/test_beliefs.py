@@ -13,6 +13,7 @@ from spiel_dl.tree import GameTree
 from spiel_dl.tree.beam import drawn_by_policies
 from spiel_dl.tree.from_rules import InfosetKeys
 from spiel_dl.tree.particles import Particles
+from tests.reference import state_after
 from tests.untrained_blueprints import Blueprint
 
 GOOFSPIEL = "python_goofspiel_ii(num_cards=4,points_order=descending)"
@@ -37,13 +38,6 @@ def total_variation(exact: Particles, sample: Particles) -> float:
             name = (pair[0], pair[1])
             masses[name] = masses.get(name, 0.0) + sign * mass
     return 0.5 * sum(abs(mass) for mass in masses.values())
-
-
-def state_after(game_string: str, actions: list[int]) -> pyspiel.State:
-    state = pyspiel.load_game(game_string).new_initial_state()
-    for action in actions:
-        state.apply_action(action)
-    return state
 
 
 def beliefs(game_string: str, actions: list[int]) -> tuple[pyspiel.State, ListedBelief, Belief]:
