@@ -25,7 +25,7 @@ from spiel_dl.value_functions import ExactValue, ZeroValue
 from spiel_dl.value_functions.base import ValueFunction
 from spiel_dl.value_functions.positional import PositionalNetwork
 from tests.made_up_values import NoisyValue, broken_value
-from tests.reference import state_after
+from tests.reference import assert_same_policy, state_after
 
 SAFE = ["resolving", "max_margin", "reach_max_margin"]
 GOOFSPIEL_4 = "python_goofspiel_ii(num_cards=4,points_order=descending)"
@@ -178,10 +178,7 @@ def test_beyond_the_game_it_is_plain_cfr_plus():
     solver.run(30)
     policy = ContinualResolvingPolicy("leduc_poker", None, DepthLimit(moves=99), effort=Effort(30))
     expected, found = solver.average_policy(), policy.to_array_policy()
-    for player in (0, 1):
-        np.testing.assert_allclose(
-            found.strategies[player], expected.strategies[player], atol=1e-12
-        )
+    assert_same_policy(found, expected, atol=1e-12)
 
 
 @pytest.mark.parametrize("gadget", GADGETS)
@@ -300,8 +297,7 @@ def test_a_mapping_of_one_value_function_is_that_value_function():
     by_limit = {DepthLimit(rounds=rounds): function for rounds in (1, 2)}
     expected = ContinualResolvingPolicy(tree, function, limit, effort=effort).to_array_policy()
     found = ContinualResolvingPolicy(tree, by_limit, limit, effort=effort).to_array_policy()
-    for player in (0, 1):
-        np.testing.assert_array_equal(found.strategies[player], expected.strategies[player])
+    assert_same_policy(found, expected)
 
 
 def test_what_is_made_for_one_depth_limit_is_asked_for_all_leaves_there():
@@ -311,8 +307,7 @@ def test_what_is_made_for_one_depth_limit_is_asked_for_all_leaves_there():
     level.one_limit = True
     expected = ContinualResolvingPolicy(tree, function, limit, effort=effort).to_array_policy()
     found = ContinualResolvingPolicy(tree, level, limit, effort=effort).to_array_policy()
-    for player in (0, 1):
-        np.testing.assert_array_equal(found.strategies[player], expected.strategies[player])
+    assert_same_policy(found, expected)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,8 @@ import spiel_dl as dl
 from spiel_dl.factored.families import compile_any, factored_game
 from spiel_dl.factored.holdem import HoldemGame, num_histories
 from spiel_dl.games.holdem_cards import parse_cards
-from spiel_dl.solvers.best_response import evaluate, realization_plan
+from spiel_dl.policies.array_policy import plans_of
+from spiel_dl.solvers.best_response import evaluate
 from spiel_dl.tree.game_tree import GameTree
 from tests.factored_checks import check_playouts, random_plan, random_strategy
 from tests.reference import state_after
@@ -145,10 +146,7 @@ def test_values_are_those_of_play_in_universal_poker() -> None:
         },
     )  # fmt: skip
     strategies = [random_strategy(game, player, seed=player) for player in (0, 1)]
-    plans = [
-        realization_plan(treeplex, strategy)
-        for treeplex, strategy in zip(game.treeplexes, strategies, strict=True)
-    ]
+    plans = plans_of(game, strategies)
     value = float(plans[0] @ game.sequence_form.values_against(0, plans[1]))
     generator, utilities = random.Random(0), []
     for _ in range(1200):

@@ -108,8 +108,7 @@ def test_who_errs_late_is_an_equilibrium_above_the_limit() -> None:
     late = load_array_policy("late:random:1", TREE, depth_limit=limit)
     equilibrium, mistakes = (load_array_policy(n, TREE) for n in ("equilibrium", "random:1"))
     expected = opponent_models.errs_beyond(TREE, limit, equilibrium, mistakes)
-    for player in (0, 1):
-        np.testing.assert_array_equal(late.strategies[player], expected.strategies[player])
+    assert same(late, expected)
 
 
 def test_policies_of_a_game_that_is_not_compiled_answer_its_states() -> None:

@@ -6,9 +6,9 @@ import numpy as np
 import pyspiel
 import pytest
 
+from spiel_dl.policies.array_policy import plans_of
 from spiel_dl.search.beliefs import Belief, Beliefs, DrawnBelief, ListedBelief
 from spiel_dl.search.policy_rows import TensorPolicy
-from spiel_dl.solvers.best_response import realization_plan
 from spiel_dl.tree import GameTree
 from spiel_dl.tree.beam import drawn_by_policies
 from spiel_dl.tree.from_rules import InfosetKeys
@@ -57,10 +57,7 @@ def beliefs(game_string: str, actions: list[int]) -> tuple[pyspiel.State, Listed
 def test_a_listed_belief_is_that_of_the_compiled_game(game_string, actions):
     _, belief, _ = beliefs(game_string, actions)
     tree = GameTree.from_game(game_string)
-    policy = Blueprint(tree.game).tabulate(tree)
-    plans = [
-        realization_plan(t, s) for t, s in zip(tree.treeplexes, policy.strategies, strict=True)
-    ]
+    plans = plans_of(tree, Blueprint(tree.game).tabulate(tree).strategies)
     rows = {tuple(pair): row for row, pair in enumerate(tree.infoset_key.T.tolist())}
     histories = [rows[tuple(pair)] for pair in belief.infoset_keys.T.tolist()]
     found = belief.everything
