@@ -196,7 +196,7 @@ ROWS = tuple(
         "Main Experiments",
         minutes,
         paper="below 0.01",
-        cause="ours, or the paper's: what the line with the least says",
+        cause="ours or the paper's, by the line of least exploitability",
     )
     for domain, data, minutes in (("goofspiel", GOOFSPIEL, 150), ("oshi_zumo", OSHI_ZUMO, 210))
 )

@@ -120,9 +120,9 @@ ROWS = tuple(
         ),
         "Main Experiments",
         15 * every,
-        f"one seed; {states}; 10 epochs, of our default of 100",
+        f"one seed; {states}; 10 epochs instead of our default 100",
         paper="L∞ 2.6 in Goofspiel, 0.1 in Oshi-Zumo, 0.08 in Leduc",
-        cause="reading: of what L∞ is, the paper does not tell",
+        cause="reading: the paper does not define L∞",
     )
     for domain, every, linf, states in (
         ("goofspiel", 1, 2.6, "all leaf public states"),

@@ -69,7 +69,7 @@ LEDUC = DatasetConfig(
 )
 FORTY_EPOCHS = TrainingConfig(networks_per_decade=8, num_epochs=40)
 """On random data; our default are 100."""
-FEWER_EPOCHS = "40 epochs on random data, of our default of 100"
+FEWER_EPOCHS = "40 epochs on random data instead of our default 100"
 THREE_SEEDS, FIVE_SEEDS = (0, 1, 2), (0, 1, 2, 3, 4)
 DOMAINS = {"goofspiel": GOOFSPIEL, "oshi_zumo": OSHI_ZUMO, "leduc": LEDUC}
 NARROW = 200

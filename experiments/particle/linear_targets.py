@@ -146,7 +146,7 @@ ROWS = (
         "Figure 2",
         16,
         paper="product to 1e-13, concatenations stop at 1e-3",
-        cause="reading: the rate is not told; the curves jump as at a constant one",
+        cause="reading: no learning rate is given; the curves look like a constant one",
     ),
     Row(LINEAR_TARGETS, "particle/linear_targets", Settings(), minutes=16),
 )
