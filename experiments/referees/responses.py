@@ -51,15 +51,16 @@ from spiel_dl.tree.pieces import ROOT, Pieces
 from spiel_dl.tree.trunk import cut
 
 GAMES = (
-    ("kuhn_poker", 2),
-    ("goofspiel(imp_info=True,num_cards=4,points_order=descending)", 4),
-    ("leduc_poker", 0),
+    ("kuhn_poker", 2, 1000),
+    ("goofspiel(imp_info=True,num_cards=4,points_order=descending)", 4, 20),
+    ("leduc_poker", 0, 50),
 )
-"""Games, and the moves after which both programs cut them; 0: not at all."""
+"""Games, the moves after which both programs cut them (0: not at all), and iterations of CFR+."""
 _MIXTURES = (0.2, 0.5, 0.8)
 _ALMOST = 1.0 - 1e-15
 """Instead of p = 1, for which ours takes a best response at once: so it iterates as theirs does."""
 _SAME = 1e-6
+_DIFFERENCES = ("trunk", "subgames", "weighted as theirs")
 
 Found = Mapping[str, Mapping[int, float]]  # By infoset strings, by actions.
 
@@ -119,20 +120,22 @@ class Setting:
         return found
 
 
-def measure(*, program: str, seeds: int = 2, iterations: int = 20) -> Report:
+def measure(*, program: str, seeds: int = 2) -> Report:
     """Compares responses to random models.
 
     Args:
       program: theirs, built from `responses.cc` and their files.
       seeds: how many models, of seeds from 0 on.
-      iterations: of CFR+ in each search.
     """
     rnr, cdbr, cdrnr, mixtures = [], [], [], []
-    for game, moves in GAMES:
+    for game, moves, iterations in GAMES:
         tree = GameTree.from_game(load_turn_based(game))
-        for seed in range(seeds):
-            setting = Setting(program, random_policy(tree, seed), moves, iterations)
-            labels = {"game": game.split("(")[0], "model": seed}
+        models = {f"random {seed}": random_policy(tree, seed) for seed in range(seeds)}
+        if game == "kuhn_poker":
+            models["uniform"] = ArrayPolicy.uniform(tree)  # As in their log.
+        for name, model in models.items():
+            setting = Setting(program, model, moves, iterations)
+            labels = {"game": game.split("(")[0], "model": name}
             rnr += [{**labels, **row} for row in _rnr(setting)]
             if moves:
                 cdbr += [{**labels, **row} for row in _cdbr(setting)]
@@ -146,19 +149,19 @@ def measure(*, program: str, seeds: int = 2, iterations: int = 20) -> Report:
         "CDRNR's trunks": _largest(mixtures, "trunk"),
         "CDRNR, weighted as theirs": _largest(mixtures, "weighted as theirs"),
     }
+    worth = {name: name for name in mixtures[0] if name not in _DIFFERENCES}
     return Report(
         "CDBR, CDRNR and RNR beside their authors' own",
         [
-            f"{', '.join(f'`{game}`' for game, _ in GAMES)}; random models of seeds 0 to "
-            f"{seeds - 1}; {iterations} iterations of CFR+ in each search. Kuhn poker is cut "
-            "after 2 moves, Goofspiel after 4 of 8. Compared are infosets with two actions and "
-            "more.",
-            "CDBR. Their program takes the model for what the opponent does behind the depth "
-            "limit, too, so all of it is a best response to the model. *Iterating*: ours in the "
-            f"same games, p = {_ALMOST!r}. *Best response*: ours at once; *not best* is how often "
-            "theirs at most takes an action that is no best one, where it comes by best ones: its "
-            "first iterates, which stay in the average. *The paper's*: the opponent is rational "
-            "behind the depth limit.",
+            "; ".join(f"`{game}`, {iterations} iterations" for game, _, iterations in GAMES)
+            + ", of CFR+ in each search. Random models, and in Kuhn poker the uniform one. Kuhn "
+            "poker is cut after 2 moves, Goofspiel after 4 of 8. Compared are infosets with two "
+            "actions and more.",
+            "CDBR. Theirs takes the model for what the opponent does behind the depth limit, too, "
+            "so all of it is a best response to the model. *Iterating*: ours in the same games, p "
+            f"= {_ALMOST!r}. *Best response*: ours at once; *not best* is how often theirs at most "
+            "takes an action that is no best one, where best ones lead: first iterates stay in the "
+            "average. *The paper's*: the opponent is rational behind the depth limit.",
             "CDRNR. Their `RNRSolver` in their full gadget of each subgame (its whole trunk), "
             "below what ours decided above. *Joint*: the model goes on in the subgames beside; "
             "*full*: its opponent is free there, as behind a depth limit.",
@@ -173,6 +176,7 @@ def measure(*, program: str, seeds: int = 2, iterations: int = 20) -> Report:
             "CDBR": Table.of(cdbr),
             "CDRNR": Table.of(cdrnr),
             "CDRNR as their program composes it": Table.of(mixtures),
+            "What these are worth": Table(mixtures, worth),
         },
         headline="largest difference of a probability: "
         + ", ".join(f"{name} {value:.2g}" for name, value in largest.items()),
@@ -212,9 +216,9 @@ def _cdbr(setting: Setting) -> Iterator[dict[str, Any]]:
     ):
         found = run.theirs("none", 0, 1.0)
         their = _read(tree, found, model)
-        row = {"ours": name, "their iterations": run.iterations}
+        row: dict[str, Any] = {"ours": name, "their iterations": run.iterations}
         if name == "iterating":
-            row.update(_compared(policy, found, 0))
+            row["largest difference"] = _compared(policy, found, 0)["largest difference"]
         elif name == "best response":
             row["not best"] = _not_best(tree, best, their)
         yield {
@@ -259,21 +263,17 @@ def _mixtures(setting: Setting) -> Iterator[dict[str, Any]]:
         policy = _abd(setting, p)
         for gadget in ("full_trunk", "full_path", "resolving"):
             found = setting.theirs(gadget, 0, p)
-            row = {"p": p, "their gadget": gadget}
-            trunk = _compared(policy, found, 0, above)
-            below = _compared(policy, found, 0, ~above)
-            row["trunk"] = trunk["largest difference"]
-            row["subgames"] = below["largest difference"]
-            row["infosets that differ"] = below["differ"]
-            row["weighted as theirs"] = None
+            row: dict[str, Any] = {"p": p, "their gadget": gadget}
+            row["trunk"] = _compared(policy, found, 0, above)["largest difference"]
+            row["subgames"] = _compared(policy, found, 0, ~above)["largest difference"]
             if gadget == "full_trunk":
                 weighted = _weighted_as_theirs(setting, policy, p)
                 compared = _compared(weighted, found, 0, ~above)
                 row["weighted as theirs"] = compared["largest difference"]
             for name, each in (("ours", policy), ("theirs", _read(tree, found, model))):
-                gain = exploitability.gain(tree, each, model, 0, value)
-                loss = exploitability.player_exploitability(tree, each, 0, value)
-                row[f"{name}: p gain - (1 - p) exploitability"] = p * gain - (1 - p) * loss
+                row[f"gain, {name}"] = exploitability.gain(tree, each, model, 0, value)
+                lost = exploitability.player_exploitability(tree, each, 0, value)
+                row[f"exploitability, {name}"] = lost
             yield row
 
 
