@@ -16,7 +16,7 @@ from experiments.dl_cfr import (
     size,
 )
 from experiments.experiment import Row
-from experiments.learners import opponents, strength
+from experiments.learners import battleships_race, opponents, strength
 from experiments.particle import architectures, fractions, linear_targets, public_states
 from experiments.particle_search import curves as particle_search_curves
 from experiments.particle_search import first_moves, matches, mirror_descent
@@ -68,16 +68,16 @@ PAPERS: Sequence[Paper] = (
             *poker_responses.ROWS,
         ),
         (
-            "trunk exploitability of networks that never saw a public state (below 0.1 in "
-            "Oshi-Zumo and Leduc): a network for each state, 40 hours",
+            "trunk exploitability of networks with one public state left out of training (below "
+            "0.1 in Oshi-Zumo and Leduc): one network for each state, 40 hours",
         ),
     ),
     Paper(
         "Šustr et al. (2021), particle value functions",
         (*linear_targets.ROWS, *architectures.ROWS, *fractions.ROWS, *public_states.ROWS),
         (
-            "after how many epochs the particle network's trunk is as good as the positional one's "
-            "(11 and 134, Figure 3): the rows of ten seeds show it",
+            "the epoch from which the particle network's trunk is as good as the positional one's "
+            "(11 and 134, Figure 3): the rows of ten seeds will show it",
         ),
     ),
     Paper(
@@ -92,9 +92,9 @@ PAPERS: Sequence[Paper] = (
             *poker.ROWS,
         ),
         (
-            "Table 2, SlumBot: its strategy is not public; an endgame stands in for the game",
-            "CDRNR with the values of 500 iterations of CFR (Figure 5): a solution of every "
-            "subgame in every iteration, 10 hours",
+            "Table 2, SlumBot: its strategy is not public; our row has an endgame instead",
+            "CDRNR with values of 500 iterations of CFR (Figure 5): every subgame is solved in "
+            "every iteration, 10 hours",
             "Figures 9 and 10, and the exploiting strategy of Figure 15",
         ),
     ),
@@ -109,14 +109,17 @@ PAPERS: Sequence[Paper] = (
             *distilled.ROWS,
         ),
         (
-            "that training with search is more stable (Figure 3a): pictures show spreads over "
-            "seeds, and nothing is judged",
+            "more stable training with search (Figure 3a): our pictures show spreads over seeds, "
+            "without a criterion",
         ),
     ),
     Paper("Rudolph et al. (2025), policy gradients in large games", large_games.ROWS),
-    Paper("R-NaD, MMD and PPO with their defaults", (*strength.ROWS, *opponents.ROWS)),
     Paper(
-        "search where public states are too large to list",
+        "R-NaD, MMD and PPO with their defaults",
+        (*strength.ROWS, *opponents.ROWS, *battleships_race.ROWS),
+    ),
+    Paper(
+        "Search where public states are too large to list",
         (
             *particle_search_curves.ROWS,
             *mirror_descent.ROWS,

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import fnmatch
 import os
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -27,7 +28,8 @@ ALL_ROWS = "## All rows"
 """The heading in `docs/results.md` below which everything is generated."""
 _HEADER = ("where", "what", "paper", "ours", "size", "verdict", "cause")
 _APPENDIX = ("where", "report", "ours", "verdict", "state")
-_NO_CLAIM = "no claim"
+_NOT_JUDGED = "not judged"
+_HOURS = "Hours are for two cores."
 _LONGEST, _SHORT = 100, 70
 """Characters of a cell in the table of all rows, and of a row on the scoreboard."""
 
@@ -74,11 +76,13 @@ def page(results: Path) -> str:
     """The scoreboard in Markdown."""
     parts = [
         "# Scoreboard",
-        "A line for every figure or table of the four papers. Verdicts: *reproduced*; *partly*; "
-        "*contradicts*, in the same game and size, with enough seeds, by code that a second "
-        "implementation has checked; *smaller*, where a cut run does not show it; *open*, where "
-        "what was measured cannot tell or nothing could reach it; *missing*. Criteria, all of our "
-        "own rows and the states of reports: [all rows](results.md#all-rows).",
+        "One line for each figure or table of the four papers. *Reproduced*: every part of the "
+        "claim holds. *Partly*: some parts hold. Where none holds, the verdict is *contradicts* "
+        "(same game and size, enough seeds, our code checked by a second implementation), "
+        "*smaller* (our run is smaller than the paper's) or *open* (our code is not checked so, "
+        "or the measurement cannot decide). *Not judged*: there is no criterion. A *reading* is "
+        "how we read what the paper leaves open. [All rows](results.md#all-rows) adds "
+        "experiments of our own and says which reports are current.",
     ]
     states = {row.name: state(row, results) for row in MANIFEST}
     contradictions, missing = [], []
@@ -96,11 +100,10 @@ def page(results: Path) -> str:
             if judged(row, states[row.name]).verdict.startswith(CONTRADICTS)
         ]
         to_run = [row for row in rows if row not in shown]
-        missing.append(
-            f"- {paper.title}: {'; '.join([*_to_run(to_run, states), *paper.not_covered])}."
-        )
+        items = [*_to_run(to_run, states), *paper.not_covered]
+        missing.append("\n".join([f"- {paper.title}", *(f"    - {item}" for item in items)]))
     parts += ["## Contradictions", "\n".join(contradictions) or "None.", "## Missing"]
-    return "\n\n".join([*parts, "\n".join(missing)]) + "\n"
+    return "\n\n".join([*parts, _HOURS, "\n".join(missing)]) + "\n"
 
 
 def appendix(results: Path) -> str:
@@ -110,13 +113,14 @@ def appendix(results: Path) -> str:
     hours = sum(row.minutes for row in MANIFEST) / 60
     parts = [
         ALL_ROWS,
-        "`python run/reproduce.py --list` names them, and `--scoreboard_only` makes this table of "
-        f"the reports. Of {len(states)} rows {counts[CURRENT]} are current, {counts[OLD]} old and "
-        f"{counts[MISSING]} missing. Old is a report with other inputs than are declared today "
-        f"(`results/current.json`), or of no clean commit. All may take {hours:.0f} hours on two "
-        "cores. What was held, and the paper's number, stand at the top of each report. *Set "
-        "after* marks a criterion that was set after the numbers had been seen; what the report "
-        "came with stands behind it if it was another verdict.",
+        "`python run/reproduce.py --list` names all rows, and `--scoreboard_only` makes this "
+        f"table from the reports. Of {len(states)} rows {counts[CURRENT]} are current, "
+        f"{counts[OLD]} old and {counts[MISSING]} missing. A report is old if the inputs declared "
+        "today differ from its own (`results/current.json`), or if it was not made from a clean "
+        f"commit. All rows together take about {hours:.0f} hours on two cores. Each report begins "
+        "with the paper's number and our criterion; numbers of rows with a line on the [scoreboard]"
+        "(scoreboard.md) are given there. *Set after*: the criterion was set after the numbers had "
+        "been seen; an earlier verdict is added if it was different.",
     ]
     by_name = dict(zip((row.name for row, _ in states), states, strict=True))
     for paper in PAPERS:
@@ -149,7 +153,7 @@ def _cells(rows: Sequence[Row], states: dict[str, State]) -> Sequence[str]:
     for row in rows:
         found = judged(row, states[row.name])
         ours.append(f"[{_domain(row)}](../results/{row.name}.md) {_cut(found.headline, _SHORT)}")
-        verdicts.append(word_of(found.verdict) or _NO_CLAIM)
+        verdicts.append(word_of(found.verdict) or _NOT_JUDGED)
     if len(set(verdicts)) == 1:
         verdicts = verdicts[:1]
     sizes = dict.fromkeys(_cut(row.short_of, _SHORT) or "as in the paper" for row in rows)
@@ -172,8 +176,8 @@ def _to_run(rows: Sequence[Row], states: dict[str, State]) -> Iterator[str]:
         takes = f"{minutes / 60:.0f} hours" if minutes >= 60 else f"{minutes:.0f} minutes"
         old = [row for row in group if states[row.name].word == OLD]
         links = ", ".join(f"[{_domain(row)}](../results/{row.name}.md)" for row in old)
-        told = f"; reports of other settings: {links}" if old else ""
-        yield f"{group[0].place}: {names} ({takes} on two cores{told})"
+        told = f"; old report: {links}" if old else ""
+        yield f"{group[0].place}: {names} ({takes}{told})"
 
 
 def _all_cells(row: Row, found: State) -> Sequence[str]:
@@ -181,14 +185,17 @@ def _all_cells(row: Row, found: State) -> Sequence[str]:
     if not found.report:
         return row.place, f"`{row.name}`", "", NO_REPORT, row.short_of
     now = judged(row, found)
-    told = _cut(now.verdict, _LONGEST) or _NO_CLAIM
+    told = _cut(now.verdict, _LONGEST) or _NOT_JUDGED
     if first := found.entry.get("came_with"):
-        came = _without_claim(first["verdict"])
-        same = came.split(":")[0] == now.verdict.split(":")[0]
-        told += " *Set after.*" if same else f" *Set after; came with: {_cut(came, _LONGEST)}.*"
+        came = _without_claim(first["verdict"]) or _NOT_JUDGED
+        before = _first_word(came)
+        told += (
+            " *Set after.*" if before == _first_word(told) else f" *Set after; before: {before}.*"
+        )
     why = f"{found.word}: {'; '.join(found.why)}" if found.why else found.word
     name = f"[{row.name}](../results/{row.name}.md)"
-    return row.place, name, _cut(now.headline, _LONGEST), told, why
+    is_shown = row.place != OURS and found.word == CURRENT
+    return row.place, name, "" if is_shown else _cut(now.headline, _LONGEST), told, why
 
 
 def _cut(text: str, longest: int) -> str:
@@ -200,8 +207,14 @@ def _cut(text: str, longest: int) -> str:
     return f"{begin[:end]} …"
 
 
+def _first_word(verdict: str) -> str:
+    """A verdict without its details."""
+    return word_of(verdict) or re.split(r"[:(]", verdict)[0].strip()
+
+
 def _without_claim(verdict: str | None) -> str:
-    return (verdict or "").split(". The paper:")[0].split("; the paper has no")[0]
+    told = (verdict or "").split(". The paper:")[0].split("; the paper has no")[0]
+    return "" if told in ("none", "see the tables") else told
 
 
 def _line(cells: Sequence[str]) -> str:

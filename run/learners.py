@@ -8,27 +8,19 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from absl import flags
 
-from spiel_dl.algorithms.mmd import MMDSolver
-from spiel_dl.algorithms.particle_self_play import ParticleSelfPlay, ParticleSelfPlayConfig
-from spiel_dl.algorithms.ppo import PPOSolver
-from spiel_dl.algorithms.rnad import RNaDSolver
 from spiel_dl.commands import config_flags, script
-from spiel_dl.learning import checkpoints
-from spiel_dl.learning.batch_learner import BatchLearner
-from spiel_dl.learning.critic_learner import CriticLearner
-from spiel_dl.learning.critic_training import CriticConfig
-from spiel_dl.learning.self_play_learner import SelfPlayLearner
-from spiel_dl.learning.transformations import check_name, transformations_by_name
+from spiel_dl.learning.config import CriticConfig, LearnerConfig, MMDConfig, PPOConfig, RNaDConfig
 from spiel_dl.play import presets, zoo
 from spiel_dl.tree.depth_limit import default_depth_limit
 from spiel_dl.tree.load import turn_based_game
-from spiel_dl.value_functions.particle import ParticleNetwork
-from spiel_dl.value_functions.particle_features import InfostateFeatures
-from spiel_dl.value_functions.particle_module import ParticleSizes
+
+if TYPE_CHECKING:
+    from spiel_dl.algorithms.particle_self_play import ParticleSelfPlay
+    from spiel_dl.learning.batch_learner import BatchLearner
 
 # The flags belong to the script.
 flags.disclaim_key_flags()
@@ -57,35 +49,43 @@ class LearnerFlags(NamedTuple):
     preset: Callable[[], dict[str, Any]] = dict
 
 
-def _self_play(solver: type[SelfPlayLearner]) -> LearnerFlags:
+def _self_play(name: str, of: type[LearnerConfig]) -> LearnerFlags:
     """R-NaD, MMD or PPO; with policy transformations, a critic beside it."""
-    game_flags, preset = _game_flags(solver.name)
-    names = {"hidden_sizes": "hidden_size"}
-    config_of = config_flags.define(solver.default_config, names=names)
-    own = config_flags.define(solver, only=["cuda_graph"])
+    game_flags, preset = _game_flags(name)
+    config_of = config_flags.define(of, names={"hidden_sizes": "hidden_size"})
+    graph = config_flags.define(_graph)
     transformations = config_flags.define(_transformations)
     critic_flags = _critic_flags()
 
     def build(run: Mapping[str, Any]) -> Made:
+        from spiel_dl.algorithms.mmd import MMDSolver  # With torch, which --help does without.
+        from spiel_dl.algorithms.ppo import PPOSolver
+        from spiel_dl.algorithms.rnad import RNaDSolver
+        from spiel_dl.learning.transformations import transformations_by_name
+
+        solver = {each.name: each for each in (RNaDSolver, MMDSolver, PPOSolver)}[name]
         game = turn_based_game(game_flags.build())
         config = config_of.build_over({n: e for n, e in preset().items() if n != "num_steps"})
-        name = transformations.build()
-        if name is None:
+        how = {"device": run["device"], "cuda_graph": graph.build()}
+        chosen = transformations.build()
+        if chosen is None:
             reason = "used with --transformations only, which train a critic"
             critic_flags.refuse(reason, but=["seed"])
-            return Made(own.build(game, config, device=run["device"]), {})
+            return Made(solver(game, config, **how), {})
         critic = critic_flags.build()
-        found = transformations_by_name(name, game)
-        learner = own.build(
-            game, config, device=run["device"], critic=critic, transformations=found
-        )
-        return Made(learner, {"critic": critic.to_json(), "transformations": name})
+        found = transformations_by_name(chosen, game)
+        learner = solver(game, config, critic=critic, transformations=found, **how)
+        return Made(learner, {"critic": critic.to_json(), "transformations": chosen})
 
     return LearnerFlags(build, preset=preset)
 
 
 def _critic() -> LearnerFlags:
     """A critic of a policy that is there already, and stays as it is."""
+    from spiel_dl.learning import checkpoints
+    from spiel_dl.learning.critic_learner import CriticLearner
+    from spiel_dl.learning.transformations import transformations_by_name
+
     blueprint_flags = config_flags.define(_blueprint)
     config = _critic_flags()
     games = config_flags.define(
@@ -109,6 +109,11 @@ def _critic() -> LearnerFlags:
 
 def _particle() -> LearnerFlags:
     """A particle network, by the search that uses it."""
+    from spiel_dl.algorithms.particle_self_play import ParticleSelfPlay, ParticleSelfPlayConfig
+    from spiel_dl.value_functions.particle import ParticleNetwork
+    from spiel_dl.value_functions.particle_features import InfostateFeatures
+    from spiel_dl.value_functions.particle_module import ParticleSizes
+
     game_flags, preset = _game_flags(ParticleSelfPlay.name)
     limit_flags = script.depth_limit("searches; default: one round")
     config_of = config_flags.define(
@@ -137,11 +142,11 @@ def _particle() -> LearnerFlags:
 
 LEARNERS: dict[str, Callable[[], LearnerFlags]] = {
     **{
-        solver.name: functools.partial(_self_play, solver)
-        for solver in (RNaDSolver, MMDSolver, PPOSolver)
+        name: functools.partial(_self_play, name, of)
+        for name, of in (("rnad", RNaDConfig), ("mmd", MMDConfig), ("ppo", PPOConfig))
     },
-    CriticLearner.name: _critic,
-    ParticleSelfPlay.name: _particle,
+    "critic": _critic,
+    "particle": _particle,
 }
 """What defines the flags of a learner, by the name of its algorithm."""
 
@@ -172,6 +177,15 @@ def _critic_flags() -> config_flags.Flags[CriticConfig]:
     return config_flags.define(CriticConfig, prefix="critic_", names=names)
 
 
+def _graph(*, cuda_graph: bool = False) -> bool:
+    """How steps are done.
+
+    Args:
+      cuda_graph: do a step as one CUDA graph, see `StepGraph`; on a CUDA device only.
+    """
+    return cuda_graph
+
+
 def _transformations(*, transformations: str | None = None) -> str | None:
     """The policy transformations of a critic that is trained beside the policy.
 
@@ -182,6 +196,8 @@ def _transformations(*, transformations: str | None = None) -> str | None:
       ValueError: if there are none of this name.
     """
     if transformations is not None:
+        from spiel_dl.learning.transformations import check_name
+
         check_name(transformations)  # Here, as a person's own are known once modules are imported.
     return transformations
 
@@ -197,5 +213,7 @@ def _blueprint(*, blueprint: str | None = None, transformations: str = "paper") 
     Raises:
       ValueError: if there are no transformations of this name.
     """
+    from spiel_dl.learning.transformations import check_name
+
     check_name(transformations)
-    return zoo.file_of(blueprint or "", RNaDSolver.name), transformations
+    return zoo.file_of(blueprint or "", "rnad"), transformations

@@ -14,11 +14,7 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import torch
-
 from spiel_dl.commands import config_flags, learners, script
-from spiel_dl.policies.network_policy import FineTuning
-from spiel_dl.runs import learner_run
 from spiel_dl.system.parameters import Positive
 from spiel_dl.system.run_directory import RunDirectory, slug
 
@@ -61,6 +57,9 @@ def train(
     Raises:
       ValueError: as `RunDirectory` and `learner_run.run_learner`.
     """
+    from spiel_dl.policies.network_policy import FineTuning  # With torch, as --help does without.
+    from spiel_dl.runs import learner_run
+
     learner, tuning = made.learner, FineTuning() if fine_tuning else None
     every = steps_per_evaluation or min(5000, max(1, num_steps // 10))
     learner_run.check_fine_tuning(learner, tuning)
@@ -102,6 +101,8 @@ def main(*, algorithm: str = _DEFAULT) -> None:
     Args:
       algorithm: what learns. The flags below are its own.
     """
+    import torch
+
     del algorithm  # It was read before there were the flags that depend on it.
     run = dict(_RUN.values)
     if "num_steps" not in _RUN.given:

@@ -7,11 +7,10 @@ Example:
 """
 
 from spiel_dl.commands import config_flags, script
+from spiel_dl.commands.value_networks import NewNetwork
 from spiel_dl.runs.dl_cfr_run import METRIC
-from spiel_dl.runs.on_policy import ON_POLICY, TRAININGS, OnPolicyConfig, train_on_policy
-from spiel_dl.value_functions import training
+from spiel_dl.value_functions.config import TRAININGS, OnPolicyConfig
 from spiel_dl.value_functions.dataset import Dataset
-from spiel_dl.value_functions.positional import PositionalNetwork
 
 _ROUNDS = config_flags.define(
     OnPolicyConfig,
@@ -23,7 +22,7 @@ _EPOCHS = config_flags.define(
     leave_out=["self"],
     defaults={"num_epochs": OnPolicyConfig().num_epochs},
 )
-_NETWORK = config_flags.define(PositionalNetwork, leave_out=["layer_norm"])
+_NETWORK = config_flags.define(NewNetwork)
 _RUN = script.run_directory(is_required=True)
 
 
@@ -33,8 +32,11 @@ def main(*, data: str) -> None:
     Args:
       data: directory of random data, which run/generate_data.py made.
     """
+    from spiel_dl.runs.on_policy import ON_POLICY, train_on_policy  # With torch.
+    from spiel_dl.value_functions import training
+
     config = _EPOCHS.build(_ROUNDS.build()).with_trainings(seed=_NETWORK.values["seed"])
-    network = _NETWORK.build()
+    network = _NETWORK.build().make()
     dataset = Dataset.load(data)
     training.check(network, dataset, config.first)
     network.initialize(dataset.trunk.leaves)

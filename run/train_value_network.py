@@ -5,16 +5,15 @@ Example:
 """
 
 from spiel_dl.commands import config_flags, script
-from spiel_dl.value_functions import training
+from spiel_dl.commands.value_networks import NewNetwork
+from spiel_dl.value_functions.config import LOSSES, TrainingConfig
 from spiel_dl.value_functions.dataset import Dataset
-from spiel_dl.value_functions.positional import PositionalNetwork
-from spiel_dl.value_functions.validation import ERROR_TITLES, UNNORMALISED
 
 _TRAINING = config_flags.define(
-    training.TrainingConfig,
+    TrainingConfig,
     leave_out=["mass_share", "epochs_per_validation", "split_seed"],
     names={"left_out_states": "left_out_state"},
-    choices={"loss": training.LOSSES},
+    choices={"loss": LOSSES},
     texts={
         "loss": "what is minimised.",
         "max_strategies": "strategies to train on. Default: all that are not set apart.",
@@ -22,7 +21,7 @@ _TRAINING = config_flags.define(
         "seed": "seed of parameters and batches.",
     },
 )
-_NETWORK = config_flags.define(PositionalNetwork, leave_out=["layer_norm"])
+_NETWORK = config_flags.define(NewNetwork)
 _RUN = script.run_directory(is_required=True)
 
 
@@ -33,13 +32,17 @@ def main(*, data: str, network: str | None = None) -> None:
       data: directory of the dataset, which run/generate_data.py made.
       network: file of a network to start from. Default: a new one.
     """
+    from spiel_dl.value_functions import training  # With torch, which --help does without.
+    from spiel_dl.value_functions.positional import PositionalNetwork
+    from spiel_dl.value_functions.validation import ERROR_TITLES, UNNORMALISED
+
     dataset = Dataset.load(data)
     config = _TRAINING.build()
     if network:
         _NETWORK.refuse("of a new network; leave --network out, or them", but=["device", "seed"])
         trained = PositionalNetwork.load(network, device=_NETWORK.values["device"])
     else:
-        trained = _NETWORK.build()
+        trained = _NETWORK.build().make()
     training.check(trained, dataset, config)
     identity = {
         "data": data,

@@ -12,9 +12,7 @@ import pytest
 from open_spiel.python import policy as openspiel_policy
 
 import spiel_dl as dl
-from spiel_dl.algorithms.mmd import MMDConfig
-from spiel_dl.algorithms.rnad import RNaDConfig
-from spiel_dl.learning.critic_training import CriticConfig
+from spiel_dl.learning.config import CriticConfig, MMDConfig, RNaDConfig
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.solvers import checks
 

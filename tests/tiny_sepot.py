@@ -9,11 +9,10 @@ from typing import Any
 from experiments.experiment import Experiment
 from experiments.sepot import curves, distilled, position, safety, table_1
 from experiments.sepot.study import Trained, TrainedGame
-from spiel_dl.algorithms.rnad import RNaDConfig
-from spiel_dl.learning.critic_training import CriticConfig
+from spiel_dl.learning.config import CriticConfig, RNaDConfig
 from spiel_dl.runs.reports import Report
 from spiel_dl.runs.workspace import Workspace
-from spiel_dl.value_functions.training import TrainingConfig
+from spiel_dl.value_functions.config import TrainingConfig
 
 CRITIC = CriticConfig(hidden_sizes=(4,), learning_rate=3e-4, final_learning_rate=None)
 _KUHN = {"games": ("kuhn_poker",), "seeds": (0, 1), "iterations": 20}

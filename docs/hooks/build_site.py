@@ -21,7 +21,6 @@ NAVIGATION = {
     "Start": [
         "Install <how_to/install>",
         "Concepts <concepts>",
-        "What is inside <catalogue>",
         "Scoreboard <scoreboard>",
         "Try without installing <try>",
         "Play on a page <serve>",
@@ -46,7 +45,7 @@ NAVIGATION = {
         "Use the games as environments <how_to/environments>",
         f"From a game string to search <{_NOTEBOOKS[0]}>",
         f"From a hand history to a solved turn <{_NOTEBOOKS[1]}>",
-        "All names <api>",
+        "Modules and names <api>",
     ],
     "Evidence": [
         "Measured <measured>",

@@ -20,8 +20,9 @@ import numpy as np
 
 from spiel_dl.algorithms.cfr import CFRPlusSolver
 from spiel_dl.algorithms.dl_cfr import DLCFRSolver
-from spiel_dl.algorithms.rnad import RNaDConfig, RNaDSolver
+from spiel_dl.algorithms.rnad import RNaDSolver
 from spiel_dl.algorithms.sepot import SearchConfig, SePoTPolicy
+from spiel_dl.learning.config import RNaDConfig
 from spiel_dl.learning.critics import ExactCritic
 from spiel_dl.learning.transformations import transformations_by_name
 from spiel_dl.policies.array_policy import ArrayPolicy

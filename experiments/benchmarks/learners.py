@@ -19,9 +19,9 @@ import common
 import peer_process
 import rlg_games
 
-from spiel_dl.algorithms.mmd import MMDConfig, MMDSolver
-from spiel_dl.algorithms.rnad import RNaDConfig, RNaDSolver
-from spiel_dl.learning.config import LearnerConfig
+from spiel_dl.algorithms.mmd import MMDSolver
+from spiel_dl.algorithms.rnad import RNaDSolver
+from spiel_dl.learning.config import LearnerConfig, MMDConfig, RNaDConfig
 from spiel_dl.learning.self_play_learner import SelfPlayLearner
 from spiel_dl.runs.reports import Report, Table
 

@@ -31,7 +31,7 @@ from experiments.verdicts import Judgement, Tables, told, verdict
 from spiel_dl.runs.dl_cfr_run import METRIC, METRIC_TITLE
 from spiel_dl.runs.plots import Panel
 from spiel_dl.runs.reports import Report, Table
-from spiel_dl.value_functions.training import TrainingConfig
+from spiel_dl.value_functions.config import TrainingConfig
 from spiel_dl.value_functions.validation import ALL_ERROR_TITLES
 
 Study = TrainedStudy[Trained]
@@ -153,7 +153,7 @@ ROWS = (
         30,
         FEWER_EPOCHS,
         paper=_PAPER,
-        cause="ours: networks learn for too short a time, see `isolated`",
+        cause="ours: networks are trained too briefly, see `isolated`",
     ),
     *(
         Row(
@@ -167,8 +167,8 @@ ROWS = (
             cause=cause,
         )
         for domain, data, minutes, cause in (
-            ("oshi_zumo", OSHI_ZUMO, 36, "open: one factor at a time in `isolated`"),
-            ("leduc", LEDUC, 48, "reading: of what L∞ is, the paper does not tell"),
+            ("oshi_zumo", OSHI_ZUMO, 36, "open: `isolated` changes one factor at a time"),
+            ("leduc", LEDUC, 48, "reading: the paper does not define L∞"),
         )
     ),
     Row(

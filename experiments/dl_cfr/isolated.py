@@ -29,8 +29,8 @@ from spiel_dl.runs.dl_cfr_run import METRIC, METRIC_TITLE
 from spiel_dl.runs.plots import Panel
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.runs.workspace import file_name
+from spiel_dl.value_functions.config import TrainingConfig
 from spiel_dl.value_functions.positional import PositionalNetwork
-from spiel_dl.value_functions.training import TrainingConfig
 
 DECLARED, TOGETHER = "as declared", "all together"
 NO_PURE, BY_MASS, UNSCALED = "no pure strategies", "errors by mass", "ranges as they are"
@@ -196,7 +196,7 @@ ROWS = tuple(
         "Main Experiments",
         minutes,
         paper="below 0.01",
-        cause="ours, or the paper's: what the line with the least says",
+        cause="ours or the paper's, by the line of least exploitability",
     )
     for domain, data, minutes in (("goofspiel", GOOFSPIEL, 150), ("oshi_zumo", OSHI_ZUMO, 210))
 )

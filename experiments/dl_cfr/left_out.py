@@ -22,8 +22,8 @@ from experiments.experiment import Experiment, Row
 from experiments.settings import check_least
 from experiments.verdicts import Judgement, Tables, verdict
 from spiel_dl.runs.reports import Report, Table
+from spiel_dl.value_functions.config import TrainingConfig
 from spiel_dl.value_functions.training import LEFT_OUT as LEFT_OUT_PREFIX
-from spiel_dl.value_functions.training import TrainingConfig
 from spiel_dl.value_functions.validation import ALL_ERROR_TITLES
 
 
@@ -120,9 +120,9 @@ ROWS = tuple(
         ),
         "Main Experiments",
         15 * every,
-        f"one seed; {states}; 10 epochs, of our default of 100",
+        f"one seed; {states}; 10 epochs instead of our default 100",
         paper="L∞ 2.6 in Goofspiel, 0.1 in Oshi-Zumo, 0.08 in Leduc",
-        cause="reading: of what L∞ is, the paper does not tell",
+        cause="reading: the paper does not define L∞",
     )
     for domain, every, linf, states in (
         ("goofspiel", 1, 2.6, "all leaf public states"),

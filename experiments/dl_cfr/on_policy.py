@@ -22,9 +22,9 @@ from experiments.experiment import Experiment, Row
 from experiments.verdicts import Judgement, Tables, told
 from spiel_dl.runs import on_policy
 from spiel_dl.runs.dl_cfr_run import METRIC, METRIC_TITLE
-from spiel_dl.runs.on_policy import OnPolicyConfig
 from spiel_dl.runs.plots import Panel
 from spiel_dl.runs.reports import Report, Table
+from spiel_dl.value_functions.config import OnPolicyConfig
 from spiel_dl.value_functions.positional import PositionalNetwork
 from spiel_dl.value_functions.validation import ALL_ERROR_TITLES
 

@@ -205,7 +205,7 @@ ROWS = tuple(
         "Main Experiments",
         15,
         FEWER_EPOCHS,
-        paper="DL-CFR+'s much like CFR-D's, both unlike training ranges",
+        paper="those of DL-CFR+ and CFR-D alike, both unlike training ranges",
         cause="reading: the paper compares by eye",
     )
     for domain, data in DOMAINS.items()

@@ -22,7 +22,7 @@ from experiments.settings import check_least
 from spiel_dl.algorithms.cfr import CFRPlusSolver
 from spiel_dl.algorithms.dl_cfr import DLCFRSolver
 from spiel_dl.runs.dl_cfr_run import METRIC, measure_trunk
-from spiel_dl.runs.on_policy import OnPolicyConfig, train_on_policy
+from spiel_dl.runs.on_policy import train_on_policy
 from spiel_dl.runs.plots import Panel
 from spiel_dl.runs.reports import Picture, Report, Table
 from spiel_dl.runs.workspace import Workspace
@@ -32,11 +32,11 @@ from spiel_dl.tree.from_openspiel import load_turn_based
 from spiel_dl.tree.trunk import Trunk
 from spiel_dl.value_functions import training
 from spiel_dl.value_functions.base import ValueFunction
+from spiel_dl.value_functions.config import OnPolicyConfig, TrainingConfig
 from spiel_dl.value_functions.dataset import Dataset, DatasetConfig
 from spiel_dl.value_functions.generation import generate, shard_name
 from spiel_dl.value_functions.network_files import load_network
 from spiel_dl.value_functions.positional import PositionalNetwork
-from spiel_dl.value_functions.training import TrainingConfig
 from spiel_dl.value_functions.validation import UNNORMALISED
 from spiel_dl.value_functions.value_network import ValueNetwork
 
@@ -69,7 +69,7 @@ LEDUC = DatasetConfig(
 )
 FORTY_EPOCHS = TrainingConfig(networks_per_decade=8, num_epochs=40)
 """On random data; our default are 100."""
-FEWER_EPOCHS = "40 epochs on random data, of our default of 100"
+FEWER_EPOCHS = "40 epochs on random data instead of our default 100"
 THREE_SEEDS, FIVE_SEEDS = (0, 1, 2), (0, 1, 2, 3, 4)
 DOMAINS = {"goofspiel": GOOFSPIEL, "oshi_zumo": OSHI_ZUMO, "leduc": LEDUC}
 NARROW = 200

@@ -37,7 +37,7 @@ def best_response_to_uniform(game: str) -> float:
         raise ValueError(
             f"{game} has other rules than all shots at different tiles; its ceiling is not known"
         )
-    placed = _placed(loaded)
+    placed = placements(loaded)
     fleets, weights = list(placed), list(placed.values())
 
     def wins(seat: int) -> float:
@@ -59,7 +59,7 @@ def best_response_to_uniform(game: str) -> float:
                     if all(ship & after == ship for ship in fleet):
                         done += weights[index]
                     else:
-                        groups.setdefault(_answer(fleet, tile, after), []).append(index)
+                        groups.setdefault(answer(fleet, tile, after), []).append(index)
                 later = sum(best(tuple(group), after) for group in groups.values())
                 found = max(found, done * in_time + later)
             return found
@@ -69,7 +69,7 @@ def best_response_to_uniform(game: str) -> float:
     return wins(0) + wins(1) - 1.0
 
 
-def _placed(game: pyspiel.Game) -> dict[Fleet, float]:
+def placements(game: pyspiel.Game) -> dict[Fleet, float]:
     """How likely uniform play places each fleet; ships of one size are one."""
     rules: BattleshipsRules = game.rules
     found: dict[Fleet, float] = defaultdict(float)
@@ -89,7 +89,7 @@ def _placed(game: pyspiel.Game) -> dict[Fleet, float]:
     return found
 
 
-def _answer(fleet: Fleet, tile: int, shots: int) -> str:
+def answer(fleet: Fleet, tile: int, shots: int) -> str:
     """What is announced of the last shot."""
     ship = next((ship for ship in fleet if ship >> tile & 1), 0)
     return "miss" if not ship else "sunk" if ship & shots == ship else "hit"

@@ -162,8 +162,8 @@ def _judge(tables: Tables) -> Judgement:
     told = [most[0], *few, most[-1]]
     return Judgement(
         verdict(parts),
-        f"uniform {uniform['ours']:.3g}; most reached: "
-        + ", ".join(f"{row['histories']} {row[EXPLOITABILITY]:.3g}" for row in told),
+        f"uniform play {uniform['ours']:.3g}; most reached histories: "
+        + ", ".join(f"{row[EXPLOITABILITY]:.3g} with {row['histories']}" for row in told),
     )
 
 
@@ -183,7 +183,7 @@ FRACTIONS = Experiment(
     judge=_judge,
 )
 _PAPER = "uniform 0.42; 3.5 times less below one history; 30 % practically as good as all"
-_READING = "reading: of what the support is, the paper tells nothing"
+_READING = "reading: the paper does not define the support"
 # The look-ahead begins after two rounds in Goofspiel, where the networks of Figure 3 value.
 _GOOFSPIEL = (GOOFSPIEL[0], DepthLimit(rounds=3), 27_000)
 ROWS = (

@@ -20,7 +20,8 @@ from experiments.experiment import Experiment, Row
 from experiments.settings import check_seeds
 from experiments.verdicts import Judgement, Tables, verdict
 from spiel_dl.networks.feed_forward import feed_forward
-from spiel_dl.networks.optimization import Descent, LearningRate
+from spiel_dl.networks.learning_rate import LearningRate
+from spiel_dl.networks.optimization import Descent
 from spiel_dl.runs.plots import Panel
 from spiel_dl.runs.reports import Picture, Report, Table
 from spiel_dl.system.steps import log_spaced_steps
@@ -145,7 +146,7 @@ ROWS = (
         "Figure 2",
         16,
         paper="product to 1e-13, concatenations stop at 1e-3",
-        cause="reading: the rate is not told; the curves jump as at a constant one",
+        cause="reading: no learning rate is given; the curves look like a constant one",
     ),
     Row(LINEAR_TARGETS, "particle/linear_targets", Settings(), minutes=16),
 )

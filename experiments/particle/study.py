@@ -25,12 +25,13 @@ from experiments.verdicts import deviation
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.trunk import cut
+from spiel_dl.value_functions.config import TrainingConfig
 from spiel_dl.value_functions.dataset import DatasetConfig
 from spiel_dl.value_functions.particle import ParticleNetwork
 from spiel_dl.value_functions.particle_features import InfostateFeatures
 from spiel_dl.value_functions.particle_module import ParticleSizes
 from spiel_dl.value_functions.positional import PositionalLayout, PositionalNetwork
-from spiel_dl.value_functions.training import TrainingConfig, split_strategies
+from spiel_dl.value_functions.training import split_strategies
 from spiel_dl.value_functions.value_network import ValueNetwork
 
 POSITIONAL, PARTICLE = "positional", "particle"

@@ -104,6 +104,6 @@ ROWS = (
         "Figure 15",
         2,
         paper="SES gains nothing, the full gadget most",
-        cause="reading: which bias is not told",
+        cause="reading: the bias is not given",
     ),
 )

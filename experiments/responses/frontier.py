@@ -308,7 +308,7 @@ ROWS = (
         "Figure 5",
         10,
         paper="twice best Nash at almost no exploitability; p bounds it",
-        cause="reading: which opponents and which mix is not told; ours is of the best Nash",
+        cause="reading: opponents and mix are not named; ours mixes with the best Nash",
     ),
     Row(
         FRONTIER,

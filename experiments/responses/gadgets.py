@@ -182,6 +182,6 @@ ROWS = (
         "Figures 4, 8",
         2,
         paper="full recovers all 5 responses, the others lose some",
-        cause="reading: the games are ours, in the manner of the paper's",
+        cause="reading: games of our own, built like the paper's",
     ),
 )

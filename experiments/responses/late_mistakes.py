@@ -380,6 +380,6 @@ ROWS = (
         10,
         "portfolios of its figures are not known here",
         paper="more than twice the gain against late mistakes",
-        cause="reading: RNR, the most that is possible, reaches 1.3 times",
+        cause="reading: even RNR, the most that is possible, gains 1.3 times as much",
     ),
 )

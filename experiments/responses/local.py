@@ -192,6 +192,6 @@ ROWS = (
         "Figures 6, 7",
         15,
         paper="CDBR gains more than LBR; LBR nothing against 34 iterations",
-        cause="reading: none of four readings of the opponents has it",
+        cause="reading: four readings of the opponents were tried, none agrees",
     ),
 )

@@ -162,7 +162,7 @@ ROWS = (
         "Table 1, ABR",
         60,
         paper="ABR 98, 97, 95, 97 % of a best response's gain",
-        cause="paper: as good as its learner",
+        cause="paper: ABR is as good as its learner",
     ),
 )
 

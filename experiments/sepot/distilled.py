@@ -42,11 +42,11 @@ from spiel_dl.tree.leaf_set import LeafSet
 from spiel_dl.tree.trunk import Trunk, cut
 from spiel_dl.value_functions import training
 from spiel_dl.value_functions.base import ValueFunction
+from spiel_dl.value_functions.config import TrainingConfig
 from spiel_dl.value_functions.dataset import Dataset, DatasetConfig
 from spiel_dl.value_functions.generation import random_ranges, value_ranges
 from spiel_dl.value_functions.multi_valued import MultiValuedLeaves
 from spiel_dl.value_functions.positional import PositionalNetwork
-from spiel_dl.value_functions.training import TrainingConfig
 
 ALONE, USUAL = "network alone", "search, regret matching at the leaves"
 STATELESS, DISTILLED = "resolving, equation 3", "resolving, distilled network"

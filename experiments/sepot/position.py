@@ -122,7 +122,7 @@ ROWS = (
         5,
         "one network, of 50,000 learner steps",
         paper="network slightly above 0.4; search sees what matters",
-        cause="reading: the position is not told in full",
+        cause="reading: the position is not given in full",
     ),
 )
 

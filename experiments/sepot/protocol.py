@@ -186,7 +186,7 @@ PROTOCOL = Experiment(
     render=_report,
     judge=_judge,
 )
-_CUT = "networks of 100,000 steps, not of three days on a GPU; 18,000 games, not a million"
+_CUT = "networks of 100,000 steps instead of three days on a GPU; 18,000 games instead of a million"
 ROWS = tuple(
     Row(
         PROTOCOL,

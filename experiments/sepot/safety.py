@@ -191,7 +191,7 @@ ROWS = (
         15,
         "one network, of 20,000 learner steps",
         paper="safe by given cfvs of best responses, to the end",
-        cause="paper: nothing promises it for the identity's cfvs",
+        cause="paper: no theorem covers cfvs of the identity",
     ),
 )
 

@@ -21,8 +21,8 @@ import pyspiel
 from experiments import experiment
 from experiments.sepot.evaluation import Evaluation, Search, compiled, evaluate
 from experiments.settings import check_least, check_seeds
-from spiel_dl.algorithms.rnad import RNaDConfig, RNaDSolver
-from spiel_dl.learning.critic_training import CriticConfig
+from spiel_dl.algorithms.rnad import RNaDSolver
+from spiel_dl.learning.config import CriticConfig, RNaDConfig
 from spiel_dl.learning.transformations import transformations_by_name
 from spiel_dl.play.presets import game_string
 from spiel_dl.runs import learner_run

@@ -19,40 +19,12 @@ magnets back from where noise carries them.
 
 from __future__ import annotations
 
-import dataclasses
-import math
-
 import torch
 
-from spiel_dl.learning.policy_gradient import (
-    PolicyGradientConfig,
-    PolicyGradientLearner,
-    PolicyLoss,
-)
+from spiel_dl.learning.config import MMDConfig
+from spiel_dl.learning.policy_gradient import PolicyGradientLearner, PolicyLoss
 from spiel_dl.learning.sources import Trajectories
 from spiel_dl.policies.policy_network import MaskedPolicy
-
-
-@dataclasses.dataclass(frozen=True)
-class MMDConfig(PolicyGradientConfig):
-    """How to learn; `PolicyGradientConfig` has the rest.
-
-    Attributes:
-      magnet_weight: weight of the distance to the magnet, in units of `utility_scale`.
-      magnet_period: learner steps until the magnet is renewed.
-      stepsize: inverse weight of the distance to the policy that played. Without effect if there is
-        one epoch, whose gradient is taken where that distance is 0.
-    """
-
-    magnet_weight: float = 0.2
-    magnet_period: int = 2000
-    stepsize: float = 0.5
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._check("magnet_weight", 0 <= self.magnet_weight < math.inf, "finite and not negative")
-        self._check("magnet_period", self.magnet_period > 0, "positive")
-        self._check("stepsize", 0 < self.stepsize < math.inf, "positive and finite")
 
 
 class MMDSolver(PolicyGradientLearner):

@@ -36,7 +36,8 @@ import torch
 
 from spiel_dl.algorithms.particle_search import ParticlePolicy
 from spiel_dl.learning.learner import Learner
-from spiel_dl.networks.optimization import Descent, LearningRate
+from spiel_dl.networks.learning_rate import LearningRate
+from spiel_dl.networks.optimization import Descent
 from spiel_dl.search.particles import leaf_particles, solve_below
 from spiel_dl.search.spec import Solution
 from spiel_dl.solvers.effort import Effort

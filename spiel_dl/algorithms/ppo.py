@@ -18,37 +18,12 @@ policy becomes deterministic for good at the first steps below (docs/algorithms/
 
 from __future__ import annotations
 
-import dataclasses
-import math
-
 import torch
 
-from spiel_dl.learning.policy_gradient import (
-    PolicyGradientConfig,
-    PolicyGradientLearner,
-    PolicyLoss,
-    move_ratio,
-)
+from spiel_dl.learning.config import PPOConfig
+from spiel_dl.learning.policy_gradient import PolicyGradientLearner, PolicyLoss, move_ratio
 from spiel_dl.learning.sources import Trajectories
 from spiel_dl.policies.policy_network import MaskedPolicy
-
-
-@dataclasses.dataclass(frozen=True)
-class PPOConfig(PolicyGradientConfig):
-    """How to learn; `PolicyGradientConfig` has the rest.
-
-    Attributes:
-      clip: how far the ratio to the policy that played may gain from leaving 1. Without effect if
-        there is one epoch, whose gradient is taken where that ratio is 1.
-    """
-
-    num_epochs: int = 2
-    temperature: float = 0.3
-    clip: float = 0.2
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._check("clip", 0 < self.clip < math.inf, "positive and finite")
 
 
 class PPOSolver(PolicyGradientLearner):

@@ -36,77 +36,17 @@ computed all the same.
 
 from __future__ import annotations
 
-import dataclasses
 import math
 
 import torch
 
-from spiel_dl.learning.config import LearnerConfig
+from spiel_dl.learning.config import RNaDConfig
 from spiel_dl.learning.neurd import neurd_gradient
 from spiel_dl.learning.self_play_learner import SelfPlayLearner
 from spiel_dl.learning.sources import Trajectories
 from spiel_dl.learning.vtrace import Targets, v_trace
 from spiel_dl.networks.sparse_rows import Inputs
 from spiel_dl.policies.policy_network import MaskedPolicy, as_mask
-
-
-@dataclasses.dataclass(frozen=True)
-class RNaDConfig(LearnerConfig):
-    """How to learn; `LearnerConfig` has the rest.
-
-    Attributes:
-      eta: weight of the reward regularisation, in units of `utility_scale`.
-      first_period: learner steps per regularisation policy at first.
-      num_first_periods: how many periods are of this length.
-      period: learner steps per regularisation policy later.
-      neurd_threshold: beta, how far logits are pushed from their mean.
-      neurd_clip: bound on the advantages that push logits.
-      neurd_max_gain: bound on what NeuRD's force on a logit is of the policy gradient's, whose
-        inverse probability of an action is noise where that is seldom played; infinite: NeuRD.
-      uniform_share: how far a regularisation policy is moved to the uniform policy in the first
-        step: it is taken to the power of 1 minus this, and normalised. 0: not at all.
-      annealing_steps: learner steps until that has fallen by a factor of sqrt(2); infinite: it does
-        not fall.
-      c_bar: v-trace's bound on the ratios that carry targets backwards.
-      rho_bar: v-trace's bound on the ratios that correct values.
-    """
-
-    eta: float = 0.2
-    first_period: int = 2000
-    num_first_periods: int = 200
-    period: int = 10_000
-    neurd_threshold: float = 5.0
-    neurd_clip: float = 10_000.0
-    neurd_max_gain: float = 5.0
-    uniform_share: float = 0.5
-    annealing_steps: float = 2000.0
-    c_bar: float = 1.0
-    rho_bar: float = math.inf
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._check("eta", 0 <= self.eta < math.inf, "finite and not negative")
-        for name in (
-            "first_period",
-            "period",
-            "neurd_threshold",
-            "neurd_clip",
-            "neurd_max_gain",
-            "annealing_steps",
-            "c_bar",
-            "rho_bar",
-        ):
-            self._check(name, getattr(self, name) > 0, "positive")
-        self._check("uniform_share", 0 <= self.uniform_share < 1, "at least 0 and below 1")
-        self._check("num_first_periods", self.num_first_periods >= 0, "0 or more")
-
-    def place_in_period(self, step: int) -> tuple[int, int]:
-        """How many steps of its period are over after `step` steps, and the period's length."""
-        steps_of_first = self.first_period * self.num_first_periods
-        if step < steps_of_first:
-            return step % self.first_period, self.first_period
-        return (step - steps_of_first) % self.period, self.period
-
 
 PAPER = RNaDConfig(
     hidden_sizes=(512, 512),

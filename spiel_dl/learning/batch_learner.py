@@ -16,9 +16,9 @@ import pyspiel
 import torch
 from open_spiel.python import policy as openspiel_policy
 
-from spiel_dl.learning.config import NetworkConfig
+from spiel_dl.learning.config import CriticConfig, NetworkConfig
 from spiel_dl.learning.critic_network import NetworkCritic
-from spiel_dl.learning.critic_training import CriticConfig, CriticTrainer
+from spiel_dl.learning.critic_training import CriticTrainer
 from spiel_dl.learning.environments import self_play_of
 from spiel_dl.learning.learner import Learner
 from spiel_dl.learning.self_play import ActingPolicy

@@ -1,16 +1,19 @@
-"""What every network that learns from games is told."""
+"""What learners by self-play and critics are told; no module of torch is imported for it."""
 
 from __future__ import annotations
 
 import dataclasses
 import math
 import operator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import torch
-
-from spiel_dl.networks.optimization import Descent, LearningRate
+from spiel_dl.networks.learning_rate import LearningRate
 from spiel_dl.system.parameters import MAX_SEED, check_types
+
+if TYPE_CHECKING:
+    import torch
+
+    from spiel_dl.networks.optimization import Descent
 
 _MAX_WEIGHTS = 10**9
 
@@ -65,6 +68,8 @@ class NetworkConfig:
 
     def descent(self, parameters: torch.Tensor, descents_per_step: int = 1) -> Descent:
         """Adam on the flat parameters of a network, float32 [P]; they are not copied."""
+        from spiel_dl.networks.optimization import Descent  # With torch.
+
         rate = self._rate()
         return Descent(
             [parameters],
@@ -134,3 +139,172 @@ class LearnerConfig(NetworkConfig):
         if self.target_share == math.inf:
             return self.target_averaging
         return max(self.target_averaging, 1 / (1 + self.target_share * step))
+
+
+@dataclasses.dataclass(frozen=True)
+class RNaDConfig(LearnerConfig):
+    """How to learn; `LearnerConfig` has the rest.
+
+    Attributes:
+      eta: weight of the reward regularisation, in units of `utility_scale`.
+      first_period: learner steps per regularisation policy at first.
+      num_first_periods: how many periods are of this length.
+      period: learner steps per regularisation policy later.
+      neurd_threshold: beta, how far logits are pushed from their mean.
+      neurd_clip: bound on the advantages that push logits.
+      neurd_max_gain: bound on what NeuRD's force on a logit is of the policy gradient's, whose
+        inverse probability of an action is noise where that is seldom played; infinite: NeuRD.
+      uniform_share: how far a regularisation policy is moved to the uniform policy in the first
+        step: it is taken to the power of 1 minus this, and normalised. 0: not at all.
+      annealing_steps: learner steps until that has fallen by a factor of sqrt(2); infinite: it does
+        not fall.
+      c_bar: v-trace's bound on the ratios that carry targets backwards.
+      rho_bar: v-trace's bound on the ratios that correct values.
+    """
+
+    eta: float = 0.2
+    first_period: int = 2000
+    num_first_periods: int = 200
+    period: int = 10_000
+    neurd_threshold: float = 5.0
+    neurd_clip: float = 10_000.0
+    neurd_max_gain: float = 5.0
+    uniform_share: float = 0.5
+    annealing_steps: float = 2000.0
+    c_bar: float = 1.0
+    rho_bar: float = math.inf
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._check("eta", 0 <= self.eta < math.inf, "finite and not negative")
+        for name in (
+            "first_period",
+            "period",
+            "neurd_threshold",
+            "neurd_clip",
+            "neurd_max_gain",
+            "annealing_steps",
+            "c_bar",
+            "rho_bar",
+        ):
+            self._check(name, getattr(self, name) > 0, "positive")
+        self._check("uniform_share", 0 <= self.uniform_share < 1, "at least 0 and below 1")
+        self._check("num_first_periods", self.num_first_periods >= 0, "0 or more")
+
+    def place_in_period(self, step: int) -> tuple[int, int]:
+        """How many steps of its period are over after `step` steps, and the period's length."""
+        steps_of_first = self.first_period * self.num_first_periods
+        if step < steps_of_first:
+            return step % self.first_period, self.first_period
+        return (step - steps_of_first) % self.period, self.period
+
+
+@dataclasses.dataclass(frozen=True)
+class PolicyGradientConfig(LearnerConfig):
+    """How to learn; `LearnerConfig` has the rest.
+
+    Attributes:
+      gae_lambda: how far advantages trust rewards rather than values; 1: rewards alone.
+      num_epochs: steps of Adam per batch of games.
+      value_weight: weight of the value's squared error.
+      temperature: weight of the entropy in the first step, in units of `utility_scale`.
+      annealing_steps: learner steps until the temperature has fallen by a factor of sqrt(2);
+        infinite: it does not fall.
+    """
+
+    gae_lambda: float = 0.95
+    num_epochs: int = 1
+    value_weight: float = 0.5
+    temperature: float = 0.1
+    annealing_steps: float = 2000.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._check("gae_lambda", 0 <= self.gae_lambda <= 1, "between 0 and 1")
+        self._check("temperature", 0 <= self.temperature < math.inf, "finite and not negative")
+        for name in ("num_epochs", "value_weight", "annealing_steps"):
+            self._check(name, getattr(self, name) > 0, "positive")
+
+    @property
+    def descents_per_step(self) -> int:
+        """As `LearnerConfig.descents_per_step`."""
+        return self.num_epochs
+
+
+@dataclasses.dataclass(frozen=True)
+class MMDConfig(PolicyGradientConfig):
+    """How to learn; `PolicyGradientConfig` has the rest.
+
+    Attributes:
+      magnet_weight: weight of the distance to the magnet, in units of `utility_scale`.
+      magnet_period: learner steps until the magnet is renewed.
+      stepsize: inverse weight of the distance to the policy that played. Without effect if there is
+        one epoch, whose gradient is taken where that distance is 0.
+    """
+
+    magnet_weight: float = 0.2
+    magnet_period: int = 2000
+    stepsize: float = 0.5
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._check("magnet_weight", 0 <= self.magnet_weight < math.inf, "finite and not negative")
+        self._check("magnet_period", self.magnet_period > 0, "positive")
+        self._check("stepsize", 0 < self.stepsize < math.inf, "positive and finite")
+
+
+@dataclasses.dataclass(frozen=True)
+class PPOConfig(PolicyGradientConfig):
+    """How to learn; `PolicyGradientConfig` has the rest.
+
+    Attributes:
+      clip: how far the ratio to the policy that played may gain from leaving 1. Without effect if
+        there is one epoch, whose gradient is taken where that ratio is 1.
+    """
+
+    num_epochs: int = 2
+    temperature: float = 0.3
+    clip: float = 0.2
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._check("clip", 0 < self.clip < math.inf, "positive and finite")
+
+
+@dataclasses.dataclass(frozen=True)
+class CriticConfig(NetworkConfig):
+    """How to learn a critic; `NetworkConfig` has the rest.
+
+    Attributes:
+      c_bar: v-trace's bound on the ratios that carry targets backwards.
+      rho_bar: v-trace's bound on the ratios that correct values; infinite: unbiased.
+      target_averaging: how far the target network moves to the current one in a step.
+      target_share: how far it moves at least is 1 / (1 + target_share * step), so that at first it
+        is an average over about this share of all steps so far; infinite: `target_averaging` alone.
+      bounded: whether values cannot be larger than the game's largest utility.
+      expected: whether targets are what is expected of all actions, rather than what came of one;
+        None: if that is known.
+      trace_decay: lambda, of targets that are expected: how far they trust what came of the game
+        rather than the network's values.
+    """
+
+    hidden_sizes: tuple[int, ...] = (256, 256)
+    learning_rate: float = 1e-2
+    final_learning_rate: float | None = 5e-4
+    decay_steps: int = 20_000
+    adam_beta1: float = 0.9
+    c_bar: float = 1.0
+    rho_bar: float = math.inf
+    target_averaging: float = 1e-3
+    target_share: float = 0.1
+    bounded: bool = True
+    expected: bool | None = None
+    trace_decay: float = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("c_bar", "rho_bar"):
+            self._check(name, getattr(self, name) > 0, "positive")
+        self._check("target_averaging", 0 < self.target_averaging <= 1, "above 0 and at most 1")
+        self._check("target_share", self.target_share > 0, "positive")
+        self._check("trace_decay", 0 <= self.trace_decay <= 1, "between 0 and 1")

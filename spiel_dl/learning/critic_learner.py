@@ -22,7 +22,7 @@ import torch
 from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.learning.batch_learner import BatchLearner
-from spiel_dl.learning.critic_training import CriticConfig
+from spiel_dl.learning.config import CriticConfig
 from spiel_dl.learning.self_play import ActingNetwork, ActingPolicy, explored
 from spiel_dl.learning.sources import Trajectories
 from spiel_dl.learning.transformations import PolicyTransformations

@@ -21,57 +21,17 @@ from the target network. Here targets are made of the current one's, which learn
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from typing import Any
 
 import pyspiel
 import torch
 
-from spiel_dl.learning.config import NetworkConfig
+from spiel_dl.learning.config import CriticConfig
 from spiel_dl.learning.critic_network import CriticNetwork, NetworkCritic
 from spiel_dl.learning.history_vtrace import history_v_trace, transformation_ratios
 from spiel_dl.learning.sources import Branches, Trajectories
 from spiel_dl.learning.transformations import PolicyTransformations, check_transformations
-
-
-@dataclasses.dataclass(frozen=True)
-class CriticConfig(NetworkConfig):
-    """How to learn a critic; `NetworkConfig` has the rest.
-
-    Attributes:
-      c_bar: v-trace's bound on the ratios that carry targets backwards.
-      rho_bar: v-trace's bound on the ratios that correct values; infinite: unbiased.
-      target_averaging: how far the target network moves to the current one in a step.
-      target_share: how far it moves at least is 1 / (1 + target_share * step), so that at first it
-        is an average over about this share of all steps so far; infinite: `target_averaging` alone.
-      bounded: whether values cannot be larger than the game's largest utility.
-      expected: whether targets are what is expected of all actions, rather than what came of one;
-        None: if that is known.
-      trace_decay: lambda, of targets that are expected: how far they trust what came of the game
-        rather than the network's values.
-    """
-
-    hidden_sizes: tuple[int, ...] = (256, 256)
-    learning_rate: float = 1e-2
-    final_learning_rate: float | None = 5e-4
-    decay_steps: int = 20_000
-    adam_beta1: float = 0.9
-    c_bar: float = 1.0
-    rho_bar: float = math.inf
-    target_averaging: float = 1e-3
-    target_share: float = 0.1
-    bounded: bool = True
-    expected: bool | None = None
-    trace_decay: float = 1.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for name in ("c_bar", "rho_bar"):
-            self._check(name, getattr(self, name) > 0, "positive")
-        self._check("target_averaging", 0 < self.target_averaging <= 1, "above 0 and at most 1")
-        self._check("target_share", self.target_share > 0, "positive")
-        self._check("trace_decay", 0 <= self.trace_decay <= 1, "between 0 and 1")
 
 
 class CriticTrainer:

@@ -21,50 +21,17 @@ numbers).
 from __future__ import annotations
 
 import abc
-import dataclasses
 import math
 from typing import NamedTuple
 
 import torch
 
 from spiel_dl.learning.action_values import HistoryValues
-from spiel_dl.learning.config import LearnerConfig
+from spiel_dl.learning.config import PolicyGradientConfig
 from spiel_dl.learning.self_play_learner import SelfPlayLearner
 from spiel_dl.learning.sources import Trajectories
 from spiel_dl.learning.vtrace import on_policy_targets
 from spiel_dl.policies.policy_network import MaskedPolicy, as_mask
-
-
-@dataclasses.dataclass(frozen=True)
-class PolicyGradientConfig(LearnerConfig):
-    """How to learn; `LearnerConfig` has the rest.
-
-    Attributes:
-      gae_lambda: how far advantages trust rewards rather than values; 1: rewards alone.
-      num_epochs: steps of Adam per batch of games.
-      value_weight: weight of the value's squared error.
-      temperature: weight of the entropy in the first step, in units of `utility_scale`.
-      annealing_steps: learner steps until the temperature has fallen by a factor of sqrt(2);
-        infinite: it does not fall.
-    """
-
-    gae_lambda: float = 0.95
-    num_epochs: int = 1
-    value_weight: float = 0.5
-    temperature: float = 0.1
-    annealing_steps: float = 2000.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._check("gae_lambda", 0 <= self.gae_lambda <= 1, "between 0 and 1")
-        self._check("temperature", 0 <= self.temperature < math.inf, "finite and not negative")
-        for name in ("num_epochs", "value_weight", "annealing_steps"):
-            self._check(name, getattr(self, name) > 0, "positive")
-
-    @property
-    def descents_per_step(self) -> int:
-        """As `LearnerConfig.descents_per_step`."""
-        return self.num_epochs
 
 
 class PolicyLoss(NamedTuple):

@@ -16,8 +16,7 @@ from spiel_dl.learning.action_values import (
     history_targets,
 )
 from spiel_dl.learning.batch_learner import BatchLearner, largest_utility
-from spiel_dl.learning.config import LearnerConfig
-from spiel_dl.learning.critic_training import CriticConfig
+from spiel_dl.learning.config import CriticConfig, LearnerConfig
 from spiel_dl.learning.self_play import ActingNetwork, ActingPolicy
 from spiel_dl.learning.sources import Seen, Trajectories
 from spiel_dl.learning.transformations import PolicyTransformations

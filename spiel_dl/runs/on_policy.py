@@ -21,8 +21,6 @@ A run directory holds one line of metrics per round, `data/` with the solved ran
 from __future__ import annotations
 
 import dataclasses
-import math
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,113 +32,13 @@ from spiel_dl.runs.loop import every, run_job
 from spiel_dl.system import tensor_files
 from spiel_dl.system.run_directory import RunDirectory
 from spiel_dl.value_functions import training
+from spiel_dl.value_functions.config import OnPolicyConfig, TrainingConfig
 from spiel_dl.value_functions.dataset import Dataset, DatasetConfig
 from spiel_dl.value_functions.generation import add_ranges
-from spiel_dl.value_functions.training import TrainingConfig
 from spiel_dl.value_functions.validation import validation_errors
 from spiel_dl.value_functions.value_network import ValueNetwork
 
 RANDOM, ON_POLICY = "random_", "on_policy_"
-# Most leaf public states that DL-CFR asks about are hardly reached; errors there do no harm.
-_MASS_SHARE = 0.9
-TRAININGS = ("first", "between", "last")
-"""The fields of `OnPolicyConfig` that say how to train."""
-
-
-@dataclasses.dataclass(frozen=True)
-class OnPolicyConfig:
-    """How to train on policy.
-
-    Attributes:
-      num_rounds: rounds after round 0.
-      num_iterations: iterations of DL-CFR+ per round.
-      max_ranges: pairs of ranges to keep per round: all that evenly spaced iterations ask for, two
-        pairs each, as updates alternate.
-      averaged_share: the part of the rounds, the last ones, over whose networks the last round
-        averages; rounded up, and 0 stands for the last round alone.
-      first: how to train in round 0.
-      between: how to train in the other rounds, but for the last; its learning rates are those of
-        round 1, and fall geometrically to those of the last round.
-      last: how to train in the last round.
-    """
-
-    num_rounds: int = 20
-    num_iterations: int = 1000
-    max_ranges: int = 500
-    averaged_share: float = 0.25
-    first: TrainingConfig = dataclasses.field(
-        default_factory=lambda: TrainingConfig(num_epochs=10, final_learning_rate=5e-4)
-    )
-    between: TrainingConfig = dataclasses.field(
-        default_factory=lambda: TrainingConfig(
-            num_epochs=2, learning_rate=1e-3, final_learning_rate=3e-4, mass_share=_MASS_SHARE
-        )
-    )
-    last: TrainingConfig = dataclasses.field(
-        default_factory=lambda: TrainingConfig(
-            num_epochs=4, learning_rate=1e-4, mass_share=_MASS_SHARE
-        )
-    )
-
-    def __post_init__(self) -> None:
-        for name in ("num_rounds", "num_iterations", "max_ranges"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name}={getattr(self, name)} must be positive")
-        if not 0 <= self.averaged_share <= 1:
-            raise ValueError(f"averaged_share={self.averaged_share} must be from 0 to 1")
-
-    @property
-    def averaged_rounds(self) -> range:
-        """The rounds whose networks the last round averages, itself among them."""
-        number = max(1, math.ceil(self.averaged_share * self.num_rounds))
-        return range(self.num_rounds + 1 - number, self.num_rounds + 1)
-
-    def with_epochs(self, num_epochs: Sequence[int]) -> OnPolicyConfig:
-        """The same with other numbers of epochs.
-
-        Args:
-          num_epochs: epochs on the random data, per round, and in the last round.
-
-        Raises:
-          ValueError: if there are not three, or one is not positive.
-        """
-        if len(num_epochs) != len(TRAININGS):
-            raise ValueError(f"num_epochs={num_epochs} must be three numbers, of {TRAININGS}")
-        return self._replace_each([{"num_epochs": number} for number in num_epochs])
-
-    @property
-    def num_epochs(self) -> tuple[int, ...]:
-        """Epochs of `first`, `between` and `last`."""
-        return tuple(getattr(self, name).num_epochs for name in TRAININGS)
-
-    def with_trainings(self, **changes: Any) -> OnPolicyConfig:
-        """The same with these entries of all trainings, such as the batches' seed, changed."""
-        return self._replace_each([changes] * len(TRAININGS))
-
-    def _replace_each(self, changes: Sequence[Mapping[str, Any]]) -> OnPolicyConfig:
-        trainings = {
-            name: dataclasses.replace(getattr(self, name), **change)
-            for name, change in zip(TRAININGS, changes, strict=True)
-        }
-        return dataclasses.replace(self, **trainings)
-
-    def training_of(self, number: int) -> TrainingConfig:
-        """How to train in a round."""
-        if number == self.num_rounds:
-            return self.last
-        if not number:
-            return self.first
-        share = (number - 1) / (self.num_rounds - 1)
-        rates = {
-            name: getattr(self.between, name) ** (1 - share) * getattr(self.last, name) ** share
-            for name in ("learning_rate", "final_learning_rate")
-        }
-        return dataclasses.replace(self.between, **rates)
-
-    def identity(self) -> dict[str, Any]:
-        """What a run directory remembers, as JSON can hold it."""
-        nested = {name: getattr(self, name).to_json() for name in TRAININGS}
-        return {**dataclasses.asdict(self), **nested}
 
 
 def train_on_policy(

@@ -13,7 +13,6 @@ killed and resumed ends, on a CPU, with the same parameters.
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import time
 import zlib
@@ -23,85 +22,18 @@ import numpy as np
 import torch
 import tqdm
 
-from spiel_dl.networks.optimization import Descent, LearningRate
+from spiel_dl.networks.optimization import Descent
 from spiel_dl.system.run_directory import RunDirectory, differences
 from spiel_dl.system.steps import log_spaced_steps
+from spiel_dl.value_functions.config import TrainingConfig
 from spiel_dl.value_functions.dataset import Dataset
 from spiel_dl.value_functions.samples import Samples
 from spiel_dl.value_functions.validation import validation_errors
 from spiel_dl.value_functions.value_network import ValueNetwork
 
-LOSSES = ("huber", "l1", "l2", "linf")
 NETWORK_FILE = "network.safetensors"
 LEFT_OUT = "left_out_"
 _MOMENTS = ("exp_avg", "exp_avg_sq")
-
-
-@dataclasses.dataclass(frozen=True)
-class TrainingConfig:
-    """How to train.
-
-    Attributes:
-      num_epochs: how many times to go through the training samples.
-      batch_size: samples per step of Adam.
-      learning_rate: Adam's learning rate in its first step.
-      final_learning_rate: Adam's learning rate in its last step; it falls exponentially in between.
-      loss: "huber" (quadratic up to an error of 1 utility unit, linear beyond), "l1" or "l2", the
-        mean over all possible positions of a batch; or "linf", the mean over its samples of the
-        largest absolute error at a possible position.
-      mass_share: share of the loss in which an error counts by the opponent's mass, as it does in
-        unnormalised values and so in DL-CFR; in the rest, all errors count alike.
-      validation_share: share of the trunk strategies that is set apart.
-      max_strategies: train only on the first so many of the strategies that are not set apart;
-        None: on all of them. What is set apart stays the same.
-      left_out_states: leaf public states, as positions in the trunk's `leaves`, to leave out of
-        training and of the validation errors; they get validation errors of their own.
-      epochs_per_validation: epochs between two lines of metrics and their checkpoints.
-      split_seed: seed of the choice of strategies that are set apart.
-      seed: seed of the batches.
-      networks_per_decade: networks to keep per factor of 10 in steps; 0 keeps none.
-    """
-
-    num_epochs: int = 100
-    batch_size: int = 128
-    learning_rate: float = 2e-3
-    final_learning_rate: float = 1e-5
-    loss: str = "huber"
-    mass_share: float = 0.0
-    validation_share: float = 0.1
-    max_strategies: int | None = None
-    left_out_states: tuple[int, ...] = ()
-    epochs_per_validation: int = 1
-    split_seed: int = 0
-    seed: int = 0
-    networks_per_decade: int = 4
-
-    def __post_init__(self) -> None:
-        if self.loss not in LOSSES:
-            raise ValueError(f"loss={self.loss!r} must be one of {LOSSES}")
-        if self.loss == "linf" and self.mass_share:
-            raise ValueError(
-                f"mass_share={self.mass_share} must be 0: loss='linf' has no positions"
-            )
-        for name in ("num_epochs", "batch_size", "max_strategies", "epochs_per_validation"):
-            number = getattr(self, name)
-            if number is not None and number < 1:
-                raise ValueError(f"{name}={number} must be positive")
-        if self.networks_per_decade < 0:
-            raise ValueError(f"networks_per_decade={self.networks_per_decade} must not be negative")
-        self.rate(1)  # raises if the learning rates are wrong
-        if not 0 <= self.mass_share <= 1:
-            raise ValueError(f"mass_share={self.mass_share} must be between 0 and 1")
-        if not 0 < self.validation_share < 1:
-            raise ValueError(f"validation_share={self.validation_share} must be between 0 and 1")
-
-    def rate(self, num_steps: int) -> LearningRate:
-        """The learning rate of a training of so many steps."""
-        return LearningRate(self.learning_rate, self.final_learning_rate, max(1, num_steps - 1))
-
-    def to_json(self) -> dict[str, Any]:
-        """The same as JSON can hold it."""
-        return {**dataclasses.asdict(self), "left_out_states": list(self.left_out_states)}
 
 
 def train(

@@ -11,7 +11,8 @@ import pytest
 import torch
 
 from spiel_dl.algorithms.exploitability import nash_conv
-from spiel_dl.algorithms.mmd import MMDConfig, MMDSolver
+from spiel_dl.algorithms.mmd import MMDSolver
+from spiel_dl.learning.config import MMDConfig
 from spiel_dl.learning.policy_gradient import PolicyLoss
 from spiel_dl.learning.sources import Trajectories
 from spiel_dl.policies.array_policy import ArrayPolicy

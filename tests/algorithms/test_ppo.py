@@ -9,7 +9,8 @@ import pytest
 import torch
 
 from spiel_dl.algorithms.exploitability import nash_conv
-from spiel_dl.algorithms.ppo import PPOConfig, PPOSolver
+from spiel_dl.algorithms.ppo import PPOSolver
+from spiel_dl.learning.config import PPOConfig
 from spiel_dl.learning.policy_gradient import PolicyLoss, move_ratio
 from spiel_dl.learning.sources import Trajectories
 from spiel_dl.policies.array_policy import ArrayPolicy

@@ -14,14 +14,15 @@ import pytest
 import torch
 from open_spiel.python.algorithms import exploitability as openspiel_exploitability
 
-from spiel_dl.algorithms import mmd, rnad
+from spiel_dl.algorithms import rnad
 from spiel_dl.algorithms.exploitability import nash_conv
+from spiel_dl.learning.config import MMDConfig, RNaDConfig
 from spiel_dl.learning.transformations import pure_transformations
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.policies.policy_network import MaskedPolicy, log_policy
 
-SMALL = rnad.RNaDConfig(batch_size=32, hidden_sizes=(32, 32), learning_rate=1e-3, seed=3)
+SMALL = RNaDConfig(batch_size=32, hidden_sizes=(32, 32), learning_rate=1e-3, seed=3)
 NO_TREE = dataclasses.replace(SMALL, max_tree_histories=10)
 FIXED_REGULARISATION = dataclasses.replace(
     SMALL,
@@ -152,7 +153,7 @@ def test_kuhn_poker_is_solved_with_the_default_parameters() -> None:
 
     It was 0.016 before these were moved to the uniform policy; uniform play has 0.917.
     """
-    solver = rnad.RNaDSolver("kuhn_poker", rnad.RNaDConfig(hidden_sizes=(64, 64)))
+    solver = rnad.RNaDSolver("kuhn_poker", RNaDConfig(hidden_sizes=(64, 64)))
     solver.run(30_000)
     found = openspiel_exploitability.nash_conv(solver.game, solver.policy())
     assert found < 0.03
@@ -253,12 +254,12 @@ def test_policies_do_not_change_with_later_steps() -> None:
 )
 def test_wrong_parameters_are_refused(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        rnad.RNaDConfig(**changes)
+        RNaDConfig(**changes)
 
 
 def test_wrong_games_and_networks_are_refused() -> None:
     with pytest.raises(ValueError, match="config is a MMDConfig; RNaDSolver takes a RNaDConfig"):
-        rnad.RNaDSolver("kuhn_poker", mmd.MMDConfig())
+        rnad.RNaDSolver("kuhn_poker", MMDConfig())
     with pytest.raises(ValueError, match="are of 5 actions, and the game has 2"):
         rnad.RNaDSolver("kuhn_poker", SMALL, transformations=pure_transformations(5))
     with pytest.raises(ValueError, match="player"):

@@ -16,7 +16,7 @@ from spiel_dl.algorithms import mmd, ppo, rnad, sepot
 from spiel_dl.algorithms.exploitability import nash_conv
 from spiel_dl.algorithms.sepot import SePoTPlayPolicy
 from spiel_dl.learning import checkpoints
-from spiel_dl.learning.critic_training import CriticConfig
+from spiel_dl.learning.config import CriticConfig, MMDConfig, PPOConfig, RNaDConfig
 from spiel_dl.learning.critics import ExactCritic, mean_absolute_error
 from spiel_dl.learning.transformations import (
     action_values,
@@ -29,17 +29,17 @@ from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.tree.from_openspiel import load_turn_based
 
-SMALL = rnad.RNaDConfig(batch_size=64, hidden_sizes=(32, 32), target_averaging=0.01, seed=3)
+SMALL = RNaDConfig(batch_size=64, hidden_sizes=(32, 32), target_averaging=0.01, seed=3)
 CRITIC = CriticConfig(hidden_sizes=(64, 64), learning_rate=2e-3, target_averaging=0.01)
 LEARNERS: dict[str, Any] = {
     "rnad": (rnad.RNaDSolver, dataclasses.replace(SMALL, first_period=8)),
-    "mmd": (mmd.MMDSolver, mmd.MMDConfig(hidden_sizes=(16, 16), magnet_period=3)),
-    "ppo": (ppo.PPOSolver, ppo.PPOConfig(hidden_sizes=(16, 16))),
+    "mmd": (mmd.MMDSolver, MMDConfig(hidden_sizes=(16, 16), magnet_period=3)),
+    "ppo": (ppo.PPOSolver, PPOConfig(hidden_sizes=(16, 16))),
 }
 PURE = pure_transformations(2)
 
 
-def with_critic(game: Any = "kuhn_poker", config: rnad.RNaDConfig = SMALL) -> rnad.RNaDSolver:
+def with_critic(game: Any = "kuhn_poker", config: RNaDConfig = SMALL) -> rnad.RNaDSolver:
     return rnad.RNaDSolver(game, config, transformations=PURE, critic=CRITIC)
 
 

@@ -24,13 +24,12 @@ from spiel_dl.algorithms.dl_cfr import DLCFRSolver
 from spiel_dl.algorithms.trunk_exploitability import trunk_losses
 from spiel_dl.runs import reports
 from spiel_dl.runs.dl_cfr_run import METRIC
-from spiel_dl.runs.on_policy import OnPolicyConfig
 from spiel_dl.runs.workspace import Workspace
 from spiel_dl.tree import DepthLimit, GameTree, cut
 from spiel_dl.value_functions import ExactValue
+from spiel_dl.value_functions.config import OnPolicyConfig, TrainingConfig
 from spiel_dl.value_functions.dataset import DatasetConfig
 from spiel_dl.value_functions.positional import PositionalNetwork
-from spiel_dl.value_functions.training import TrainingConfig
 from spiel_dl.value_functions.validation import UNNORMALISED
 
 LIMIT = DepthLimit(rounds=1)

@@ -18,9 +18,10 @@ from spiel_dl.algorithms.dl_cfr import DLCFRSolver
 from spiel_dl.algorithms.trunk_exploitability import trunk_losses
 from spiel_dl.runs.workspace import Workspace
 from spiel_dl.tree import DepthLimit, GameTree
+from spiel_dl.value_functions.config import TrainingConfig
 from spiel_dl.value_functions.network_files import load_network
 from spiel_dl.value_functions.particle_module import ParticleSizes
-from spiel_dl.value_functions.training import TrainingConfig, split_strategies
+from spiel_dl.value_functions.training import split_strategies
 
 GOOFSPIEL_4 = "python_goofspiel_ii(num_cards=4,points_order=descending)"
 NETWORKS = (

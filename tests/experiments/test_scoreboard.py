@@ -96,7 +96,7 @@ def test_running_it_again_does_not_make_a_criterion_one_that_was_set_before(
     ledger.record(ROW, tmp_path, earlier)
     assert ("came_with" in ledger.read(tmp_path)[ROW.name]) == is_kept
     page = scoreboard.appendix(tmp_path)
-    assert ("*Set after; came with: open.*" in page) == is_kept
+    assert ("*Set after; before: open.*" in page) == is_kept
     # It stays so when the row is run once more.
     ledger.record(ROW, tmp_path, json.loads(ROW.report(tmp_path).read_text()))
     assert ("came_with" in ledger.read(tmp_path)[ROW.name]) == is_kept

@@ -11,7 +11,8 @@ from experiments.particle_search import first_moves, matches
 from experiments.particle_search.matches import Search
 from experiments.particle_search.study import compiled
 from spiel_dl.algorithms.exploitability import exploitability
-from spiel_dl.algorithms.mmd import MMDConfig, MMDSolver
+from spiel_dl.algorithms.mmd import MMDSolver
+from spiel_dl.learning.config import MMDConfig
 from spiel_dl.play.registry import load_array_policy
 from spiel_dl.runs.workspace import Workspace
 

@@ -22,8 +22,8 @@ from experiments.sepot.evaluation import CRITIC, SEARCHES, TRANSFORMATIONS, Sear
 from experiments.sepot.safety import SAFETY
 from experiments.sepot.study import default_limits
 from experiments.sepot.table_1 import TABLE_1 as TABLE_1_PLAYED
-from spiel_dl.algorithms.rnad import RNaDConfig
 from spiel_dl.learning import checkpoints
+from spiel_dl.learning.config import RNaDConfig
 from spiel_dl.learning.critics import ExactCritic
 from spiel_dl.learning.transformations import pure_transformations
 from spiel_dl.play.presets import game_string

@@ -8,11 +8,11 @@ import pytest
 from experiments.sepot import battleships
 from experiments.sepot.battleships import RATIONAL_TILES, position, tile
 from experiments.sepot.position import POSITION
-from spiel_dl.algorithms.rnad import RNaDConfig, RNaDSolver
+from spiel_dl.algorithms.rnad import RNaDSolver
 from spiel_dl.games.features import num_features
 from spiel_dl.learning import checkpoints, history_features
+from spiel_dl.learning.config import CriticConfig, RNaDConfig
 from spiel_dl.learning.critic_network import CriticNetwork, NetworkCritic
-from spiel_dl.learning.critic_training import CriticConfig
 from spiel_dl.learning.transformations import transformations_by_name
 from spiel_dl.play.presets import game_string
 from spiel_dl.policies.network_policy import NetworkPolicy

@@ -8,7 +8,7 @@ import pytest
 
 from experiments.settings import as_json, changed
 from spiel_dl.tree import DepthLimit
-from spiel_dl.value_functions.training import TrainingConfig
+from spiel_dl.value_functions.config import TrainingConfig
 
 
 @dataclasses.dataclass(frozen=True)

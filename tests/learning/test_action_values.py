@@ -9,6 +9,7 @@ import torch
 
 from spiel_dl.algorithms import mmd
 from spiel_dl.learning.action_values import HistoryTargets, history_targets
+from spiel_dl.learning.config import MMDConfig
 from spiel_dl.learning.vtrace import Targets
 from tests.learning.learner_checks import games_of
 from tests.learning.test_vtrace import ETA, Kuhn, Policy, games_and_rest
@@ -95,7 +96,7 @@ def test_off_policy_targets_are_exact_in_expectation_where_nothing_is_bounded() 
 def test_values_of_histories_are_learned() -> None:
     """Measured: none of the returns' variance is explained at first, 42% in the end."""
     # What is learned are the returns.
-    config = mmd.MMDConfig(**SMALL, learning_rate=3e-3, history_trace_decay=1.0)
+    config = MMDConfig(**SMALL, learning_rate=3e-3, history_trace_decay=1.0)
     solver = mmd.MMDSolver("leduc_poker", config)
     assert unexplained(solver) > 0.9
     solver.run(600)
@@ -124,5 +125,5 @@ def test_they_are_there_unless_something_else_is_said() -> None:
         ({"history_values": False}, False),
         ({"max_tree_histories": 0}, True),
     ):
-        solver = mmd.MMDSolver("python_leduc", mmd.MMDConfig(**sizes, **settings))
+        solver = mmd.MMDSolver("python_leduc", MMDConfig(**sizes, **settings))
         assert (solver._histories is not None) == expected

@@ -10,12 +10,12 @@ import pyspiel
 import pytest
 import torch
 
-from spiel_dl.algorithms.mmd import MMDConfig, MMDSolver
-from spiel_dl.algorithms.ppo import PPOConfig, PPOSolver
-from spiel_dl.algorithms.rnad import RNaDConfig, RNaDSolver
+from spiel_dl.algorithms.mmd import MMDSolver
+from spiel_dl.algorithms.ppo import PPOSolver
+from spiel_dl.algorithms.rnad import RNaDSolver
 from spiel_dl.learning import checkpoints
+from spiel_dl.learning.config import CriticConfig, MMDConfig, PPOConfig, RNaDConfig
 from spiel_dl.learning.critic_learner import CriticLearner
-from spiel_dl.learning.critic_training import CriticConfig
 from spiel_dl.learning.learner import Learner
 from spiel_dl.learning.transformations import pure_transformations
 from spiel_dl.policies.array_policy import ArrayPolicy

@@ -14,8 +14,9 @@ from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.games.features import features, num_features
 from spiel_dl.learning import checkpoints, history_features
+from spiel_dl.learning.config import CriticConfig
 from spiel_dl.learning.critic_learner import CriticLearner
-from spiel_dl.learning.critic_training import CriticConfig, CriticTrainer
+from spiel_dl.learning.critic_training import CriticTrainer
 from spiel_dl.learning.critics import ExactCritic, mean_absolute_error
 from spiel_dl.learning.transformations import (
     IDENTITY,

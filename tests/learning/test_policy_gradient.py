@@ -9,13 +9,10 @@ import numpy as np
 import pytest
 import torch
 
-from spiel_dl.algorithms.mmd import MMDConfig, MMDSolver
-from spiel_dl.algorithms.ppo import PPOConfig, PPOSolver
-from spiel_dl.learning.policy_gradient import (
-    PolicyGradientConfig,
-    PolicyGradientLearner,
-    PolicyLoss,
-)
+from spiel_dl.algorithms.mmd import MMDSolver
+from spiel_dl.algorithms.ppo import PPOSolver
+from spiel_dl.learning.config import MMDConfig, PolicyGradientConfig, PPOConfig
+from spiel_dl.learning.policy_gradient import PolicyGradientLearner, PolicyLoss
 from spiel_dl.policies.policy_network import MaskedPolicy
 
 SMALL = MMDConfig(batch_size=64, hidden_sizes=(32, 32), seed=1, magnet_period=3)

@@ -22,6 +22,7 @@ from spiel_dl.games.goofspiel_ii import GoofspielIIRules
 from spiel_dl.games.rules import Rules
 from spiel_dl.learning import environments, play_kernels
 from spiel_dl.learning.compiled_sources import CompiledSource, TreeSource
+from spiel_dl.learning.config import RNaDConfig
 from spiel_dl.learning.environments import self_play_of
 from spiel_dl.learning.self_play import ActingNetwork, SelfPlay
 from spiel_dl.learning.sources import Moves, Source, TensorSource, Trajectories, sampled
@@ -336,7 +337,7 @@ def test_learning_is_that_by_tensors(kind: Any, monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.parametrize("game", [DICE, "python_phantom_ttt"])
 def test_a_network_of_nans_makes_legal_moves_and_its_losses_tell(game: str) -> None:
-    learner = rnad.RNaDSolver(game, rnad.RNaDConfig(**SETTINGS))
+    learner = rnad.RNaDSolver(game, RNaDConfig(**SETTINGS))
     with torch.no_grad():
         learner.parameters.fill_(torch.nan)
     played = learner.play()

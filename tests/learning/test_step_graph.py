@@ -9,12 +9,12 @@ import pytest
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from spiel_dl.algorithms.mmd import MMDConfig, MMDSolver
-from spiel_dl.algorithms.ppo import PPOConfig, PPOSolver
-from spiel_dl.algorithms.rnad import RNaDConfig, RNaDSolver
+from spiel_dl.algorithms.mmd import MMDSolver
+from spiel_dl.algorithms.ppo import PPOSolver
+from spiel_dl.algorithms.rnad import RNaDSolver
 from spiel_dl.learning.batch_learner import BatchLearner
+from spiel_dl.learning.config import CriticConfig, MMDConfig, PPOConfig, RNaDConfig
 from spiel_dl.learning.critic_learner import CriticLearner
-from spiel_dl.learning.critic_training import CriticConfig
 from spiel_dl.learning.self_play import SelfPlay
 from spiel_dl.learning.sources import TensorSource
 from spiel_dl.learning.transformations import transformations_by_name

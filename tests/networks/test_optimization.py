@@ -8,7 +8,8 @@ import pytest
 import torch
 
 from spiel_dl.learning.config import NetworkConfig
-from spiel_dl.networks.optimization import Descent, LearningRate
+from spiel_dl.networks.learning_rate import LearningRate
+from spiel_dl.networks.optimization import Descent
 
 
 def moves(config: NetworkConfig, num_steps: int) -> list[float]:

@@ -7,7 +7,7 @@ import torch
 
 import spiel_dl.games  # noqa: F401  (registers the games)
 from spiel_dl.algorithms import rnad
-from spiel_dl.learning.critic_training import CriticConfig
+from spiel_dl.learning.config import CriticConfig, RNaDConfig
 from spiel_dl.learning.transformations import transformations_by_name
 from spiel_dl.play.control_variates import HistoryValues, luck, without_luck
 from spiel_dl.play.history_networks import CriticValues, NetworkValues, load_values
@@ -110,7 +110,7 @@ def runs(tmp_path_factory):
         "transformations": transformations_by_name("pure", pyspiel.load_game(KUHN)),
         "critic": CriticConfig(hidden_sizes=(8, 8)),
     }
-    config, found = rnad.RNaDConfig(batch_size=8, hidden_sizes=(8, 8)), {}
+    config, found = RNaDConfig(batch_size=8, hidden_sizes=(8, 8)), {}
     for name, also in (("critic", critic), ("network", {})):
         learner = rnad.RNaDSolver(KUHN, config, **also)
         learner.step()

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 import torch
 
-from spiel_dl.algorithms.rnad import RNaDConfig, RNaDSolver
-from spiel_dl.learning.critic_training import CriticConfig
+from spiel_dl.algorithms.rnad import RNaDSolver
+from spiel_dl.learning.config import CriticConfig, RNaDConfig
 from spiel_dl.learning.transformations import transformations_by_name
 from spiel_dl.play import registry, zoo
 from spiel_dl.play.kinds import KINDS, Kind, policy_names, register_kind

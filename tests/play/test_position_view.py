@@ -8,8 +8,8 @@ import numpy as np
 import pyspiel
 import pytest
 
-from spiel_dl.algorithms.rnad import RNaDConfig, RNaDSolver
-from spiel_dl.learning.critic_training import CriticConfig
+from spiel_dl.algorithms.rnad import RNaDSolver
+from spiel_dl.learning.config import CriticConfig, RNaDConfig
 from spiel_dl.learning.transformations import transformations_by_name
 from spiel_dl.play import position_view
 from spiel_dl.play.position_view import Insight, Watched, look

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from spiel_dl.algorithms import cfr, sepot
-from spiel_dl.algorithms.rnad import RNaDConfig, RNaDSolver
-from spiel_dl.learning.critic_training import CriticConfig
+from spiel_dl.algorithms.rnad import RNaDSolver
+from spiel_dl.learning.config import CriticConfig, RNaDConfig
 from spiel_dl.learning.transformations import transformations_by_name
 from spiel_dl.play.registry import load_array_policy, load_policy
 from spiel_dl.policies import opponent_models

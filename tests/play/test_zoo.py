@@ -10,7 +10,8 @@ import pytest
 from spiel_dl.algorithms.exploitability import nash_conv
 from spiel_dl.algorithms.mmd import MMDSolver
 from spiel_dl.algorithms.particle_self_play import ParticleSelfPlayConfig
-from spiel_dl.algorithms.rnad import PAPER, RNaDConfig, RNaDSolver
+from spiel_dl.algorithms.rnad import PAPER, RNaDSolver
+from spiel_dl.learning.config import RNaDConfig
 from spiel_dl.play import registry, zoo
 from spiel_dl.play.presets import PRESETS
 from spiel_dl.system import tensor_files

@@ -9,7 +9,7 @@ import pytest
 
 from spiel_dl.algorithms import cfr, rnad
 from spiel_dl.algorithms.particle_search import ParticlePolicy
-from spiel_dl.learning.critic_training import CriticConfig
+from spiel_dl.learning.config import CriticConfig, RNaDConfig
 from spiel_dl.learning.transformations import transformations_by_name
 from spiel_dl.play import matches, registry
 from spiel_dl.runs import head_to_head
@@ -36,7 +36,7 @@ def checkpoints(tmp_path_factory):
         game = load_turn_based(name)
         learner = rnad.RNaDSolver(
             game,
-            rnad.RNaDConfig(batch_size=8, hidden_sizes=(8, 8)),
+            RNaDConfig(batch_size=8, hidden_sizes=(8, 8)),
             transformations=transformations_by_name("pure", game),
             critic=CriticConfig(hidden_sizes=(8, 8)),
         )

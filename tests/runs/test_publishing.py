@@ -16,8 +16,8 @@ from spiel_dl.algorithms.particle_self_play import ParticleSelfPlay, ParticleSel
 from spiel_dl.algorithms.ppo import PPOSolver
 from spiel_dl.algorithms.rnad import RNaDSolver
 from spiel_dl.learning import checkpoints
+from spiel_dl.learning.config import CriticConfig
 from spiel_dl.learning.critic_learner import CriticLearner
-from spiel_dl.learning.critic_training import CriticConfig
 from spiel_dl.learning.transformations import pure_transformations
 from spiel_dl.play import registry, zoo
 from spiel_dl.policies.network_policy import NetworkPolicy

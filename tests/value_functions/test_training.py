@@ -10,10 +10,12 @@ import torch
 
 from spiel_dl.algorithms.dl_cfr import DLCFRSolver
 from spiel_dl.algorithms.trunk_exploitability import trunk_losses
-from spiel_dl.networks.optimization import Descent, LearningRate
+from spiel_dl.networks.learning_rate import LearningRate
+from spiel_dl.networks.optimization import Descent
 from spiel_dl.system.run_directory import RunDirectory
 from spiel_dl.tree import DepthLimit
 from spiel_dl.value_functions import training
+from spiel_dl.value_functions.config import TrainingConfig
 from spiel_dl.value_functions.dataset import Dataset, DatasetConfig
 from spiel_dl.value_functions.generation import generate
 from spiel_dl.value_functions.particle import ParticleNetwork
@@ -23,7 +25,7 @@ from spiel_dl.value_functions.positional import PositionalNetwork, PositionalSam
 GOOFSPIEL_4 = "python_goofspiel_ii(num_cards=4,points_order=descending)"
 KUHN = DatasetConfig("kuhn_poker", DepthLimit(moves=1), shard_size=300)
 GOOFSPIEL = DatasetConfig(GOOFSPIEL_4, DepthLimit(rounds=2), shard_size=400, tolerance=1e-3)
-SHORT = training.TrainingConfig(num_epochs=3, batch_size=64)
+SHORT = TrainingConfig(num_epochs=3, batch_size=64)
 
 
 def make(tmp_path_factory, config):
@@ -77,7 +79,7 @@ def test_a_trained_network_makes_good_trunks(name, l1, untrained, trained, reque
     dataset = request.getfixturevalue(name)
     network = new_network(dataset, num_layers=3, num_units=128)
     assert trunk_nash_conv(dataset, network) > untrained
-    config = training.TrainingConfig(num_epochs=40, batch_size=128)
+    config = TrainingConfig(num_epochs=40, batch_size=128)
     last = train(network, dataset, tmp_path, config)
     assert last["l1"] < l1
     assert trunk_nash_conv(dataset, network) < trained
@@ -267,7 +269,7 @@ def test_an_infinite_loss_is_told(kuhn, tmp_path, monkeypatch):
 )
 def test_wrong_configs(change, message):
     with pytest.raises(ValueError, match=message):
-        training.TrainingConfig(**change)
+        TrainingConfig(**change)
 
 
 def test_wrong_left_out_states(goofspiel, tmp_path):
@@ -288,7 +290,7 @@ def new_particle_network(dataset, seed=0):
 def test_a_trained_particle_network_makes_good_trunks(goofspiel, tmp_path):
     network = new_particle_network(goofspiel)
     assert trunk_nash_conv(goofspiel, network) > 1.0
-    config = training.TrainingConfig(num_epochs=40, batch_size=128, networks_per_decade=0)
+    config = TrainingConfig(num_epochs=40, batch_size=128, networks_per_decade=0)
     last = train(network, goofspiel, tmp_path / "run", config)
     assert last["l1"] < 0.15
     assert trunk_nash_conv(goofspiel, network) < 0.8

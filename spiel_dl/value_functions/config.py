@@ -1,0 +1,179 @@
+"""How value networks are trained, on random data and on policy; without a module of torch."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from spiel_dl.networks.learning_rate import LearningRate
+
+LOSSES = ("huber", "l1", "l2", "linf")
+# Most leaf public states that DL-CFR asks about are hardly reached; errors there do no harm.
+_MASS_SHARE = 0.9
+TRAININGS = ("first", "between", "last")
+"""The fields of `OnPolicyConfig` that say how to train."""
+
+
+@dataclasses.dataclass(frozen=True)
+class TrainingConfig:
+    """How to train.
+
+    Attributes:
+      num_epochs: how many times to go through the training samples.
+      batch_size: samples per step of Adam.
+      learning_rate: Adam's learning rate in its first step.
+      final_learning_rate: Adam's learning rate in its last step; it falls exponentially in between.
+      loss: "huber" (quadratic up to an error of 1 utility unit, linear beyond), "l1" or "l2", the
+        mean over all possible positions of a batch; or "linf", the mean over its samples of the
+        largest absolute error at a possible position.
+      mass_share: share of the loss in which an error counts by the opponent's mass, as it does in
+        unnormalised values and so in DL-CFR; in the rest, all errors count alike.
+      validation_share: share of the trunk strategies that is set apart.
+      max_strategies: train only on the first so many of the strategies that are not set apart;
+        None: on all of them. What is set apart stays the same.
+      left_out_states: leaf public states, as positions in the trunk's `leaves`, to leave out of
+        training and of the validation errors; they get validation errors of their own.
+      epochs_per_validation: epochs between two lines of metrics and their checkpoints.
+      split_seed: seed of the choice of strategies that are set apart.
+      seed: seed of the batches.
+      networks_per_decade: networks to keep per factor of 10 in steps; 0 keeps none.
+    """
+
+    num_epochs: int = 100
+    batch_size: int = 128
+    learning_rate: float = 2e-3
+    final_learning_rate: float = 1e-5
+    loss: str = "huber"
+    mass_share: float = 0.0
+    validation_share: float = 0.1
+    max_strategies: int | None = None
+    left_out_states: tuple[int, ...] = ()
+    epochs_per_validation: int = 1
+    split_seed: int = 0
+    seed: int = 0
+    networks_per_decade: int = 4
+
+    def __post_init__(self) -> None:
+        if self.loss not in LOSSES:
+            raise ValueError(f"loss={self.loss!r} must be one of {LOSSES}")
+        if self.loss == "linf" and self.mass_share:
+            raise ValueError(
+                f"mass_share={self.mass_share} must be 0: loss='linf' has no positions"
+            )
+        for name in ("num_epochs", "batch_size", "max_strategies", "epochs_per_validation"):
+            number = getattr(self, name)
+            if number is not None and number < 1:
+                raise ValueError(f"{name}={number} must be positive")
+        if self.networks_per_decade < 0:
+            raise ValueError(f"networks_per_decade={self.networks_per_decade} must not be negative")
+        self.rate(1)  # raises if the learning rates are wrong
+        if not 0 <= self.mass_share <= 1:
+            raise ValueError(f"mass_share={self.mass_share} must be between 0 and 1")
+        if not 0 < self.validation_share < 1:
+            raise ValueError(f"validation_share={self.validation_share} must be between 0 and 1")
+
+    def rate(self, num_steps: int) -> LearningRate:
+        """The learning rate of a training of so many steps."""
+        return LearningRate(self.learning_rate, self.final_learning_rate, max(1, num_steps - 1))
+
+    def to_json(self) -> dict[str, Any]:
+        """The same as JSON can hold it."""
+        return {**dataclasses.asdict(self), "left_out_states": list(self.left_out_states)}
+
+
+@dataclasses.dataclass(frozen=True)
+class OnPolicyConfig:
+    """How to train on policy.
+
+    Attributes:
+      num_rounds: rounds after round 0.
+      num_iterations: iterations of DL-CFR+ per round.
+      max_ranges: pairs of ranges to keep per round: all that evenly spaced iterations ask for, two
+        pairs each, as updates alternate.
+      averaged_share: the part of the rounds, the last ones, over whose networks the last round
+        averages; rounded up, and 0 stands for the last round alone.
+      first: how to train in round 0.
+      between: how to train in the other rounds, but for the last; its learning rates are those of
+        round 1, and fall geometrically to those of the last round.
+      last: how to train in the last round.
+    """
+
+    num_rounds: int = 20
+    num_iterations: int = 1000
+    max_ranges: int = 500
+    averaged_share: float = 0.25
+    first: TrainingConfig = dataclasses.field(
+        default_factory=lambda: TrainingConfig(num_epochs=10, final_learning_rate=5e-4)
+    )
+    between: TrainingConfig = dataclasses.field(
+        default_factory=lambda: TrainingConfig(
+            num_epochs=2, learning_rate=1e-3, final_learning_rate=3e-4, mass_share=_MASS_SHARE
+        )
+    )
+    last: TrainingConfig = dataclasses.field(
+        default_factory=lambda: TrainingConfig(
+            num_epochs=4, learning_rate=1e-4, mass_share=_MASS_SHARE
+        )
+    )
+
+    def __post_init__(self) -> None:
+        for name in ("num_rounds", "num_iterations", "max_ranges"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name}={getattr(self, name)} must be positive")
+        if not 0 <= self.averaged_share <= 1:
+            raise ValueError(f"averaged_share={self.averaged_share} must be from 0 to 1")
+
+    @property
+    def averaged_rounds(self) -> range:
+        """The rounds whose networks the last round averages, itself among them."""
+        number = max(1, math.ceil(self.averaged_share * self.num_rounds))
+        return range(self.num_rounds + 1 - number, self.num_rounds + 1)
+
+    def with_epochs(self, num_epochs: Sequence[int]) -> OnPolicyConfig:
+        """The same with other numbers of epochs.
+
+        Args:
+          num_epochs: epochs on the random data, per round, and in the last round.
+
+        Raises:
+          ValueError: if there are not three, or one is not positive.
+        """
+        if len(num_epochs) != len(TRAININGS):
+            raise ValueError(f"num_epochs={num_epochs} must be three numbers, of {TRAININGS}")
+        return self._replace_each([{"num_epochs": number} for number in num_epochs])
+
+    @property
+    def num_epochs(self) -> tuple[int, ...]:
+        """Epochs of `first`, `between` and `last`."""
+        return tuple(getattr(self, name).num_epochs for name in TRAININGS)
+
+    def with_trainings(self, **changes: Any) -> OnPolicyConfig:
+        """The same with these entries of all trainings, such as the batches' seed, changed."""
+        return self._replace_each([changes] * len(TRAININGS))
+
+    def _replace_each(self, changes: Sequence[Mapping[str, Any]]) -> OnPolicyConfig:
+        trainings = {
+            name: dataclasses.replace(getattr(self, name), **change)
+            for name, change in zip(TRAININGS, changes, strict=True)
+        }
+        return dataclasses.replace(self, **trainings)
+
+    def training_of(self, number: int) -> TrainingConfig:
+        """How to train in a round."""
+        if number == self.num_rounds:
+            return self.last
+        if not number:
+            return self.first
+        share = (number - 1) / (self.num_rounds - 1)
+        rates = {
+            name: getattr(self.between, name) ** (1 - share) * getattr(self.last, name) ** share
+            for name in ("learning_rate", "final_learning_rate")
+        }
+        return dataclasses.replace(self.between, **rates)
+
+    def identity(self) -> dict[str, Any]:
+        """What a run directory remembers, as JSON can hold it."""
+        nested = {name: getattr(self, name).to_json() for name in TRAININGS}
+        return {**dataclasses.asdict(self), **nested}
