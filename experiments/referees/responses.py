@@ -2,10 +2,11 @@
 
   python experiments/referees/responses.py --program=../responses
 
-Theirs is C++, of `github.com/milecdav/open_spiel_w_papers`, as of April 2026: `RNRSolver` in
-`algorithms`, and `ContinualResolve`, `FullGadgetGame` and what these need in `game_transforms`.
-The program is `responses.cc` beside this file, linked to them; it reads the opponent's model, and
-prints strategies.
+Theirs is C++, of `github.com/milecdav/open_spiel_w_papers`, as of April 2026 (87f5a85; `rnr` of
+d12636e, `full_gadget` of 02b04c3), without its linear programs: `RNRSolver`, `ContinualResolve`,
+`FullGadgetGame`, and what these need. Two things were added to it: portfolios are remembered, and
+histories of converted games are grouped by what the simultaneous game shows to all. The program is
+`responses.cc` beside this file, linked to them; it reads the model, and prints strategies.
 
 Their depth limit counts moves, and behind it both players pick one of all pure strategies of what
 is left. In the games here each has one decision left there, so that this is the game itself, and
@@ -196,8 +197,7 @@ def _rnr(setting: Setting) -> Iterator[dict[str, Any]]:
             effort = Effort(setting.iterations)
             policy = RNRPolicy(setting.tree, player, setting.model, p=p, effort=effort)
             found = setting.theirs("rnr", player, p)
-            compared = _compared(policy.to_array_policy(), found, player)
-            yield {"player": player, "p": p, **compared}
+            yield {"player": player, "p": p, **_compared(policy.to_array_policy(), found, player)}
 
 
 def _cdbr(setting: Setting) -> Iterator[dict[str, Any]]:
@@ -250,8 +250,8 @@ def _cdrnr(setting: Setting) -> Iterator[dict[str, Any]]:
             for gadget in ("joint", "full"):
                 policy = setting.ours(CDRNRPolicy, player, p=p, gadget=gadget)
                 found = setting.theirs(gadget, player, p, policy)
-                compared = _compared(policy, found, player)
-                yield {"player": player, "p": p, "gadget": gadget, **compared}
+                row = {"player": player, "p": p, "gadget": gadget}
+                yield {**row, **_compared(policy, found, player)}
 
 
 def _mixtures(setting: Setting) -> Iterator[dict[str, Any]]:
