@@ -184,8 +184,8 @@ _ONE = "one network of three, of 20,000 steps, against itself; one bound of two"
 # More games were declared after the result of fewer had been seen; the first ones are the same.
 _SEEN = "{}; {} of the games had been seen when as many were declared"
 _CAUSES = {
-    "battleships_5x5": "ours: the network had hardly learned to win from uniform play, so that "
-    "what search wins from it says little; "
+    "battleships_5x5": "ours: the network hardly won from uniform play, so a win against it "
+    "says little; "
 }
 # Networks of the zoo, of 100,000 steps, and their critics, of 20,000; with 13 cards and in
 # Battleships 5x5, networks have 20,000 steps. The last row's critics learned by the rates that
