@@ -32,7 +32,7 @@ from experiments.responses import (
     poker,
     table_1,
 )
-from experiments.sepot import curves, distilled, position, protocol, safety
+from experiments.sepot import curves, position, protocol, safety
 from experiments.sepot import table_1 as sepot_table_1
 
 
@@ -106,7 +106,6 @@ PAPERS: Sequence[Paper] = (
             *curves.ROWS,
             *position.ROWS,
             *safety.ROWS,
-            *distilled.ROWS,
         ),
         (
             "more stable training with search (Figure 3a): our pictures show spreads over seeds, "

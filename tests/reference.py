@@ -10,7 +10,7 @@ import collections
 import dataclasses
 import json
 import random
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -225,9 +225,15 @@ def _known(
     return (state.information_state_string(observer), committed)
 
 
-def state_after(game: str, actions: Sequence[int]) -> pyspiel.State:
+def assert_same_policy(found: Any, expected: Any, atol: float = 0.0) -> None:
+    """Two policies of a compiled game are equal; without `atol`, to the last bit."""
+    for mine, other in zip(found.strategies, expected.strategies, strict=True):
+        np.testing.assert_allclose(mine, other, rtol=0.0, atol=atol)
+
+
+def state_after(game: pyspiel.Game | str, actions: Iterable[int]) -> pyspiel.State:
     """The state of a game after some actions, chance's included."""
-    state = pyspiel.load_game(game).new_initial_state()
+    state = (pyspiel.load_game(game) if isinstance(game, str) else game).new_initial_state()
     for action in actions:
         state.apply_action(action)
     return state

@@ -23,10 +23,12 @@ _WHO = {"games": ("kuhn",), "models": ("uniform", "random:0"), "players": (0,)}
 SETTINGS = {
     table_1.TABLE_1: table_1.Settings(**_WHO),
     frontier.FRONTIER: frontier.Settings(**_WHO, sweep=SWEEP),
-    biased_rps.BIASED_RPS: biased_rps.Settings(
-        models=_WHO["models"], sweep=dataclasses.replace(SWEEP, depth_limit=biased_rps.LIMIT)
+    biased_rps.BIASED_RPS: dataclasses.replace(
+        biased_rps.SETTINGS,
+        models=_WHO["models"],
+        sweep=dataclasses.replace(SWEEP, depth_limit=biased_rps.LIMIT),
     ),
-    gadgets.GADGET_SETS: gadgets.Settings(),
+    gadgets.GADGET_SETS: gadgets.SETTINGS,
     local.LOCAL_RESPONSES: local.Settings(),
     poker.POKER: poker.Settings(),
 }

@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from experiments.experiment import Experiment
-from experiments.sepot import curves, distilled, position, safety, table_1
+from experiments.sepot import curves, position, safety, table_1
 from experiments.sepot.study import Trained, TrainedGame
 from spiel_dl.learning.config import CriticConfig, RNaDConfig
 from spiel_dl.runs.reports import Report
 from spiel_dl.runs.workspace import Workspace
-from spiel_dl.value_functions.config import TrainingConfig
 
 CRITIC = CriticConfig(hidden_sizes=(4,), learning_rate=3e-4, final_learning_rate=None)
 _KUHN = {"games": ("kuhn_poker",), "seeds": (0, 1), "iterations": 20}
@@ -23,12 +22,10 @@ _NETWORKS = {
     "critic": CRITIC,
 }
 TINY = Trained(**_KUHN, **_NETWORKS)
-VALUES = distilled.Values(30, 1, 8, TrainingConfig(num_epochs=2, networks_per_decade=0))
 SETTINGS = {
     curves.CURVES: TINY,
     curves.CFVS: TINY,
     safety.SAFETY: TINY,
-    distilled.DISTILLED_VALUES: distilled.Settings(**_KUHN, **_NETWORKS, values=VALUES),
     table_1.TABLE_1: table_1.Settings(**_KUHN, num_games=8),
     position.POSITION: position.Settings(seeds=(0,)),
 }

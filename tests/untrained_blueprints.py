@@ -1,4 +1,4 @@
-"""Blueprints that were never trained, for tests of searches."""
+"""Blueprints and learners that were never trained, for tests of searches and matches."""
 
 from __future__ import annotations
 
@@ -7,12 +7,28 @@ import pyspiel
 import torch
 
 from experiments.particle_search.recognising import RecognisingCritic
+from spiel_dl.algorithms.rnad import RNaDSolver
+from spiel_dl.learning.config import CriticConfig, RNaDConfig
 from spiel_dl.learning.critics import ExactCritic
 from spiel_dl.learning.self_play import ActingPolicy
-from spiel_dl.learning.transformations import action_values, paper_transformations
+from spiel_dl.learning.transformations import (
+    action_values,
+    paper_transformations,
+    transformations_by_name,
+)
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.policy_network import PolicyNetwork, policy_of
 from spiel_dl.tree import GameTree
+
+
+def untrained(game: pyspiel.Game, transformations: str = "pure") -> RNaDSolver:
+    """A learner with a critic, both of small networks, before its first step."""
+    return RNaDSolver(
+        game,
+        RNaDConfig(batch_size=8, hidden_sizes=(8, 8)),
+        transformations=transformations_by_name(transformations, game),
+        critic=CriticConfig(hidden_sizes=(8, 8)),
+    )
 
 
 class Blueprint:

@@ -29,6 +29,7 @@ import peer_process
 import torch
 
 from spiel_dl.factored.families import factored_game
+from spiel_dl.policies.array_policy import plans_of
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.solvers import best_response, kernels
 from spiel_dl.tree.factored_game import FactoredGame
@@ -113,10 +114,8 @@ def evaluate_all(name: str, policies: Sequence[str], threads: int) -> list[dict[
     def make() -> FactoredGame:
         game = factored_game(GAMES[name].string, num_threads=threads)
         if GAMES[name].is_quick:
-            plans = [
-                best_response.realization_plan(t, t.uniform_strategy()) for t in game.treeplexes
-            ]
-            best_response.evaluate(game.sequence_form, (plans[0], plans[1]))
+            uniform = plans_of(game, [t.uniform_strategy() for t in game.treeplexes])
+            best_response.evaluate(game.sequence_form, uniform)
         return game
 
     game, made = common.timed(make)
@@ -126,13 +125,10 @@ def evaluate_all(name: str, policies: Sequence[str], threads: int) -> list[dict[
             strategies = [treeplex.uniform_strategy() for treeplex in game.treeplexes]
         else:
             strategies = [strategy_of(game, player, policy) for player in (0, 1)]
-        plans = [
-            best_response.realization_plan(treeplex, strategy)
-            for treeplex, strategy in zip(game.treeplexes, strategies, strict=True)
-        ]
+        plans = plans_of(game, strategies)
         del strategies
         found, taken = common.timed(
-            lambda plans=plans: best_response.evaluate(game.sequence_form, (plans[0], plans[1]))
+            lambda plans=plans: best_response.evaluate(game.sequence_form, plans)
         )
         numbers = {"value": found.value, "best_0": found.best[0], "best_1": found.best[1]}
         rows.append({"policy": policy, **numbers, **taken, "tables": made["processor"]})
@@ -146,10 +142,7 @@ def evaluate_corner(policies: Sequence[str], threads: int) -> list[dict[str, Any
     rows = []
     for policy in policies:
         made = [corner_strategy(game, player, policy) for player in (0, 1)]
-        plans = [
-            best_response.realization_plan(treeplex, strategy)
-            for treeplex, (strategy, _) in zip(game.treeplexes, made, strict=True)
-        ]
+        plans = plans_of(game, [strategy for strategy, _ in made])
         row: dict[str, Any] = {"policy": policy}
         for player, treeplex in enumerate(game.treeplexes):
             cfv = game.sequence_form.values_against(player, plans[1 - player])

@@ -7,8 +7,6 @@ and with the other checkout's Python, and compares the policies' arrays.
 """
 
 import functools
-import importlib
-import inspect
 import itertools
 import subprocess
 import sys
@@ -29,12 +27,16 @@ from spiel_dl.algorithms.continual_resolving import ContinualResolvingPolicy
 from spiel_dl.algorithms.mirror_descent_search import MirrorDescentConfig, MirrorDescentPolicy
 from spiel_dl.algorithms.particle_search import ParticlePolicy
 from spiel_dl.algorithms.rnr import RNRPolicy
-from spiel_dl.algorithms.sepot import SearchConfig, SePoTPlayPolicy, SePoTPolicy
+from spiel_dl.algorithms.sepot import (
+    ParticleConfig,
+    SearchConfig,
+    SePoTPlayPolicy,
+    SePoTPolicy,
+)
 from spiel_dl.algorithms.ses import safe_exploitation_search
 from spiel_dl.learning.critics import Critic, ExactCritic
 from spiel_dl.learning.transformations import transformations_by_name
 from spiel_dl.policies.opponent_models import cfr_average, random_policy
-from spiel_dl.solvers import effort
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.value_functions import ExactValue, ValueFunction, ZeroValue
@@ -53,17 +55,9 @@ def _effort(iterations: int) -> Effort:
     return Effort(iterations, tolerance=0.0)
 
 
-def _exact(tree: GameTree) -> ExactValue:
-    """The optimal value function to a thousandth of the largest utility.
-
-    Older checkouts have tolerances in utility units.
-    """
-    is_share = hasattr(effort, "share_of_largest")
-    return ExactValue(1e-3 * (1.0 if is_share else tree.utility_range / 2))
-
-
-def _values_of(tree: GameTree, kind: type[ValueFunction] | None) -> ValueFunction | None:
-    return _exact(tree) if kind is ExactValue else kind and kind()
+def _values_of(kind: type[ValueFunction] | None) -> ValueFunction | None:
+    """A value function; the optimal one to a thousandth of the largest utility."""
+    return ExactValue(1e-3) if kind is ExactValue else kind and kind()
 
 
 def _resolving(tree: GameTree) -> Iterator[Case]:
@@ -75,7 +69,7 @@ def _resolving(tree: GameTree) -> Iterator[Case]:
         yield (
             f"resolving {gadget} {refinement} {values.__name__}",
             lambda v=values, g=gadget, r=refinement, n=iterations: ContinualResolvingPolicy(
-                tree, _values_of(tree, v), MOVES, gadget=g, refinement=r, effort=Effort(n)
+                tree, _values_of(v), MOVES, gadget=g, refinement=r, effort=Effort(n)
             ),
         )
 
@@ -113,7 +107,7 @@ def _responses(tree: GameTree) -> Iterator[Case]:
                     model,
                     PLIES if deep else MOVES,
                     scheme=scheme,
-                    value_function=_values_of(tree, values),
+                    value_function=_values_of(values),
                     effort=_effort(20 if values is ExactValue else 200),
                 ),
             )
@@ -134,7 +128,7 @@ def _responses(tree: GameTree) -> Iterator[Case]:
                         p=0.5,
                         scheme=s,
                         gadget=g,
-                        value_function=_values_of(tree, v),
+                        value_function=_values_of(v),
                         effort=_effort(n),
                     )
                 ),
@@ -226,15 +220,9 @@ def _played(game: pyspiel.Game) -> Iterator[Case]:
 def _below_particles(
     game: pyspiel.Game, critic: Critic, config: SearchConfig, order: int | None, **sample: int
 ) -> Any:
-    """Search below a sample, or by knowledge of an order, which older checkouts have as classes."""
-    module, name, order_then = "sepot", "SePoTPlayPolicy", order
-    if "particles" not in inspect.signature(SePoTPlayPolicy).parameters:
-        module, name, order_then = "particle_sepot", "ParticleSePoTPolicy", 1
-        if order is not None:
-            module, name, order_then = "knowledge_limited", "KnowledgeLimitedPolicy", order
-    found = importlib.import_module(f"spiel_dl.algorithms.{module}")
-    kind, particles = getattr(found, name), found.ParticleConfig(order=order_then, **sample)
-    return kind(game, _act, critic, ROUNDS, config=config, particles=particles)
+    """Search below a sample, or by knowledge of an order."""
+    particles = ParticleConfig(order=order, **sample)
+    return SePoTPlayPolicy(game, _act, critic, ROUNDS, config=config, particles=particles)
 
 
 def _along(policy: Any, game: pyspiel.Game) -> np.ndarray:

@@ -156,11 +156,11 @@ def _list_infosets(fleets: list[Fleet], num_tiles: int) -> Infosets:
     offsets = np.cumsum([0, *(len(consistent) for consistent, _ in found)])
     following = np.full((offsets[-1], num_tiles), _SHOT)
     for start, (consistent, _), next_ones in zip(offsets[:-1], found, after, strict=True):
-        for (tile, fleet), infoset in next_ones.items():
+        for (tile, fleet), next_one in next_ones.items():
             history = start + consistent.index(fleet)
             following[history, tile] = _SUNK
-            if infoset != _SUNK:
-                following[history, tile] = offsets[infoset] + found[infoset][0].index(fleet)
+            if next_one != _SUNK:
+                following[history, tile] = offsets[next_one] + found[next_one][0].index(fleet)
     shots_of = np.array([shots.bit_count() for _, shots in found])
     return Infosets(offsets, np.concatenate([each for each, _ in found]), following, shots_of)
 

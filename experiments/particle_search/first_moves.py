@@ -15,13 +15,13 @@ import numpy as np
 from experiments import experiment
 from experiments.experiment import Experiment, Row
 from experiments.particle_search.mirror_descent import AUTHORS
-from experiments.particle_search.steps import Pair, earned, plans_of
+from experiments.particle_search.steps import Pair, earned
 from experiments.settings import as_json, check_least
 from experiments.verdicts import Judgement, Tables, verdict
 from spiel_dl.factored.families import factored_game
 from spiel_dl.play import registry
 from spiel_dl.play.presets import PRESETS
-from spiel_dl.policies.array_policy import ArrayPolicy
+from spiel_dl.policies.array_policy import ArrayPolicy, plans_of
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.solvers.best_response import evaluate
 from spiel_dl.tree.factored_game import FactoredGame

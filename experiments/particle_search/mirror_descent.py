@@ -25,7 +25,6 @@ from experiments.experiment import Experiment, Row
 from experiments.particle_search.steps import (
     exact_values,
     gain,
-    plans_of,
     searched_values,
     stepped_everywhere,
 )
@@ -38,7 +37,7 @@ from spiel_dl.algorithms.rnad import RNaDSolver
 from spiel_dl.learning import checkpoints
 from spiel_dl.learning.self_play_learner import SelfPlayLearner
 from spiel_dl.play.presets import PRESETS
-from spiel_dl.policies.array_policy import ArrayPolicy
+from spiel_dl.policies.array_policy import ArrayPolicy, plans_of
 from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.runs.workspace import file_name

@@ -9,6 +9,7 @@ from spiel_dl.algorithms.mirror_descent_search import (
     MirrorDescentPolicy,
     stepped,
 )
+from spiel_dl.policies.array_policy import plans_of
 from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.solvers.best_response import (
     FixedStrategy,
@@ -17,7 +18,6 @@ from spiel_dl.solvers.best_response import (
     realization_plan,
 )
 from spiel_dl.tree.factored_form import FactoredForm
-from spiel_dl.tree.factored_game import FactoredGame
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.sequence_form import SequenceForm
 
@@ -68,12 +68,6 @@ def stepped_everywhere(
             after[own] = stepped(strategy[own], worth[own], stepsize, temperature)
         found.append(after)
     return found[0], found[1]
-
-
-def plans_of(tree: GameTree | FactoredGame, strategies: Pair) -> Pair:
-    """Both players' realization plans of their strategies."""
-    first, second = map(realization_plan, tree.treeplexes, strategies)
-    return first, second
 
 
 def gain(tree: GameTree, after: Pair, before: Pair) -> float:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
 from experiments.experiment import Experiment, Row
 from experiments.responses import frontier, sweeps
-from experiments.responses import study as responses_study
-from experiments.responses.frontier import METRIC, POINTS, SAME, Found
+from experiments.responses.frontier import METRIC, POINTS, SAME, Found, Study
 from experiments.responses.sweeps import Sweep
 from experiments.verdicts import Judgement, Tables, verdict
 from spiel_dl.algorithms.cdrnr import GADGETS
@@ -22,24 +20,9 @@ _NOTHING = 0.01
 
 
 LIMIT = DepthLimit(moves=2)
-_SWEEP = Sweep(LIMIT, gadgets=GADGETS)
-
-
-@dataclasses.dataclass(frozen=True)
-class Settings(responses_study.Settings):
-    """Who responds to whom, and by what.
-
-    Attributes:
-      sweep: what methods are swept over.
-    """
-
-    games: tuple[str, ...] = ("biased_rps",)
-    models: tuple[str, ...] = ("random:0", "random:1")
-    players: tuple[int, ...] = (0,)
-    sweep: Sweep = _SWEEP
-
-
-Study = responses_study.Study[Settings]
+SETTINGS = frontier.Settings(
+    ("biased_rps",), ("random:0", "random:1"), (0,), sweep=Sweep(LIMIT, gadgets=GADGETS)
+)
 
 
 def _compute(study: Study) -> Found:
@@ -100,7 +83,7 @@ ROWS = (
     Row(
         BIASED_RPS,
         "responses",
-        Settings(),
+        SETTINGS,
         "Figure 15",
         2,
         paper="SES gains nothing, the full gadget most",

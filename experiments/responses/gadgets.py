@@ -6,16 +6,14 @@ loses, and how far each is from the Pareto set.
 
 from __future__ import annotations
 
-import dataclasses
 import operator
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from experiments.experiment import Experiment, Row
 from experiments.responses import frontier, sweeps
-from experiments.responses import study as responses_study
 from experiments.responses.best_nash import safe_best_response
-from experiments.responses.frontier import SAME, Found
+from experiments.responses.frontier import SAME, Found, Study
 from experiments.responses.responders import Responder
 from experiments.responses.sweeps import Sweep
 from experiments.verdicts import verdict
@@ -42,23 +40,10 @@ _SWEEP = Sweep(
     GADGETS,
     tuple(step / _NUM_PROBABILITIES for step in range(1, _NUM_PROBABILITIES)),
 )
-
-
-@dataclasses.dataclass(frozen=True)
-class Settings(responses_study.Settings):
-    """Which gadgets.
-
-    Attributes:
-      sweep: CDRNR slides, with the same steps of p everywhere.
-    """
-
-    games: tuple[str, ...] = ("lost_by_resolving", "lost_by_max_margin")
-    models: tuple[str, ...] = ("fool",)
-    players: tuple[int, ...] = (0,)
-    sweep: Sweep = _SWEEP
-
-
-Study = responses_study.Study[Settings]
+SETTINGS = frontier.Settings(
+    ("lost_by_resolving", "lost_by_max_margin"), ("fool",), (0,), sweep=_SWEEP
+)
+"""CDRNR slides, with the same steps of p everywhere."""
 
 
 def _compute(study: Study) -> Found:
@@ -178,7 +163,7 @@ ROWS = (
     Row(
         GADGET_SETS,
         "responses",
-        Settings(),
+        SETTINGS,
         "Figures 4, 8",
         2,
         paper="full recovers all 5 responses, the others lose some",

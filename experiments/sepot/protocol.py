@@ -9,7 +9,6 @@ the difference.
 from __future__ import annotations
 
 import dataclasses
-import functools
 import math
 from typing import Any
 
@@ -17,14 +16,11 @@ from experiments.experiment import Experiment, Row
 from experiments.sepot import study as sepot_study
 from experiments.sepot.paper_results import paper_result
 from experiments.sepot.study import TrainedGame, TrainedStudy
-from experiments.sepot.table_1 import MATCHES, Rows, match_seed, pooled
+from experiments.sepot.table_1 import MATCHES, Rows, play, pooled
 from experiments.settings import check_least
 from experiments.verdicts import Judgement, Tables, verdict
 from spiel_dl.algorithms import rnad
-from spiel_dl.play import registry
-from spiel_dl.runs import head_to_head
 from spiel_dl.runs.reports import Report, Table
-from spiel_dl.runs.workspace import file_name
 
 SEARCH, CONTROL = "with search", "without"
 _SUMMARY = "Table 1"
@@ -73,37 +69,9 @@ def _compute(study: Study) -> Rows:
 
 def _match(study: Game, seed: int, other: int, most: int | None) -> dict[str, Any]:
     """A network with a critic against one of the other group; None: without search."""
-    settings = study.settings
     own, opponent = (str(study.checkpoint(each)) for each in (seed, other))
-    name = file_name("match", seed, other, most or "control", settings.num_games)
-    options = {
-        "depth_limit": study.limits[0],
-        "max_histories": most,
-        "effort": settings.iterations,
-    }
-    told = {
-        "game": study.game,
-        "depth_limit": str(study.limits[0]),
-        "iterations": settings.iterations,
-        "seed": match_seed(seed, other),
-        "files": [registry.digest(each) for each in (own, opponent)],
-    }
-    measure = functools.partial(
-        head_to_head.measure,
-        study.name,
-        own if most is None else f"sepot:{own}",
-        opponent,
-        num_games=settings.num_games,
-        seed=match_seed(seed, other),
-        options={} if most is None else options,
-        control_variates=own,
-        device=settings.device,
-        workspace=study.workspace.within(name),
-        description=name if study.workspace.show_progress else None,
-    )
-    row = study.workspace.part(name, told, measure)
-    labels = {"game": study.name, "network": f"seed {seed}", "opponent": f"seed {other}"}
-    return {**row, **labels, "max_histories": most, "kind": CONTROL if most is None else SEARCH}
+    row = play(study, (own, opponent), (seed, other), most, study.settings.num_games)
+    return {**row, "kind": CONTROL if most is None else SEARCH}
 
 
 def _report(study: Study, rows: Rows) -> Report:

@@ -103,8 +103,16 @@ def _table_1(study: Study) -> Found:
         found.names.extend(map(networks.name, networks.seeds))
         found.missing.extend(networks.missing)
         for most in study.settings.bounds if networks.seeds else ():
+            for seed in networks.seeds:
+                networks.file(seed)  # It raises where there is no critic.
             rows = [
-                _match(each, networks, seed, other, most)
+                play(
+                    each,
+                    (networks.name(seed), networks.name(other)),
+                    (seed, other),
+                    most,
+                    study.settings.num_games,
+                )
                 for seed in networks.seeds
                 for other in opponents(networks.seeds, seed)
             ]
@@ -235,40 +243,49 @@ def opponents(seeds: Sequence[int], seed: int) -> list[int]:
     return others or [seed]
 
 
-def _match(
-    study: GameStudy[Settings], networks: Networks, seed: int, other: int, most: int
+def play(
+    study: GameStudy[Any],
+    names: tuple[str, str],
+    seeds: tuple[int, int],
+    most: int | None,
+    num_games: int,
 ) -> dict[str, Any]:
-    settings = study.settings
-    networks.file(seed)  # It raises where there is no critic.
-    own, opponent = networks.name(seed), networks.name(other)
-    match = match_seed(seed, other)
-    name = file_name("match", seed, other, most, settings.num_games)
-    told = {
+    """A row: a network, with search on top of it, against another network.
+
+    Args:
+      study: of the game; searches look its first limit ahead.
+      names: what `play.registry` calls the networks; the first one has a critic.
+      seeds: of the networks.
+      most: the most unique histories of a search; None: nobody searches.
+      num_games: of the match.
+    """
+    settings, limit, (own, opponent) = study.settings, study.limits[0], names
+    match = match_seed(*seeds)
+    name = file_name("match", *seeds, most or "control", num_games)
+    inputs = {
         "game": study.game,
-        "depth_limit": str(study.limits[0]),
+        "depth_limit": str(limit),
         "iterations": settings.iterations,
         "seed": match,
-        "files": [registry.digest(each) for each in (own, opponent)],
+        "files": [registry.digest(each) for each in names],
     }
+    options = {"depth_limit": limit, "max_histories": most, "effort": settings.iterations}
     measure = functools.partial(
         head_to_head.measure,
         study.name,
-        f"sepot:{own}",
+        own if most is None else f"sepot:{own}",
         opponent,
-        num_games=settings.num_games,
+        num_games=num_games,
         seed=match,
-        options={
-            "depth_limit": study.limits[0],
-            "max_histories": most,
-            "effort": settings.iterations,
-        },
+        options={} if most is None else options,
         control_variates=own,
         device=settings.device,
         workspace=study.workspace.within(name),
         description=name if study.workspace.show_progress else None,
     )
-    row = study.workspace.part(name, told, measure)
-    labels = {"game": study.name, "network": f"seed {seed}", "opponent": f"seed {other}"}
+    row = study.workspace.part(name, inputs, measure)
+    network, other = (f"seed {seed}" for seed in seeds)
+    labels = {"game": study.name, "network": network, "opponent": other}
     return {**row, **labels, "max_histories": most}
 
 

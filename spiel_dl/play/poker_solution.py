@@ -15,8 +15,8 @@ from spiel_dl.factored.holdem import HoldemGame
 from spiel_dl.factored.holdem_kernels import LANES, Ends
 from spiel_dl.factored.holdem_places import Places
 from spiel_dl.games.holdem_betting import CHANCE, NOBODY, TERMINAL
-from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.solvers.best_response import FixedStrategy, best_response, realization_plan
+from spiel_dl.policies.array_policy import ArrayPolicy, plans_of
+from spiel_dl.solvers.best_response import FixedStrategy, best_response
 
 
 class Place(NamedTuple):
@@ -93,10 +93,7 @@ class PokerSolution:
         self.start = game.rules.betting.num_private
         form, strategies = game.sequence_form, policy.strategies
         self._strategies = strategies
-        self._plans = [
-            realization_plan(treeplex, strategy)
-            for treeplex, strategy in zip(form.treeplexes, strategies, strict=True)
-        ]
+        self._plans = plans_of(game, strategies)
         self._cfv: list[np.ndarray] = []
         self._infoset_cfv: list[np.ndarray] = []
         for player, treeplex in enumerate(form.treeplexes):

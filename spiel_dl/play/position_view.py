@@ -33,7 +33,7 @@ from spiel_dl.search.policy import SearchPolicy
 from spiel_dl.search.spec import Solution
 from spiel_dl.tree.compiled_tree import CompiledTree
 from spiel_dl.tree.game_tree import GameTree
-from spiel_dl.tree.histories import TooManyHistoriesError
+from spiel_dl.tree.load import compile_if_small
 from spiel_dl.tree.public_texts import public_text
 
 MAX_COMPILED = 200_000
@@ -373,7 +373,4 @@ def _history_in(
 @functools.lru_cache(maxsize=4)
 def compiled(game: str) -> GameTree | None:
     """The compiled game; None if it has too many histories to be looked at as a whole."""
-    try:
-        return GameTree.from_game(game, MAX_COMPILED)
-    except TooManyHistoriesError:
-        return None
+    return compile_if_small(game, MAX_COMPILED)

@@ -16,8 +16,7 @@ from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.algorithms.exploitability import nash_conv
 from spiel_dl.play.public_state_view import PublicStateNumbers, PublicStateView, ratio
-from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.solvers.best_response import realization_plan
+from spiel_dl.policies.array_policy import ArrayPolicy, plans_of
 from spiel_dl.solvers.history_values import history_values
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.game_tree import GameTree
@@ -148,7 +147,7 @@ class PolicyNumbers(PublicStateNumbers):
         self._policy = policy
         first, second = policy.strategies
         self.values = history_values(tree, 0, first, second[None])[:, 0]
-        plans = [realization_plan(tree.treeplexes[p], policy.strategies[p]) for p in (0, 1)]
+        plans = plans_of(tree, policy.strategies)
         self._reach = np.stack([plans[p][tree.sequence[p]] for p in (0, 1)])
         self._gains = np.stack([self.values, -self.values])
         self._action_cfv = []

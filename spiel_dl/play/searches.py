@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyspiel
 from open_spiel.python import policy as openspiel_policy
@@ -129,77 +129,62 @@ def cdbr(request: Request) -> openspiel_policy.Policy:
     """The continual depth-limited best response to a model."""
     from spiel_dl.algorithms.cdbr import CDBRPolicy
 
-    tree, options = request.compiled(), request.options
-    model = request.load_model(request.source, tree)
-    effort = options.effort_or(_RESPONSE_EFFORT)
-    return _respond(
-        options,
-        lambda player: CDBRPolicy(tree, player, model, request.depth_limit, effort=effort),
-    )
+    model = request.load_model(request.source, request.compiled())
+    return _respond(request, model, CDBRPolicy, depth_limit=request.depth_limit)
 
 
 def cdrnr(request: Request) -> openspiel_policy.Policy:
     """The continual depth-limited restricted Nash response to a model."""
     from spiel_dl.algorithms.cdrnr import CDRNRPolicy
 
-    tree, options = request.compiled(), request.options
-    p, model = _probability_and_model(request, tree)
-    effort = options.effort_or(_RESPONSE_EFFORT)
-    return _respond(
-        options,
-        lambda player: CDRNRPolicy(tree, player, model, request.depth_limit, p=p, effort=effort),
-    )
+    p, model = _probability_and_model(request)
+    return _respond(request, model, CDRNRPolicy, depth_limit=request.depth_limit, p=p)
 
 
 def abd(request: Request) -> openspiel_policy.Policy:
     """The response to a model that errs behind the depth limit, too."""
     from spiel_dl.algorithms.abd import ABDPolicy
 
-    tree, options = request.compiled(), request.options
-    p, known = _probability_and_model(request, tree)
-    effort = options.effort_or(_RESPONSE_EFFORT)
-    return _respond(
-        options,
-        lambda player: ABDPolicy(tree, player, known, request.depth_limit, p=p, effort=effort),
-    )
+    p, model = _probability_and_model(request)
+    return _respond(request, model, ABDPolicy, depth_limit=request.depth_limit, p=p)
 
 
 def rnr(request: Request) -> openspiel_policy.Policy:
     """The restricted Nash response to a model."""
     from spiel_dl.algorithms.rnr import RNRPolicy
 
-    tree, options = request.compiled(), request.options
-    p, model = _probability_and_model(request, tree)
-    effort = options.effort_or(_RESPONSE_EFFORT)
-    return _respond(options, lambda player: RNRPolicy(tree, player, model, p=p, effort=effort))
+    p, model = _probability_and_model(request)
+    return _respond(request, model, RNRPolicy, p=p)
 
 
-def _probability_and_model(request: Request, tree: GameTree) -> tuple[float, ArrayPolicy]:
-    """What "P:MODEL" says."""
+def _probability_and_model(request: Request) -> tuple[float, ArrayPolicy]:
+    """The two parts of "P:MODEL"."""
+    tree = request.compiled()
     number, _, model = request.source.partition(":")
-    p = _probability(request, number)
+    try:
+        p = float(number)
+    except ValueError:
+        raise ValueError(
+            f"no policy {request.name!r}: P={number!r} is not a number; as in rnr:0.5:cfr:9"
+        ) from None
     if not model:
         raise ValueError(f"no policy {request.name!r}: it names no model; as in rnr:0.5:cfr:9")
     return p, request.load_model(model, tree)
 
 
-def _probability(request: Request, number: str) -> float:
-    """What "P" says."""
-    try:
-        return float(number)
-    except ValueError:
-        raise ValueError(
-            f"no policy {request.name!r}: P={number!r} is not a number; as in rnr:0.5:cfr:9"
-        ) from None
-
-
 def _respond(
-    options: Responding, response: Callable[[int], openspiel_policy.Policy]
+    request: Request,
+    model: ArrayPolicy,
+    response: Callable[..., openspiel_policy.Policy],
+    **settings: Any,
 ) -> openspiel_policy.Policy:
     """One player's response, or both players', each in its own seat."""
+    options: Responding = request.options
+    settings["effort"] = options.effort_or(_RESPONSE_EFFORT)
     if options.player is not None:
-        return response(options.player)
-    return SeatsPolicy((response(0), response(1)))
+        return response(model.tree, options.player, model, **settings)
+    first, second = (response(model.tree, player, model, **settings) for player in (0, 1))
+    return SeatsPolicy((first, second))
 
 
 def sepot(request: Request) -> openspiel_policy.Policy:

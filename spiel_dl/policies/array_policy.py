@@ -312,6 +312,14 @@ def read_plan(
     return realization_plan(tree.treeplexes[player], read_strategy(tree, policy, player))
 
 
+def plans_of(
+    tree: GameTree | FactoredGame, strategies: Sequence[np.ndarray]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Both players' realization plans of their strategies: float64 [S_p] each."""
+    first, second = map(realization_plan, tree.treeplexes, strategies)
+    return first, second
+
+
 def mix_policies(
     game: AnyGame, policies: Sequence[openspiel_policy.Policy], weights: Sequence[float]
 ) -> ArrayPolicy:

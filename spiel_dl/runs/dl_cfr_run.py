@@ -48,11 +48,6 @@ def measure_trunk(trunk: Trunk | HoldemTrunk, policy: openspiel_policy.Policy) -
     return {"trunk_nash_conv": nash_conv, METRIC: nash_conv / 2 / largest_utility}
 
 
-def trunk_evaluation(trunk: Trunk | HoldemTrunk) -> Evaluation:
-    """Judges policies by `measure_trunk`."""
-    return Evaluation(lambda policy: measure_trunk(trunk, policy), METRIC, METRIC_TITLE)
-
-
 def run_dl_cfr(
     solver: DLCFRSolver,
     directory: RunDirectory,
@@ -83,16 +78,17 @@ def run_dl_cfr(
     Raises:
       ValueError: as `run_solver` does.
     """
-    tree, evaluation = solver.trunk.tree, trunk_evaluation(solver.trunk)
+    trunk = solver.trunk
+    evaluation = Evaluation(lambda policy: measure_trunk(trunk, policy), METRIC, METRIC_TITLE)
     curves = {}
     if with_reference:
         reference = RunDirectory(
             directory.path / _REFERENCE_DIRECTORY,
-            {"game": str(tree.game), "depth_limit": str(solver.trunk.depth_limit)},
+            {"game": str(trunk.tree.game), "depth_limit": str(trunk.depth_limit)},
             resume=True,
         )
         run_solver(
-            CFRPlusSolver(tree),
+            CFRPlusSolver(trunk.tree),
             reference,
             num_iterations,
             label=REFERENCE,

@@ -12,7 +12,7 @@ from open_spiel.python import policy as openspiel_policy
 from spiel_dl.factored.families import factored_game
 from spiel_dl.play import registry
 from spiel_dl.play.presets import game_string
-from spiel_dl.policies.array_policy import ArrayPolicy
+from spiel_dl.policies.array_policy import ArrayPolicy, plans_of
 from spiel_dl.runs.reports import Table
 from spiel_dl.runs.workspace import Workspace, file_name
 from spiel_dl.solvers import best_response
@@ -126,13 +126,9 @@ def judge(game: FactoredGame, policy: openspiel_policy.Policy) -> dict[str, floa
       ValueError: if it is no policy of this game.
     """
     start = time.perf_counter()
-    strategies = ArrayPolicy.from_policy(game, policy).strategies
-    plans = tuple(
-        best_response.realization_plan(treeplex, strategy)
-        for treeplex, strategy in zip(game.treeplexes, strategies, strict=True)
-    )
+    plans = plans_of(game, ArrayPolicy.from_policy(game, policy).strategies)
     asked = time.perf_counter()
-    found = best_response.evaluate(game.sequence_form, (plans[0], plans[1]))
+    found = best_response.evaluate(game.sequence_form, plans)
     end = time.perf_counter()
     return {
         "value": found.value,

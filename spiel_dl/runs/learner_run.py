@@ -9,8 +9,6 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-import pyspiel
-
 from spiel_dl.algorithms.dl_cfr import DLCFRSolver
 from spiel_dl.algorithms.exploitability import nash_conv
 from spiel_dl.algorithms.particle_self_play import ParticleSelfPlay
@@ -25,8 +23,7 @@ from spiel_dl.system.json_files import write_json
 from spiel_dl.system.run_directory import RunDirectory
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.game_tree import GameTree
-from spiel_dl.tree.histories import TooManyHistoriesError
-from spiel_dl.tree.load import compile_game
+from spiel_dl.tree.load import compile_game, compile_if_small
 from spiel_dl.value_functions.particle import ParticleNetwork
 from spiel_dl.value_functions.training import NETWORK_FILE
 
@@ -193,9 +190,12 @@ def _measure_of(
     learner: BatchLearner | ParticleSelfPlay, fine_tuning: FineTuning | None
 ) -> Callable[[], dict[str, Any]]:
     """What measures the learner exactly, as far as its game is compiled."""
-    if isinstance(learner, ParticleSelfPlay):
-        return _measure_of_network(learner)
-    return lambda: _measure_policy(learner, fine_tuning)
+    if not isinstance(learner, ParticleSelfPlay):
+        return lambda: _measure_policy(learner, fine_tuning)
+    tree = compile_if_small(learner.game, learner.config.max_tree_histories)
+    if tree is None:
+        return dict
+    return lambda: measure_network(tree, learner.network, learner.depth_limit)
 
 
 def _measure_policy(learner: BatchLearner, fine_tuning: FineTuning | None) -> dict[str, Any]:
@@ -209,21 +209,6 @@ def _measure_policy(learner: BatchLearner, fine_tuning: FineTuning | None) -> di
         critic = ExactCritic(compile_game(policy.tree), policy.strategies, learner.transformations)
         line["critic_error"] = mean_absolute_error(learner.critic(), critic)
     return line
-
-
-def _measure_of_network(learner: ParticleSelfPlay) -> Callable[[], dict[str, Any]]:
-    tree = compiled(learner.game, learner.config.max_tree_histories)
-    if tree is None:
-        return dict
-    return lambda: measure_network(tree, learner.network, learner.depth_limit)
-
-
-def compiled(game: pyspiel.Game, max_histories: int) -> GameTree | None:
-    """The compiled game; None if it has more histories than that."""
-    try:
-        return GameTree.from_game(game, max_histories)
-    except TooManyHistoriesError:
-        return None
 
 
 def measure_network(

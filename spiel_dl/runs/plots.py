@@ -144,29 +144,6 @@ class _Curve:
         return [_mean(runs)] if self.is_mean else runs
 
 
-def plot_convergence(
-    path: str | os.PathLike[str],
-    curves: Mapping[str, Rows],
-    title: str,
-    metric: str,
-    metric_title: str,
-) -> None:
-    """Draws a metric against iterations and against seconds, as a PNG.
-
-    Args:
-      path: where to write it.
-      curves: from label to metrics with `iteration`, `solving_seconds` and the metric.
-      title: the complete game string.
-      metric: the metric's name.
-      metric_title: what to call it.
-    """
-    panels = [
-        Panel("iteration", metric, "iterations", metric_title),
-        Panel("solving_seconds", metric, "seconds of solving, evaluation not counted", ""),
-    ]
-    plot_panels(path, panels, curves, title)
-
-
 def plot_panels(
     path: str | os.PathLike[str],
     panels: Sequence[Panel],

@@ -35,7 +35,7 @@ from spiel_dl.system import tensor_files
 from spiel_dl.system.json_files import read_json, write_json
 from spiel_dl.system.run_directory import CHECKPOINT_FILE, RunRecord, read_run, slug
 from spiel_dl.tree.depth_limit import DepthLimit
-from spiel_dl.tree.load import turn_based_game
+from spiel_dl.tree.load import compile_if_small, turn_based_game
 from spiel_dl.value_functions.particle import ParticleNetwork
 from spiel_dl.value_functions.training import NETWORK_FILE
 
@@ -224,7 +224,7 @@ class _PolicyNetworks:
             self.arrays[_CRITIC] = checkpoints.load(run).critic.parameters.numpy()
             self.header["critic"] = header["critic"]
         largest = header["config"].get("max_tree_histories", 0)
-        self._tree = learner_run.compiled(blueprint.game, largest) if largest else None
+        self._tree = compile_if_small(blueprint.game, largest) if largest else None
 
     def policy(self, arrays: Arrays) -> NetworkPolicy:
         """A policy with these parameters."""
@@ -249,7 +249,7 @@ class _ParticleNetwork:
         self._depth_limit = DepthLimit.parse(header["depth_limit"])
         self.arrays, self.header = self._network.parameter_arrays(), self._network.header()
         game = turn_based_game(self.game)
-        self._tree = learner_run.compiled(game, self._config["max_tree_histories"])
+        self._tree = compile_if_small(game, self._config["max_tree_histories"])
 
     def policy(self, arrays: Arrays) -> ParticlePolicy:
         self._network.load_parameters(arrays)

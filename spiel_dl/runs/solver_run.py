@@ -125,9 +125,13 @@ def run_solver(
     policy = solver.average_policy()
     policy.save(directory.path / AVERAGE_POLICY_FILE)
     curves = {label: directory.read_metrics(), **(other_curves or {})}
-    plots.plot_convergence(
-        directory.path / PLOT_FILE, curves, str(solver.game), evaluation.metric, evaluation.title
-    )
+    panels = [
+        plots.Panel("iteration", evaluation.metric, "iterations", evaluation.title),
+        plots.Panel(
+            "solving_seconds", evaluation.metric, "seconds of solving, evaluation not counted", ""
+        ),
+    ]
+    plots.plot_panels(directory.path / PLOT_FILE, panels, curves, str(solver.game))
     return policy
 
 

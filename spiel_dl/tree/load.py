@@ -9,6 +9,7 @@ import pyspiel
 from spiel_dl.tree.factored_game import FactoredGame
 from spiel_dl.tree.from_openspiel import is_same_game, load_turn_based
 from spiel_dl.tree.game_tree import GameTree
+from spiel_dl.tree.histories import TooManyHistoriesError
 
 AnyGame: TypeAlias = pyspiel.Game | str | GameTree | FactoredGame
 """A game, its game string, or a compiled game (then nothing is enumerated again)."""
@@ -47,3 +48,11 @@ def compile_game(game: AnyGame, *policies: object) -> GameTree:
         if isinstance(tree, GameTree) and is_same_game(tree.game, turn_based):
             return tree
     return GameTree.from_game(turn_based)
+
+
+def compile_if_small(game: pyspiel.Game | str, max_histories: int) -> GameTree | None:
+    """The compiled game; None if it has more histories than that."""
+    try:
+        return GameTree.from_game(game, max_histories)
+    except TooManyHistoriesError:
+        return None

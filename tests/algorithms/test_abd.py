@@ -20,6 +20,7 @@ from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.tree.pieces import SCHEMES
 from tests.algorithms import response_checks as checks
 from tests.algorithms.pure_portfolios import with_pure_continuations
+from tests.reference import state_after
 
 GOOFSPIEL_3 = "python_goofspiel_ii(num_cards=3,points_order=descending)"
 
@@ -89,18 +90,14 @@ def test_a_bad_portfolio_costs_what_it_must():
     response = ABDPolicy(
         tree, 0, model, DepthLimit(moves=1), p=1.0, scheme="block", portfolios=given
     )
-    state = tree.game.new_initial_state()
-    for card in (2, 0):
-        state.apply_action(card)
+    state = state_after(tree.game, (2, 0))
     found = response.action_probabilities(state)
     # By hand: with the king against this model, from each first move on uniformly.
     worth = {}
     for action in state.legal_actions():
         total = 0.0
         for other, reach in ((0, 0.5), (1, 0.5)):
-            dealt = tree.game.new_initial_state()
-            for step in (2, other, action):
-                dealt.apply_action(step)
+            dealt = state_after(tree.game, (2, other, action))
             total += reach * walk(dealt, uniform, model)
         worth[action] = total
     assert found[max(worth, key=worth.__getitem__)] == pytest.approx(1.0)

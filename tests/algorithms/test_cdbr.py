@@ -15,6 +15,7 @@ from spiel_dl.tree.pieces import SCHEMES
 from spiel_dl.value_functions import ExactValue
 from tests import reference
 from tests.algorithms import response_checks as checks
+from tests.reference import state_after
 
 GOOFSPIEL_3 = "python_goofspiel_ii(num_cards=3,points_order=descending)"
 GOOFSPIEL_4 = "python_goofspiel_ii(num_cards=4,points_order=descending)"
@@ -125,9 +126,7 @@ def test_a_response_is_a_policy_of_both_players():
     tree = GameTree.from_game("kuhn_poker")
     model = checks.random_model(tree, seed=0)
     response = CDBRPolicy(tree, 0, model, DepthLimit(moves=1))
-    state = tree.game.new_initial_state()
-    for action in (0, 1, 1):
-        state.apply_action(action)
+    state = state_after(tree.game, (0, 1, 1))
     assert response.action_probabilities(state) == model.action_probabilities(state)
     best = CDBRPolicy(tree, 0, model, DepthLimit(moves=3)).to_array_policy()
     value = exploitability.expected_value(tree, best)

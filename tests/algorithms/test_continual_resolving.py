@@ -25,6 +25,7 @@ from spiel_dl.value_functions import ExactValue, ZeroValue
 from spiel_dl.value_functions.base import ValueFunction
 from spiel_dl.value_functions.positional import PositionalNetwork
 from tests.made_up_values import NoisyValue, broken_value
+from tests.reference import assert_same_policy, state_after
 
 SAFE = ["resolving", "max_margin", "reach_max_margin"]
 GOOFSPIEL_4 = "python_goofspiel_ii(num_cards=4,points_order=descending)"
@@ -119,9 +120,7 @@ def test_hidden_parts_do_not_matter_to_refined_gadgets(refinement):
     for player, histories in ((0, [(2, 0), (2, 1)]), (1, [(1, 0, 0), (2, 0, 0)])):
         found = []
         for history in histories:
-            state = tree.game.new_initial_state()
-            for action in history:
-                state.apply_action(action)
+            state = state_after(tree.game, history)
             assert state.current_player() == player
             values = NoisyValue(ExactValue(1e-1), 0.2)
             policy = ContinualResolvingPolicy(
@@ -179,10 +178,7 @@ def test_beyond_the_game_it_is_plain_cfr_plus():
     solver.run(30)
     policy = ContinualResolvingPolicy("leduc_poker", None, DepthLimit(moves=99), effort=Effort(30))
     expected, found = solver.average_policy(), policy.to_array_policy()
-    for player in (0, 1):
-        np.testing.assert_allclose(
-            found.strategies[player], expected.strategies[player], atol=1e-12
-        )
+    assert_same_policy(found, expected, atol=1e-12)
 
 
 @pytest.mark.parametrize("gadget", GADGETS)
@@ -301,8 +297,7 @@ def test_a_mapping_of_one_value_function_is_that_value_function():
     by_limit = {DepthLimit(rounds=rounds): function for rounds in (1, 2)}
     expected = ContinualResolvingPolicy(tree, function, limit, effort=effort).to_array_policy()
     found = ContinualResolvingPolicy(tree, by_limit, limit, effort=effort).to_array_policy()
-    for player in (0, 1):
-        np.testing.assert_array_equal(found.strategies[player], expected.strategies[player])
+    assert_same_policy(found, expected)
 
 
 def test_what_is_made_for_one_depth_limit_is_asked_for_all_leaves_there():
@@ -312,8 +307,7 @@ def test_what_is_made_for_one_depth_limit_is_asked_for_all_leaves_there():
     level.one_limit = True
     expected = ContinualResolvingPolicy(tree, function, limit, effort=effort).to_array_policy()
     found = ContinualResolvingPolicy(tree, level, limit, effort=effort).to_array_policy()
-    for player in (0, 1):
-        np.testing.assert_array_equal(found.strategies[player], expected.strategies[player])
+    assert_same_policy(found, expected)
 
 
 @pytest.mark.parametrize(

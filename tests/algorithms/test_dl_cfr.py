@@ -11,6 +11,7 @@ from spiel_dl.tree import DepthLimit
 from spiel_dl.tree.depth_limit import BEYOND_THE_GAME
 from spiel_dl.value_functions import ExactValue, ValueFunction, ZeroValue
 from tests.made_up_values import MadeUpValue
+from tests.reference import assert_same_policy
 
 GOOFSPIEL_4 = "python_goofspiel_ii(num_cards=4,points_order=descending)"
 
@@ -20,10 +21,7 @@ def test_beyond_the_game_it_is_plain_cfr_plus():
     limited = DLCFRSolver("leduc_poker", ZeroValue(), DepthLimit(moves=99))
     plain.run(20)
     limited.run(20)
-    for player in (0, 1):
-        np.testing.assert_array_equal(
-            plain.average_policy().strategies[player], limited.average_policy().strategies[player]
-        )
+    assert_same_policy(limited.average_policy(), plain.average_policy())
 
 
 @pytest.mark.parametrize("alternating_updates", [True, False])

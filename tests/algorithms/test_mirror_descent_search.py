@@ -23,6 +23,7 @@ from spiel_dl.search.policy_rows import PositionValues
 from spiel_dl.solvers.best_response import realization_plan
 from spiel_dl.tree import GameTree
 from spiel_dl.tree.from_rules import InfosetKeys
+from tests.reference import state_after
 from tests.untrained_blueprints import Blueprint
 
 GAMES = {
@@ -54,9 +55,7 @@ def test_action_values_are_those_of_the_blueprint(game_string, num_rollouts):
     config = MirrorDescentConfig(stepsize=3.0, num_rollouts=num_rollouts, budget=100)
     policy = MirrorDescentPolicy(tree.game, blueprint, config)
     for actions in GAMES[game_string]:
-        state = tree.game.new_initial_state()
-        for action in actions:
-            state.apply_action(action)
+        state = state_after(tree.game, actions)
         player = state.current_player()
         history = int(tree.first_history[player][tree.find_infoset(state, player)])
         values = exact_values(tree, blueprint, history, player)
@@ -117,9 +116,7 @@ def test_games_that_stop_early_tell_the_same_by_exact_values(game_string, depth)
     values = values_of(tree, blueprint)
     policy = MirrorDescentPolicy(tree.game, blueprint, config, values=values)
     for actions in GAMES[game_string]:
-        state = tree.game.new_initial_state()
-        for action in actions:
-            state.apply_action(action)
+        state = state_after(tree.game, actions)
         player = state.current_player()
         history = int(tree.first_history[player][tree.find_infoset(state, player)])
         expected = exact_values(tree, blueprint, history, player)
@@ -130,9 +127,7 @@ def test_games_that_stop_early_tell_the_same_by_exact_values(game_string, depth)
 def test_games_stop_at_the_next_decision_of_who_searches(actions, player):
     """In Goofspiel both bid in turn; after two moves, or one, the player bids again."""
     game = GameTree.from_game(next(iter(GAMES))).game
-    state = game.new_initial_state()
-    for action in actions:
-        state.apply_action(action)
+    state = state_after(game, actions)
     for depth, bids in ((1, 1), (2, 1), (3, 2)):
         asked = []
 
@@ -151,9 +146,7 @@ def test_values_are_those_of_the_network_in_utility_units():
     game = GameTree.from_game("python_leduc").game
     network = PolicyNetwork(num_features(game), game.num_distinct_actions(), (8,))
     parameters = network.initial_parameters(seed=1)
-    state = game.new_initial_state()
-    for action in (0, 3):
-        state.apply_action(action)
+    state = state_after(game, (0, 3))
     found = []
     for unit in (1.0, 13.0):
         blueprint = NetworkPolicy(game, network, parameters, value_unit=unit)

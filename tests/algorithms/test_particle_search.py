@@ -35,17 +35,11 @@ from spiel_dl.value_functions.particle_module import ParticleSizes
 from tests import reference
 from tests.made_up_values import MadeUpValue
 from tests.particle_networks import network_for
+from tests.reference import state_after
 
 GOOFSPIEL = "python_goofspiel_ii(num_cards={},points_order=descending)"
 DARK_HEX = "python_abrupt_dark_hex(num_cols=2,num_rows=2)"
 BEYOND = DepthLimit(moves=99)
-
-
-def state_after(game_string, actions):
-    state = pyspiel.load_game(game_string).new_initial_state()
-    for action in actions:
-        state.apply_action(action)
-    return state
 
 
 @pytest.mark.parametrize(("game", "actions"), [(GOOFSPIEL.format(4), []), ("python_leduc", [0, 1])])
@@ -97,9 +91,7 @@ def pure_values(particles):
             bids = [
                 choices[p][(i, j)[p]][hands[p].index((history[p], history[2 + p]))] for p in (0, 1)
             ]
-            state = game.new_initial_state()
-            for action in (*history, *bids):
-                state.apply_action(action)
+            state = state_after(game, (*history, *bids))
             assert state.is_terminal()
             values[i, j] += state.returns()[0]
     return values

@@ -14,7 +14,7 @@ from spiel_dl.search.samples import OfKnowledge
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.tree.from_rules import InfosetKeys
-from tests.reference import decisions
+from tests.reference import decisions, state_after
 from tests.untrained_blueprints import Blueprint, exact_critic
 
 GOOFSPIEL = "python_goofspiel_ii(num_cards=4,points_order=descending)"
@@ -81,9 +81,7 @@ def test_every_move_is_searched_within_the_budget(game_string, order, max_listed
 def test_orders_of_knowledge_against_distances(order):
     """Breadth-first search among the histories of a public state, pair by pair."""
     game, blueprint, _ = setting(GOOFSPIEL)
-    state = game.new_initial_state()
-    for action in (3, 2, 1, 0):
-        state.apply_action(action)
+    state = state_after(game, (3, 2, 1, 0))
     sampler, keys = OfKnowledge(ParticleConfig(order=order)), InfosetKeys(game.rules)
     public = game.rules.public_tensor(state.batch, True)[0]
     rows = TensorPolicy(game.rules, blueprint)

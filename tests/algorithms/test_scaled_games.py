@@ -6,7 +6,6 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import pytest
 
 import spiel_dl as dl
@@ -19,6 +18,7 @@ from spiel_dl.learning.transformations import pure_transformations
 from spiel_dl.solvers.variants import VARIANTS
 from spiel_dl.tree import cut
 from spiel_dl.tree.load import turn_based_game
+from tests.reference import assert_same_policy
 
 GOOFSPIEL = "python_goofspiel_ii(num_cards=3,points_order=descending,returns_type=point_difference)"
 Algorithm = Callable[[dl.GameTree], dl.ArrayPolicy]
@@ -116,8 +116,7 @@ def test_policies_are_those_of_the_game_in_another_unit(name: str) -> None:
     expected = ALGORITHMS[name](scaled(1.0))
     for factor in FACTORS:
         found = ALGORITHMS[name](scaled(factor))
-        for one, other in zip(expected.strategies, found.strategies, strict=True):
-            np.testing.assert_allclose(other, one, rtol=0.0, atol=1e-9)
+        assert_same_policy(found, expected, atol=1e-9)
 
 
 def test_losses_of_trunks_are_in_the_unit_of_the_game() -> None:

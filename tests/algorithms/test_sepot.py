@@ -24,7 +24,7 @@ from spiel_dl.learning.transformations import (
     pure_transformations,
 )
 from spiel_dl.play.bots import policy_bot
-from spiel_dl.policies.array_policy import ArrayPolicy
+from spiel_dl.policies.array_policy import ArrayPolicy, plans_of
 from spiel_dl.search.spec import Root
 from spiel_dl.solvers import gadgets, linear_program
 from spiel_dl.solvers import refinement as refinements
@@ -34,6 +34,7 @@ from spiel_dl.solvers.refinement import WEIGHTS
 from spiel_dl.tree import DepthLimit, GameTree, cut
 from spiel_dl.value_functions.random_strategies import random_strategy
 from tests import tiny_games
+from tests.reference import assert_same_policy, state_after
 
 GOOFSPIEL_4 = "python_goofspiel_ii(num_cards=4,points_order=descending)"
 
@@ -203,10 +204,7 @@ def test_refined_search_to_the_end_comes_to_the_linear_programs(weights):
     trunk = cut(tree, DepthLimit(rounds=1))
     form, leaves = trunk.leaves.subgames, trunk.leaves
     for player in (0, 1):
-        plans = [
-            realization_plan(t, s)
-            for t, s in zip(tree.treeplexes, blueprint.strategies, strict=True)
-        ]
+        plans = plans_of(tree, blueprint.strategies)
         own, prior = (
             plans[p][trunk.sequences[p]][leaves.sequences[p]] for p in (player, 1 - player)
         )
@@ -267,9 +265,7 @@ def test_searches_are_made_on_demand_and_in_any_order():
         counts.append(policy.num_searches)
         state.apply_action(state.legal_actions()[-1])
     assert counts[:5] == [1, 2, 3, 4, 5]
-    again = policy.to_array_policy()
-    for player in (0, 1):
-        np.testing.assert_array_equal(again.strategies[player], whole.strategies[player])
+    assert_same_policy(policy.to_array_policy(), whole)
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3])
@@ -327,9 +323,7 @@ def test_errors():
         SearchConfig(leaf_choice="none")
     with pytest.raises(ValueError, match="scheme='none' must be one of"):
         SearchConfig(scheme="none")
-    state = tree.game.new_initial_state()
-    for action in (0, 1):
-        state.apply_action(action)
+    state = state_after(tree.game, (0, 1))
     with pytest.raises(ValueError, match="pass critic="):
         SePoTPolicy(tree, blueprint, None, limit).action_probabilities(state)
     with pytest.raises(ValueError, match="player=2 must be 0 or 1"):

@@ -32,6 +32,7 @@ from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.tree.public_states import consistent_histories
 from spiel_dl.value_functions import ZeroValue
+from tests.reference import state_after
 
 GOOFSPIEL = "python_goofspiel_ii(num_cards={},points_order={})"
 SHIPS_3 = "python_battleships(board_width=3,board_height=3,ship_sizes=[2;2])"
@@ -91,9 +92,7 @@ def states_of_infoset(
     order = generator.permutation(len(actions))
     same = []
     for row in order[: 20 * MAX_HISTORIES]:
-        other = game.new_initial_state()
-        for action in actions[row]:
-            other.apply_action(action)
+        other = state_after(game, actions[row])
         player = state.current_player()
         if other.information_state_string(player) == state.information_state_string(player):
             same.append(other)

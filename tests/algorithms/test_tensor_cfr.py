@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 import torch
 
@@ -11,6 +10,7 @@ from spiel_dl.algorithms.cfr import CFRSolver
 from spiel_dl.algorithms.tensor_cfr import TensorCFRSolver
 from spiel_dl.solvers.variants import VARIANTS
 from spiel_dl.tree import GameTree
+from tests.reference import assert_same_policy
 
 GAMES = ["leduc_poker", "goofspiel(imp_info=True,num_cards=4,points_order=descending)"]
 
@@ -20,14 +20,8 @@ def assert_same_iterates(tree: GameTree, solver: TensorCFRSolver, num_iterations
     for _ in range(3):
         solver.run(num_iterations)
         expected.run(num_iterations)
-        for mine, other in (
-            (solver.current_policy(), expected.current_policy()),
-            (solver.average_policy(), expected.average_policy()),
-        ):
-            for player in (0, 1):
-                np.testing.assert_allclose(
-                    mine.strategies[player], other.strategies[player], rtol=0, atol=1e-9
-                )
+        assert_same_policy(solver.current_policy(), expected.current_policy(), atol=1e-9)
+        assert_same_policy(solver.average_policy(), expected.average_policy(), atol=1e-9)
 
 
 @pytest.mark.parametrize("variant", ["cfr", "cfr+", "dcfr", "pcfr+", "hs-pcfr+(30)"])

@@ -14,7 +14,7 @@ from experiments.particle_search.mirror_descent import EXACT, SWEEP, Settings, S
 from experiments.particle_search.study import compiled
 from spiel_dl.algorithms.exploitability import exploitability
 from spiel_dl.play.registry import load_array_policy
-from spiel_dl.policies.array_policy import ArrayPolicy
+from spiel_dl.policies.array_policy import ArrayPolicy, plans_of
 from spiel_dl.runs.workspace import Workspace
 from spiel_dl.solvers.best_response import expected_value
 
@@ -51,7 +51,7 @@ def test_exact_values_and_steps():
     tree = compiled(GAME)
     table = load_array_policy("cfr:5", tree)
     values = steps.exact_values(tree, table.strategies)
-    value = expected_value(tree.sequence_form, steps.plans_of(tree, table.strategies))
+    value = expected_value(tree.sequence_form, plans_of(tree, table.strategies))
     [first] = np.flatnonzero(tree.treeplexes[0].parent_sequence == 0)
     own = tree.treeplexes[0].sequences(int(first))
     told = table.strategies[0][own] @ values[0][own] * tree.utility_range

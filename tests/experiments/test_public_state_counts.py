@@ -9,6 +9,7 @@ import pytest
 import spiel_dl.games  # noqa: F401  (registers the games)
 from experiments.particle import public_states
 from spiel_dl.tree.public_states import consistent_histories
+from tests.reference import state_after
 
 
 @pytest.mark.parametrize("num_cards", [1, 3, 4, 5])
@@ -36,9 +37,7 @@ def test_impossible_outcomes():
 def test_the_games_own_public_states():
     """Three rounds of 13 cards: won, drawn and won by player 0."""
     game = pyspiel.load_game("python_goofspiel_ii(num_cards=13,points_order=descending)")
-    state = game.new_initial_state()
-    for action in (5, 3, 2, 2, 12, 11):
-        state.apply_action(action)
+    state = state_after(game, (5, 3, 2, 2, 12, 11))
     found = consistent_histories(state)
     assert found.complete
     bids = found.states.played[:, [0, 1, 2]].numpy()

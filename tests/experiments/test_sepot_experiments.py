@@ -13,24 +13,18 @@ import pytest
 from open_spiel.python.algorithms import exploitability as peer
 
 from experiments.sepot import curves as sepot_curves
-from experiments.sepot import distilled as sepot_distilled
 from experiments.sepot import evaluation as sepot_evaluation
 from experiments.sepot import safety as sepot_safety
 from experiments.sepot.curves import CFVS, CURVES
-from experiments.sepot.distilled import DISTILLED_VALUES
 from experiments.sepot.evaluation import CRITIC, SEARCHES, TRANSFORMATIONS, Search
 from experiments.sepot.safety import SAFETY
 from experiments.sepot.study import default_limits
 from experiments.sepot.table_1 import TABLE_1 as TABLE_1_PLAYED
 from spiel_dl.learning import checkpoints
 from spiel_dl.learning.config import RNaDConfig
-from spiel_dl.learning.critics import ExactCritic
-from spiel_dl.learning.transformations import pure_transformations
 from spiel_dl.play.presets import game_string
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.tree import DepthLimit, GameTree
-from spiel_dl.tree.trunk import cut
-from spiel_dl.value_functions.dataset import DatasetConfig
 from tests.tiny_sepot import report, study, trained_game
 
 
@@ -119,45 +113,6 @@ def test_safety(trained: Path) -> None:
     assert counted["identity", "limited"]["worse"] > 0
 
 
-def test_distilled_data_are_the_best_of_the_transformations() -> None:
-    """Cfvs of random ranges, summed by hand over histories and transformations (equation 3)."""
-    tree = GameTree.from_game("kuhn_poker")
-    trunk = cut(tree, DepthLimit(moves=1))
-    transformations = pure_transformations(2)
-    critic = ExactCritic(tree, ArrayPolicy.uniform(tree).strategies, transformations)
-    function = sepot_distilled.MultiValuedStates(critic, 0)
-    data = sepot_distilled.distilled_dataset(
-        trunk, function, DatasetConfig("kuhn_poker", DepthLimit(moves=1)), 5
-    )
-    assert data.num_strategies == 5
-    leaves = trunk.leaves
-    utilities = critic.values(tree, leaves.histories, 0)
-    for row in range(5):
-        for infoset in range(leaves.num_infosets(1)):
-            mine = np.flatnonzero(leaves.infoset_of_history[1] == infoset)
-            own = data.ranges[0][row][leaves.infoset_of_history[0, mine]]
-            by_choice = (own * leaves.chance_reach[mine]) @ utilities[mine]
-            assert data.cfvs[1][row, infoset] == pytest.approx(-by_choice.min(), abs=1e-6)
-    assert np.abs(data.gaps).max() < 1e-6
-
-
-def test_distilled(trained: Path) -> None:
-    limits = (DepthLimit(moves=2), DepthLimit(moves=1))
-    found = report(DISTILLED_VALUES, trained, seeds=(0,), limits=limits)
-    assert found.notes[-1].endswith("do not reach the end in two searches: 1 moves in kuhn_poker.")
-    rows = list(found.tables["All policies"].rows)
-    assert {row["limit"] for row in rows} == {"2 moves"}
-    assert [row["critic"] for row in rows] == ["exact"] * 4 + ["learned"] * 4
-    names = ["network alone", "search, regret matching at the leaves"]
-    assert [row["policy"] for row in rows[:2]] == names
-    assert rows[0]["nash_conv"] == rows[4]["nash_conv"]
-    assert rows[3]["error"] > 0
-    # The values that it learned from differ from the network's own.
-    assert rows[2]["nash_conv"] != rows[3]["nash_conv"]
-    with pytest.raises(ValueError, match="reaches the end in two searches"):
-        report(DISTILLED_VALUES, trained, limits=(DepthLimit(moves=1),))
-
-
 def test_table_1_plays_every_network_against_the_others(trained: Path, tmp_path: Path) -> None:
     """Seed 2 is not there."""
     for seed in (0, 1):
@@ -218,12 +173,6 @@ def test_errors(trained: Path) -> None:
     case = sepot_safety.Case(found, "uniform", "learned", "identity", DepthLimit(moves=1), 0)
     with pytest.raises(ValueError, match="uniform has no learned critic; take critic='exact'"):
         sepot_safety.search_case(case)
-    for moves in (1, 3):
-        path = str(found.checkpoint(0))
-        [game] = study(DISTILLED_VALUES, trained).games()
-        item = sepot_distilled.Item(game, DepthLimit(moves=moves), 0, "exact", path)
-        with pytest.raises(ValueError, match=f"{moves} moves in kuhn_poker.* two searches"):
-            sepot_distilled.measure(item)
 
 
 def final(*values: Sequence[float], network: float = 0.5) -> list[dict[str, Any]]:

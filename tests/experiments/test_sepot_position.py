@@ -20,6 +20,7 @@ from spiel_dl.policies.policy_network import PolicyNetwork
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.from_openspiel import load_turn_based
 from spiel_dl.tree.public_states import consistent_histories
+from tests.reference import state_after
 from tests.tiny_sepot import report
 
 
@@ -43,9 +44,7 @@ def possible_states():
     assert found.complete
     states = []
     for actions in found.actions.tolist():
-        other = game.new_initial_state()
-        for action in actions:
-            other.apply_action(action)
+        other = state_after(game, actions)
         states.append(other)
     return states
 

@@ -13,9 +13,11 @@ import spiel_dl as dl
 from spiel_dl.factored.families import compile_any, factored_game
 from spiel_dl.factored.holdem import HoldemGame, num_histories
 from spiel_dl.games.holdem_cards import parse_cards
-from spiel_dl.solvers.best_response import evaluate, realization_plan
+from spiel_dl.policies.array_policy import plans_of
+from spiel_dl.solvers.best_response import evaluate
 from spiel_dl.tree.game_tree import GameTree
 from tests.factored_checks import check_playouts, random_plan, random_strategy
+from tests.reference import state_after
 
 RIVER = "QsJh2h4d3c"
 ONE_RIVER = f"board={RIVER},board_cards=[0]"
@@ -144,10 +146,7 @@ def test_values_are_those_of_play_in_universal_poker() -> None:
         },
     )  # fmt: skip
     strategies = [random_strategy(game, player, seed=player) for player in (0, 1)]
-    plans = [
-        realization_plan(treeplex, strategy)
-        for treeplex, strategy in zip(game.treeplexes, strategies, strict=True)
-    ]
+    plans = plans_of(game, strategies)
     value = float(plans[0] @ game.sequence_form.values_against(0, plans[1]))
     generator, utilities = random.Random(0), []
     for _ in range(1200):
@@ -173,9 +172,7 @@ def test_an_endgame_in_peoples_words() -> None:
         board="Qs Jh 2h 4d 5c", pot=20, stacks=(90, 120), ranges=("22+, A2s+, QJo:0.5", "TT+, AQ"),
         bets="33%, 75%, pot, allin; raise 60%, allin",
     )  # fmt: skip
-    state = game.new_initial_state()
-    for card in parse_cards("AhAdKsKh"):
-        state.apply_action(card)
+    state = state_after(game, parse_cards("AhAdKsKh"))
     assert [state.action_to_string(action) for action in state.legal_actions()] == [
         "Call", "Wager 33%/60%", "Wager 75%/allin", "Wager pot", "Wager allin",
     ]  # fmt: skip

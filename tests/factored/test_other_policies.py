@@ -12,7 +12,7 @@ from open_spiel.python.algorithms import exploitability
 
 import spiel_dl as dl
 from spiel_dl.factored.families import factored_game
-from spiel_dl.solvers.best_response import realization_plan
+from spiel_dl.policies.array_policy import plans_of
 from tests.factored_checks import random_strategy
 
 
@@ -62,10 +62,7 @@ def test_exploitability_is_openspiels(name: str) -> None:
 def test_values_are_those_of_playouts(name: str) -> None:
     game, generator = factored_game(name), np.random.default_rng(5)
     strategies = [random_strategy(game, player, seed=4 + player) for player in (0, 1)]
-    plans = [
-        realization_plan(treeplex, strategy)
-        for treeplex, strategy in zip(game.treeplexes, strategies, strict=True)
-    ]
+    plans = plans_of(game, strategies)
     value = float(plans[0] @ game.sequence_form.values_against(0, plans[1]))
     utilities = []
     for _ in range(1500):

@@ -15,6 +15,7 @@ from tests.factored_checks import (
     random_plan,
     random_strategy,
 )
+from tests.reference import assert_same_policy, state_after
 
 SMALL = ["dark_hex(board_size=2)", "dark_hex(num_rows=2,num_cols=3)"]
 OWN = ["python_dark_hex(num_rows=2,num_cols=2)", "python_dark_hex(num_rows=2,num_cols=3)"]
@@ -45,16 +46,13 @@ def test_a_policy_of_our_rules_is_judged_as_by_the_list_of_histories(name: str) 
             exploitability.nash_conv(tree, listed), abs=1e-12
         )
         again = ArrayPolicy.from_policy(game, listed)
-        for mine, theirs in zip(drawn.strategies, again.strategies, strict=True):
-            np.testing.assert_array_equal(mine, theirs)
+        assert_same_policy(drawn, again)
 
 
 def test_who_waits_has_no_infoset() -> None:
     game = factored_game(OWN[0])
     policy = ArrayPolicy.uniform(game)
-    state = game.game.new_initial_state()
-    for action in (0, 1):
-        state.apply_action(action)
+    state = state_after(game.game, (0, 1))
     assert policy.action_probabilities(state) == {4: 1.0}
     with pytest.raises(ValueError, match=r"player 1 waits in \S*\s"):
         game.find_infoset(state, 1)

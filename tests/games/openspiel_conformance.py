@@ -14,6 +14,7 @@ import pytest
 from open_spiel.python.observation import make_observation
 
 from spiel_dl.games import openspiel
+from tests.reference import state_after
 
 OBSERVATION_TYPES = [
     pyspiel.IIGObservationType(public_info=public, perfect_recall=recall, private_info=private)
@@ -145,9 +146,7 @@ def _check_step(game: openspiel.RulesGame, state: openspiel.RulesState, action: 
         other.apply_action(action)
         _check_equal(f"a {what} after an action", _facts(other), _facts(state))
     _check_equal("a child", _facts(child), _facts(state))
-    replayed = game.new_initial_state()
-    for step in state.history():
-        replayed.apply_action(step)
+    replayed = state_after(game, state.history())
     _check_equal("a state replayed by its history", _facts(replayed), _facts(state))
 
 

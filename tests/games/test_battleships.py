@@ -14,6 +14,7 @@ import torch
 import spiel_dl.games  # noqa: F401  (registers the games)
 from spiel_dl.games.battleships import BattleshipsRules
 from tests.games import conformance, enumeration
+from tests.reference import state_after
 
 TERMINAL = pyspiel.PlayerId.TERMINAL
 
@@ -34,9 +35,7 @@ def _twin(rules: BattleshipsRules) -> pyspiel.Game:
 
 def _assert_equals_twin(rules: BattleshipsRules, start: Sequence[int] = ()) -> int:
     """Compares all histories that begin with `start`; returns how many there are."""
-    root = _twin(rules).new_initial_state()
-    for action in start:
-        root.apply_action(action)
+    root = state_after(_twin(rules), start)
     partitions: list[tuple[dict, dict]] = [({}, {}), ({}, {})]
     count, twin_states = 0, {(0,) * len(start): root}
     for states, actions in enumeration.levels(rules, enumeration.play(rules, start), len(start)):

@@ -24,6 +24,7 @@ from spiel_dl import games
 from spiel_dl.games import openspiel, registry
 from spiel_dl.games.goofspiel_ii import GoofspielIIRules
 from tests.games.flips import FlipsRules
+from tests.reference import state_after
 
 _PLAYTHROUGHS = pathlib.Path(__file__).parents[1] / "data" / "playthroughs"
 _FOUR_CARDS = "num_cards=4,points_order=descending"
@@ -53,9 +54,7 @@ def test_playthrough_is_reproduced(path: pathlib.Path) -> None:
 
 def test_observation_pieces() -> None:
     game = pyspiel.load_game("python_goofspiel_ii(num_cards=3,points_order=descending)")
-    state = game.new_initial_state()
-    for bid in (2, 0, 1):
-        state.apply_action(bid)
+    state = state_after(game, (2, 0, 1))
     private = pyspiel.PrivateInfoType
     public = {
         "point_cards": [[0, 0, 1], [0, 1, 0], [0, 0, 0]],

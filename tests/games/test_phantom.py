@@ -15,6 +15,7 @@ from spiel_dl.games import boards
 from spiel_dl.games.phantom import PhantomRules, abrupt_dark_hex, dark_hex, phantom_ttt
 from tests.games import conformance, twins
 from tests.games.openspiel_conformance import all_states
+from tests.reference import state_after
 
 _VERSIONS = {
     "abrupt": (
@@ -121,9 +122,7 @@ def test_turns_are_as_long_as_all_their_tries_may_be() -> None:
     assert phantom_ttt().turn_lengths == [1, 2, 2, 3, 3, 4, 4, 5, 5]
     assert dark_hex(2, 2).turn_lengths == [1, 2, 2, 3]
     game = pyspiel.load_game("python_phantom_ttt")
-    state = game.new_initial_state()
-    for action in (0, 0, 1, 2):
-        state.apply_action(action)
+    state = state_after(game, (0, 0, 1, 2))
     # Player 1 failed at 0 and laid a stone on 1, two steps of two; player 0 laid 2, and waits.
     assert (state.current_player(), state.legal_actions()) == (0, [9])
     assert state.action_to_string(9) == "wait"

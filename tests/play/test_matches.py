@@ -7,6 +7,7 @@ import torch
 from open_spiel.python import policy as openspiel_policy
 
 import spiel_dl.games  # noqa: F401  (registers the games)
+from spiel_dl.algorithms.exploitability import expected_value
 from spiel_dl.games.features import num_features
 from spiel_dl.play.bots import policy_bot
 from spiel_dl.play.match_results import MatchResult
@@ -32,8 +33,8 @@ def test_the_highest_card_against_itself_always_draws():
 def test_intervals_cover_the_expected_return_about_19_times_in_20():
     game = pyspiel.load_game("kuhn_poker")
     policies = tuple(opponent_models.random_policy("kuhn_poker", seed) for seed in (1, 2))
-    swapped = -expected_value(game, policies[::-1])
-    expected = (expected_value(game, policies) + swapped) / 2
+    swapped = -expected_value(game, *policies[::-1])
+    expected = (expected_value(game, *policies) + swapped) / 2
     covered = 0
     for seed in range(100):
         result = MatchResult.of_pairs([play_pairs(game, policies, range(60), seed)])
@@ -71,21 +72,6 @@ def test_a_network_answers_many_states_as_it_answers_one(game_string):
         assert answer.probabilities == pytest.approx(alone, abs=1e-6)
         assert list(answer.probabilities) == list(alone)
     torch.testing.assert_close(policy.parameters, 3 * network.initial_parameters(seed=0))
-
-
-def expected_value(game, policies):
-    """Player 0's, by walking the game."""
-
-    def value(state):
-        if state.is_terminal():
-            return state.returns()[0]
-        if state.is_chance_node():
-            choices = state.chance_outcomes()
-        else:
-            choices = policies[state.current_player()].action_probabilities(state).items()
-        return sum(p * value(state.child(action)) for action, p in choices)
-
-    return value(game.new_initial_state())
 
 
 @pytest.mark.parametrize("answer", [{0: 0.5, 2: 0.5}, {0: 0.5, 1: 0.4}, {0: 1.5, 1: -0.5}])

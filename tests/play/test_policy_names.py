@@ -14,9 +14,6 @@ import numpy as np
 import pytest
 import torch
 
-from spiel_dl.algorithms.rnad import RNaDSolver
-from spiel_dl.learning.config import CriticConfig, RNaDConfig
-from spiel_dl.learning.transformations import transformations_by_name
 from spiel_dl.play import registry, zoo
 from spiel_dl.play.kinds import KINDS, Kind, policy_names, register_kind
 from spiel_dl.play.options import options_of
@@ -27,6 +24,7 @@ from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree import DepthLimit, GameTree, cut
 from spiel_dl.value_functions.particle import ParticleNetwork
 from spiel_dl.value_functions.particle_module import ParticleSizes
+from tests.untrained_blueprints import untrained
 
 TREE = GameTree.from_game("kuhn_poker")
 
@@ -157,12 +155,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """A game, and the files of a learner with a critic and of a particle network."""
     folder = tmp_path_factory.mktemp("trained")
     tree = GameTree.from_game("python_goofspiel_ii(num_cards=3,points_order=descending)")
-    RNaDSolver(
-        tree.game,
-        RNaDConfig(hidden_sizes=(8, 8), batch_size=16),
-        transformations=transformations_by_name("pure", tree.game),
-        critic=CriticConfig(hidden_sizes=(8, 8)),
-    ).save(folder / "run")
+    untrained(tree.game).save(folder / "run")
     network = ParticleNetwork(ParticleSizes(4, 1, 1.0, 2, 1.0))
     network.initialize(cut(tree, DepthLimit(rounds=1)).leaves)
     network.save(folder / "particles")

@@ -5,12 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import pyspiel
 import pytest
 
-from spiel_dl.algorithms.rnad import RNaDSolver
-from spiel_dl.learning.config import CriticConfig, RNaDConfig
-from spiel_dl.learning.transformations import transformations_by_name
 from spiel_dl.play import position_view
 from spiel_dl.play.position_view import Insight, Watched, look
 from spiel_dl.play.public_state_view import InfosetView
@@ -20,22 +16,17 @@ from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree import DepthLimit
 from spiel_dl.tree.depth_limit import BEYOND_THE_GAME
 from spiel_dl.tree.load import turn_based_game
+from tests.reference import state_after
+from tests.untrained_blueprints import untrained
 
 GOOFSPIEL = "python_goofspiel_ii(num_cards=4,points_order=descending,returns_type=win_loss)"
-
-
-def state_of(game: str, *actions: int) -> pyspiel.State:
-    state = turn_based_game(game).new_initial_state()
-    for action in actions:
-        state.apply_action(action)
-    return state
 
 
 def insight_of(name: str, game: str, *actions: int, **settings: object) -> Insight:
     options = {"depth_limit": DepthLimit(moves=1), "effort": Effort(100), **settings}
     used = {each: value for each, value in options.items() if each in options_of(name)}
     watched = Watched(lambda: load_policy(name, game, **used))  # type: ignore[arg-type]
-    return look(watched, state_of(game, *actions))
+    return look(watched, state_after(game, actions))
 
 
 def rows(insight: Insight, player: int) -> list[InfosetView]:
@@ -63,7 +54,7 @@ def test_a_search_of_the_whole_game_thinks_what_its_policy_is_worth(
             "resolving:zero", "kuhn_poker", depth_limit=BEYOND_THE_GAME, effort=Effort(40)
         )
     )
-    state = state_of("kuhn_poker", *actions)
+    state = state_after("kuhn_poker", actions)
     insight = look(watched, state)
     assert insight.how == position_view.SEARCHED
     policy = watched.searcher(0).to_array_policy()  # type: ignore[attr-defined]
@@ -113,13 +104,7 @@ def test_others_are_looked_at_to_the_end_of_the_game() -> None:
 @pytest.fixture(scope="module")
 def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Of a learner that has hardly learned, with a critic."""
-    game = turn_based_game(GOOFSPIEL)
-    learner = RNaDSolver(
-        game,
-        RNaDConfig(batch_size=8, hidden_sizes=(8, 8)),
-        transformations=transformations_by_name("pure", game),
-        critic=CriticConfig(hidden_sizes=(8, 8)),
-    )
+    learner = untrained(turn_based_game(GOOFSPIEL))
     learner.step()
     path = tmp_path_factory.mktemp("run") / "checkpoint.safetensors"
     learner.save(path)
@@ -171,7 +156,7 @@ def test_who_starts_from_what_it_knows_alone_tells_it_at_the_end() -> None:
             turn_based_game(GOOFSPIEL), None, DepthLimit(moves=20), effort=Effort(10)
         )
 
-    watched, state = Watched(make), state_of(GOOFSPIEL)
+    watched, state = Watched(make), state_after(GOOFSPIEL, ())
     hidden = look(watched, state)
     assert hidden.is_private
     assert hidden.state is None

@@ -9,14 +9,15 @@ import pytest
 
 from spiel_dl.algorithms import cfr, sepot
 from spiel_dl.algorithms.rnad import RNaDSolver
-from spiel_dl.learning.config import CriticConfig, RNaDConfig
-from spiel_dl.learning.transformations import transformations_by_name
+from spiel_dl.learning.config import RNaDConfig
 from spiel_dl.play.registry import load_array_policy, load_policy
 from spiel_dl.policies import opponent_models
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.system.run_directory import AVERAGE_POLICY_FILE
 from spiel_dl.tree import DepthLimit, GameTree
+from tests.reference import state_after
+from tests.untrained_blueprints import untrained
 
 TREE = GameTree.from_game("kuhn_poker")
 
@@ -49,14 +50,8 @@ def test_a_learners_checkpoint(tmp_path: Path) -> None:
 
 
 def test_sepot_searches_on_top_of_a_checkpoint(tmp_path: Path) -> None:
-    learner = RNaDSolver(
-        "kuhn_poker",
-        RNaDConfig(hidden_sizes=(8, 8), batch_size=16),
-        transformations=transformations_by_name("pure", TREE.game),
-        critic=CriticConfig(hidden_sizes=(8, 8)),
-    )
     path = tmp_path / "checkpoint.safetensors"
-    learner.save(path)
+    untrained(TREE.game).save(path)
     limit = DepthLimit(moves=1)
     effort = Effort(iterations=100)
     config = sepot.SearchConfig(effort=effort)
@@ -78,17 +73,9 @@ def test_search_below_particles_by_name(tmp_path: Path) -> None:
     """With room for everything, it is SePoT; `show` and `head_to_head` ask for it so."""
     game = "python_goofspiel_ii(num_cards=3,points_order=descending)"
     tree = GameTree.from_game(game)
-    learner = RNaDSolver(
-        game,
-        RNaDConfig(hidden_sizes=(8, 8), batch_size=16),
-        transformations=transformations_by_name("paper", tree.game),
-        critic=CriticConfig(hidden_sizes=(8, 8)),
-    )
     path = tmp_path / "checkpoint.safetensors"
-    learner.save(path)
-    state = tree.game.new_initial_state()
-    for action in (1, 0):
-        state.apply_action(action)
+    untrained(tree.game, "paper").save(path)
+    state = state_after(game, (1, 0))
     effort = Effort(20)
     expected = load_policy(f"sepot:{path}", effort=effort).action_probabilities(state)
     for name, settings in (("particle_sepot", {}), ("klss", {"order": 9})):
@@ -121,8 +108,7 @@ def test_who_errs_late_is_an_equilibrium_above_the_limit() -> None:
     late = load_array_policy("late:random:1", TREE, depth_limit=limit)
     equilibrium, mistakes = (load_array_policy(n, TREE) for n in ("equilibrium", "random:1"))
     expected = opponent_models.errs_beyond(TREE, limit, equilibrium, mistakes)
-    for player in (0, 1):
-        np.testing.assert_array_equal(late.strategies[player], expected.strategies[player])
+    assert same(late, expected)
 
 
 def test_policies_of_a_game_that_is_not_compiled_answer_its_states() -> None:

@@ -8,6 +8,7 @@ from open_spiel.python import policy as openspiel_policy
 from spiel_dl.play import terminal as play
 from spiel_dl.play.registry import load_policy
 from spiel_dl.tree.from_openspiel import load_turn_based
+from tests.reference import state_after
 
 LEDUC = "python_leduc"
 GOOFSPIEL = "python_goofspiel_ii(num_cards=3,points_order=descending)"
@@ -44,13 +45,6 @@ class TypedMatch(play.Match):
 
 def transcript(match):
     return match.screen.getvalue()
-
-
-def state_after(game, actions):
-    state = game.new_initial_state()
-    for action in actions:
-        state.apply_action(action)
-    return state
 
 
 def test_a_game_is_played_to_its_result():

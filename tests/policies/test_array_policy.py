@@ -17,6 +17,7 @@ from spiel_dl.policies.opponent_models import random_policy
 from spiel_dl.system import tensor_files
 from spiel_dl.tree import GameTree
 from tests import reference
+from tests.reference import assert_same_policy
 
 GOOFSPIEL_3 = "goofspiel(imp_info=True,num_cards=3,points_order=random)"
 PIG = "pig(players=2,winscore=2,horizon=3)"
@@ -68,7 +69,7 @@ def test_to_tabular_and_back(name: str) -> None:
     np.testing.assert_array_equal(
         (tabular.action_probability_array > 0), tabular.legal_actions_mask.astype(bool)
     )
-    assert_equal(ArrayPolicy.from_policy(tree, tabular), policy)
+    assert_same_policy(ArrayPolicy.from_policy(tree, tabular), policy)
     # A copy: writing to it changes nothing here.
     before = policy.strategies[0].copy()
     tabular.action_probability_array[:] = 0.0
@@ -82,7 +83,7 @@ def test_to_pyspiel_and_back(name: str) -> None:
     table = policy.to_pyspiel()
     assert isinstance(table, pyspiel.TabularPolicy)
     assert len(table.policy_table()) == tree.num_infosets(0) + tree.num_infosets(1)
-    assert_equal(ArrayPolicy.from_policy(tree, table), policy)
+    assert_same_policy(ArrayPolicy.from_policy(tree, table), policy)
     assert pyspiel.nash_conv(tree.game, table) == pytest.approx(
         exploitability.nash_conv(tree, policy), abs=1e-12
     )
@@ -107,7 +108,7 @@ def test_save_and_load_is_exact(name: str, tmp_path: Path) -> None:
         ArrayPolicy.load(path, policy.tree),
     ):
         assert str(loaded.tree.game) == str(policy.tree.game)
-        assert_equal(loaded, policy)
+        assert_same_policy(loaded, policy)
     assert ArrayPolicy.load(path, policy.tree).tree is policy.tree
 
 
@@ -205,9 +206,3 @@ def test_states_of_other_games_are_refused() -> None:
             assert len(policy.action_probabilities(state, 0)) > 1
             with pytest.raises(ValueError, match=r"the state is of .* ask in states of that"):
                 policy.action_probabilities(foreign, 0)
-
-
-def assert_equal(one: ArrayPolicy, other: ArrayPolicy) -> None:
-    """Equal to the last bit."""
-    for player in (0, 1):
-        np.testing.assert_array_equal(one.strategies[player], other.strategies[player])

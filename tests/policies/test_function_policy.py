@@ -11,6 +11,7 @@ import torch
 
 import spiel_dl as dl
 from spiel_dl.policies.function_policy import FunctionPolicy, MaskedFunction, load_onnx
+from tests.reference import state_after
 
 GAME = pyspiel.load_game("leduc_poker")
 
@@ -23,9 +24,7 @@ def test_devices_that_the_runtime_does_not_have_are_refused() -> None:
 
 
 def test_the_softmax_of_logits_over_legal_actions() -> None:
-    state = GAME.new_initial_state()
-    for action in (0, 1):
-        state.apply_action(action)
+    state = state_after(GAME, (0, 1))
     assert state.legal_actions() == [1, 2]
     logits = torch.tensor([5.0, 0.0, np.log(3.0)])
     policy = FunctionPolicy(GAME, lambda tensors: logits.expand(len(tensors), 3))
@@ -44,9 +43,7 @@ def test_states_of_other_games_are_refused() -> None:
 
 @pytest.mark.parametrize("answer", [torch.zeros(1, 2), torch.full((1, 3), torch.nan)])
 def test_answers_that_are_no_logits_are_refused(answer: torch.Tensor) -> None:
-    state = GAME.new_initial_state()
-    for action in (0, 1):
-        state.apply_action(action)
+    state = state_after(GAME, (0, 1))
     with pytest.raises(ValueError, match="one finite logit for each action"):
         FunctionPolicy(GAME, lambda tensors: answer).action_probabilities(state)
     with pytest.raises(ValueError, match="answers with a tuple; it must give one tensor"):
@@ -88,9 +85,7 @@ def test_onnx_is_asked_by_its_first_input(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_a_function_that_knows_what_is_legal_says_probabilities() -> None:
-    state = GAME.new_initial_state()
-    for action in (0, 1):
-        state.apply_action(action)
+    state = state_after(GAME, (0, 1))
     said = torch.tensor([0.0, 0.2, 0.6])
     policy = FunctionPolicy(GAME, MaskedFunction(lambda seen, legal: said * legal))
     assert policy.action_probabilities(state) == pytest.approx({1: 0.25, 2: 0.75})

@@ -11,6 +11,7 @@ from spiel_dl.policies import opponent_models
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.tree.load import compile_game
+from tests.reference import assert_same_policy
 
 
 def test_few_iterations_are_those_of_openspiel() -> None:
@@ -24,11 +25,7 @@ def test_few_iterations_are_those_of_openspiel() -> None:
         (opponent_models.cfr_average(tree, iterations), solver.average_policy()),
         (opponent_models.cfr_last(tree, iterations), solver.current_policy()),
     ):
-        reference = ArrayPolicy.from_policy(tree, expected)
-        for player in (0, 1):
-            np.testing.assert_allclose(
-                found.strategies[player], reference.strategies[player], atol=1e-12
-            )
+        assert_same_policy(found, ArrayPolicy.from_policy(tree, expected), atol=1e-12)
 
 
 def test_random_policies_are_uniform_on_the_simplex() -> None:

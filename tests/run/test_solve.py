@@ -11,12 +11,12 @@ import sys
 import time
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from spiel_dl.algorithms import cfr
 from spiel_dl.algorithms.exploitability import exploitability
 from spiel_dl.policies.array_policy import ArrayPolicy
+from tests.reference import assert_same_policy
 from tests.run.scripts import Started, run_script, started_script
 
 ROOT = Path(__file__).parents[2]
@@ -57,9 +57,9 @@ def test_a_run_says_what_it_found_and_where(finished: tuple[Path, str]) -> None:
         assert word in output, word
     solver = cfr.CFRPlusSolver("kuhn_poker")
     solver.run(100)
-    assert_equal(ArrayPolicy.load(run / POLICY), solver.average_policy())
+    assert_same_policy(ArrayPolicy.load(run / POLICY), solver.average_policy())
     kept = ArrayPolicy.load(run / "current_policy.safetensors")
-    assert_equal(kept, solver.current_policy())
+    assert_same_policy(kept, solver.current_policy())
     assert f"{exploitability(solver.tree, kept):.3e}" in output
 
 
@@ -81,7 +81,7 @@ def test_a_killed_run_ends_with_the_same_bits(tmp_path: Path) -> None:
     assert code == 0, errors
     solver = cfr.CFRPlusSolver("leduc_poker")
     solver.run(iterations)
-    assert_equal(ArrayPolicy.load(run / POLICY), solver.average_policy())
+    assert_same_policy(ArrayPolicy.load(run / POLICY), solver.average_policy())
     metrics = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
     done = [line["iteration"] for line in metrics]
     assert done == sorted(set(done)), "an iteration was recorded twice"
@@ -118,12 +118,6 @@ def wait_for_metrics(run: Path, lines: int, script: Started) -> None:
         assert script.is_running(), "the run ended early"
         assert time.monotonic() < deadline
         time.sleep(0.002)
-
-
-def assert_equal(one: ArrayPolicy, other: ArrayPolicy) -> None:
-    """Equal to the last bit."""
-    for player in (0, 1):
-        np.testing.assert_array_equal(one.strategies[player], other.strategies[player])
 
 
 def test_a_closed_standard_output_is_no_error(tmp_path: Path) -> None:

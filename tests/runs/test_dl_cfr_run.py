@@ -1,10 +1,9 @@
-"""DL-CFR in a run directory: what is measured, the comparison, interruptions."""
+"""DL-CFR in a run directory: what is measured, and the comparison."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from spiel_dl.algorithms import cfr
@@ -25,25 +24,6 @@ def goofspiel() -> GameTree:
     return GameTree.from_game(GOOFSPIEL_3)
 
 
-def run(
-    tree: GameTree,
-    path: Path,
-    iterations: int,
-    *,
-    resume: bool = False,
-    reference: bool = True,
-) -> dict[str, list[dict[str, float]]]:
-    solver = DLCFRSolver(tree, ExactValue(1e-3, warm_start=True), LIMIT)
-    return dl_cfr_run.run_dl_cfr(
-        solver,
-        RunDirectory(path, {}, resume=resume),
-        iterations,
-        label="ours",
-        with_reference=reference,
-        show_progress=False,
-    )
-
-
 def test_where_all_utilities_are_0_nothing_is_lost() -> None:
     tree = GameTree.from_game("oshi_zumo(coins=0,size=1)")
     trunk = cut(tree, DepthLimit(moves=1))
@@ -52,7 +32,9 @@ def test_where_all_utilities_are_0_nothing_is_lost() -> None:
 
 
 def test_a_run_and_its_comparison(goofspiel: GameTree, tmp_path: Path) -> None:
-    curves = run(goofspiel, tmp_path, 100)
+    solver = DLCFRSolver(goofspiel, ExactValue(1e-3, warm_start=True), LIMIT)
+    directory = RunDirectory(tmp_path, {})
+    curves = dl_cfr_run.run_dl_cfr(solver, directory, 100, label="ours", show_progress=False)
     assert set(curves) == {"ours", dl_cfr_run.REFERENCE}
     assert curves["ours"][0][dl_cfr_run.METRIC] > 0.1
     assert all(lines[-1][dl_cfr_run.METRIC] < 0.01 for lines in curves.values())
@@ -67,16 +49,3 @@ def test_a_run_and_its_comparison(goofspiel: GameTree, tmp_path: Path) -> None:
     measured = dl_cfr_run.measure_trunk(trunk, policy)
     assert {name: curves["ours"][-1][name] for name in measured} == measured
     assert (tmp_path / PLOT_FILE).stat().st_size > 0
-
-
-def test_a_resumed_run_ends_with_the_same_policy(goofspiel: GameTree, tmp_path: Path) -> None:
-    run(goofspiel, tmp_path / "whole", 20, reference=False)
-    run(goofspiel, tmp_path / "twice", 8, reference=False)
-    curves = run(goofspiel, tmp_path / "twice", 20, resume=True)
-    assert curves["ours"][-1]["iteration"] == 20
-    whole, twice = (
-        ArrayPolicy.load(tmp_path / name / AVERAGE_POLICY_FILE, goofspiel)
-        for name in ("whole", "twice")
-    )
-    for player in (0, 1):
-        np.testing.assert_array_equal(whole.strategies[player], twice.strategies[player])

@@ -4,13 +4,9 @@ import functools
 import json
 import shutil
 
-import pyspiel
 import pytest
 
-from spiel_dl.algorithms import cfr, rnad
 from spiel_dl.algorithms.particle_search import ParticlePolicy
-from spiel_dl.learning.config import CriticConfig, RNaDConfig
-from spiel_dl.learning.transformations import transformations_by_name
 from spiel_dl.play import matches, registry
 from spiel_dl.runs import head_to_head
 from spiel_dl.runs.workspace import Workspace
@@ -23,6 +19,7 @@ from spiel_dl.tree.from_openspiel import load_turn_based
 from spiel_dl.value_functions import ZeroValue, network_files
 from spiel_dl.value_functions.particle import ParticleNetwork
 from spiel_dl.value_functions.particle_module import ParticleSizes
+from tests.untrained_blueprints import untrained
 
 GOOFSPIEL = "python_goofspiel_ii(num_cards=4,points_order=descending,returns_type=win_loss)"
 QUICK = {"depth_limit": DepthLimit(moves=2), "max_histories": 100, "effort": 20}
@@ -33,36 +30,11 @@ def checkpoints(tmp_path_factory):
     """Run directories of hardly trained learners, by game."""
     found = {}
     for name in ("kuhn_poker", GOOFSPIEL):
-        game = load_turn_based(name)
-        learner = rnad.RNaDSolver(
-            game,
-            RNaDConfig(batch_size=8, hidden_sizes=(8, 8)),
-            transformations=transformations_by_name("pure", game),
-            critic=CriticConfig(hidden_sizes=(8, 8)),
-        )
+        learner = untrained(load_turn_based(name))
         learner.step()
         found[name] = tmp_path_factory.mktemp("run")
         learner.save(found[name] / "checkpoint.safetensors")
     return found
-
-
-def test_everybody_can_play(checkpoints, tmp_path):
-    game = "kuhn_poker"
-    solver = cfr.CFRPlusSolver(game)
-    solver.run(10)
-    solver.average_policy().save(tmp_path / AVERAGE_POLICY_FILE)
-    run = checkpoints[game]
-    names = [
-        "uniform", "highest", "cdbr:cfr:2", "rnr:0.5:cfr:2", f"{run}",
-        f"{run}/checkpoint.safetensors", f"sepot:{run}",
-        "resolving:exact", "cfr+:10", "equilibrium", "random:1",
-        f"{tmp_path}", f"{tmp_path}/{AVERAGE_POLICY_FILE}",
-    ]  # fmt: skip
-    for name in names:
-        options = registry.taken(QUICK, name)
-        result = head_to_head.play(game, name, "uniform", num_games=4, options=options)
-        assert result.num_games == 4
-        assert abs(result.mean_return) <= pyspiel.load_game(game).max_utility()
 
 
 def test_a_match_that_was_stopped_goes_on(checkpoints, tmp_path, monkeypatch):

@@ -146,14 +146,6 @@ def test_a_run_leaves_what_belongs_to_its_learner(tmp_path: Path) -> None:
         assert picture.startswith(b"\x89PNG\r\n\x1a\n")
 
 
-@pytest.mark.parametrize("name", ["ppo in tables", "particle"])
-def test_a_finished_run_misses_its_lines(name: str, tmp_path: Path) -> None:
-    run(tmp_path, LEARNERS[name](), 3)
-    (tmp_path / "metrics.jsonl").write_text("")
-    with pytest.raises(ValueError, match="its metrics are empty"):
-        run(tmp_path, LEARNERS[name](), 3)
-
-
 def test_wrong_input_is_refused(tmp_path: Path) -> None:
     for count in ({"num_steps": 0}, {"steps_per_evaluation": 0}):
         with pytest.raises(ValueError, match="must be positive"):

@@ -6,16 +6,18 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
 import pyspiel
 import pytest
 
 from spiel_dl.algorithms import cfr
+from spiel_dl.algorithms.dl_cfr import DLCFRSolver
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.runs import solver_run
 from spiel_dl.runs.solver_run import PLOT_FILE, run_solver
 from spiel_dl.system.run_directory import AVERAGE_POLICY_FILE, RunDirectory
-from spiel_dl.tree import GameTree
+from spiel_dl.tree import DepthLimit, GameTree
+from spiel_dl.value_functions import ExactValue
+from tests.reference import assert_same_policy
 
 CONFIG = {"game": "kuhn_poker()"}
 FILES = {
@@ -26,9 +28,12 @@ FILES = {
     AVERAGE_POLICY_FILE,
     PLOT_FILE,
 }
-SOLVERS: dict[str, Callable[[GameTree], cfr.CFRSolver]] = {
+SOLVERS: dict[str, Callable[[GameTree], cfr.CFRSolver | DLCFRSolver]] = {
     "predictive_cfr_plus": cfr.PredictiveCFRPlusSolver,
     "simultaneous": lambda tree: cfr.CFRPlusSolver(tree, alternating_updates=False),
+    "dl_cfr": lambda tree: DLCFRSolver(
+        tree, ExactValue(1e-3, warm_start=True), DepthLimit(moves=2)
+    ),
 }
 
 
@@ -46,7 +51,9 @@ def liars_dice() -> GameTree:
     return GameTree.from_game("liars_dice(numdice=1,dice_sides=3)")
 
 
-def run(solver: cfr.CFRSolver, path: Path, iterations: int, *, resume: bool = False) -> ArrayPolicy:
+def run(
+    solver: cfr.CFRSolver | DLCFRSolver, path: Path, iterations: int, *, resume: bool = False
+) -> ArrayPolicy:
     directory = RunDirectory(path, {"game": str(solver.game)}, resume=resume)
     return run_solver(
         solver, directory, iterations, label="a", points_per_decade=4, show_progress=False
@@ -75,7 +82,7 @@ def test_a_run_leaves_all_its_files_and_true_metrics(kuhn: GameTree, tmp_path: P
         assert line["nash_conv"] == pytest.approx(expected, abs=1e-9)
         assert line["exploitability"] == line["nash_conv"] / 2
     for one in (policy, ArrayPolicy.load(tmp_path / AVERAGE_POLICY_FILE)):
-        assert_equal(one, solver.average_policy())
+        assert_same_policy(one, solver.average_policy())
 
 
 @pytest.mark.parametrize(
@@ -89,7 +96,7 @@ def test_a_run_killed_at_every_file_ends_with_the_same_bits(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Kills a run at every second call of a method until it gets through."""
-    monkeypatch.setattr(solver_run.plots, "plot_convergence", lambda *_, **__: None)
+    monkeypatch.setattr(solver_run.plots, "plot_panels", lambda *_, **__: None)
     uninterrupted = run(cfr.CFRPlusSolver(liars_dice), tmp_path / "whole", 300)
     original = getattr(RunDirectory, method)
     calls = 0
@@ -115,8 +122,8 @@ def test_a_run_killed_at_every_file_ends_with_the_same_bits(
             except Killed:
                 num_kills += 1
     assert num_kills >= 1
-    assert_equal(resumed, uninterrupted)
-    assert_equal(ArrayPolicy.load(tmp_path / "torn" / AVERAGE_POLICY_FILE), uninterrupted)
+    assert_same_policy(resumed, uninterrupted)
+    assert_same_policy(ArrayPolicy.load(tmp_path / "torn" / AVERAGE_POLICY_FILE), uninterrupted)
     columns = [
         [(line["iteration"], line["nash_conv"]) for line in read_metrics(tmp_path / name)]
         for name in ("whole", "torn")
@@ -128,11 +135,11 @@ def test_a_run_killed_at_every_file_ends_with_the_same_bits(
 def test_every_solver_resumes_to_the_last_bit(
     liars_dice: GameTree, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(solver_run.plots, "plot_convergence", lambda *_, **__: None)
+    monkeypatch.setattr(solver_run.plots, "plot_panels", lambda *_, **__: None)
     uninterrupted = run(SOLVERS[name](liars_dice), tmp_path / "whole", 150)
     run(SOLVERS[name](liars_dice), tmp_path / "parts", 37)
     resumed = run(SOLVERS[name](liars_dice), tmp_path / "parts", 150, resume=True)
-    assert_equal(resumed, uninterrupted)
+    assert_same_policy(resumed, uninterrupted)
     iterations = [line["iteration"] for line in read_metrics(tmp_path / "parts")]
     assert iterations == [1, 2, 3, 6, 10, 18, 32, 37, 56, 100, 150]
 
@@ -157,9 +164,3 @@ def test_a_game_solved_from_the_start_still_gets_its_picture(tmp_path: Path) -> 
 
 def read_metrics(path: Path) -> list[dict[str, float]]:
     return [json.loads(line) for line in (path / "metrics.jsonl").read_text().splitlines()]
-
-
-def assert_equal(one: ArrayPolicy, other: ArrayPolicy) -> None:
-    """Equal to the last bit."""
-    for player in (0, 1):
-        np.testing.assert_array_equal(one.strategies[player], other.strategies[player])

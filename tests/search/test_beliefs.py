@@ -6,13 +6,14 @@ import numpy as np
 import pyspiel
 import pytest
 
+from spiel_dl.policies.array_policy import plans_of
 from spiel_dl.search.beliefs import Belief, Beliefs, DrawnBelief, ListedBelief
 from spiel_dl.search.policy_rows import TensorPolicy
-from spiel_dl.solvers.best_response import realization_plan
 from spiel_dl.tree import GameTree
 from spiel_dl.tree.beam import drawn_by_policies
 from spiel_dl.tree.from_rules import InfosetKeys
 from spiel_dl.tree.particles import Particles
+from tests.reference import state_after
 from tests.untrained_blueprints import Blueprint
 
 GOOFSPIEL = "python_goofspiel_ii(num_cards=4,points_order=descending)"
@@ -39,13 +40,6 @@ def total_variation(exact: Particles, sample: Particles) -> float:
     return 0.5 * sum(abs(mass) for mass in masses.values())
 
 
-def state_after(game_string: str, actions: list[int]) -> pyspiel.State:
-    state = pyspiel.load_game(game_string).new_initial_state()
-    for action in actions:
-        state.apply_action(action)
-    return state
-
-
 def beliefs(game_string: str, actions: list[int]) -> tuple[pyspiel.State, ListedBelief, Belief]:
     """A state, the exact belief of its public state, and one that draws."""
     state = state_after(game_string, actions)
@@ -63,10 +57,7 @@ def beliefs(game_string: str, actions: list[int]) -> tuple[pyspiel.State, Listed
 def test_a_listed_belief_is_that_of_the_compiled_game(game_string, actions):
     _, belief, _ = beliefs(game_string, actions)
     tree = GameTree.from_game(game_string)
-    policy = Blueprint(tree.game).tabulate(tree)
-    plans = [
-        realization_plan(t, s) for t, s in zip(tree.treeplexes, policy.strategies, strict=True)
-    ]
+    plans = plans_of(tree, Blueprint(tree.game).tabulate(tree).strategies)
     rows = {tuple(pair): row for row, pair in enumerate(tree.infoset_key.T.tolist())}
     histories = [rows[tuple(pair)] for pair in belief.infoset_keys.T.tolist()]
     found = belief.everything

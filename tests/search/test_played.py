@@ -15,6 +15,7 @@ from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree import DepthLimit, GameTree
 from tests import reference
+from tests.reference import state_after
 from tests.untrained_blueprints import Blueprint, exact_critic
 
 LEDUC = "python_leduc(num_ranks=2,num_suits=2)"
@@ -80,9 +81,7 @@ def test_a_bound_is_on_all_that_a_search_looks_at():
     game = pyspiel.load_game(GAMES[0][0])
     tree, blueprint = compiled(GAMES[0][0]), Blueprint(game)
     critic = exact_critic(tree, blueprint)
-    drawn = game.new_initial_state()
-    for action in (2, 2):
-        drawn.apply_action(action)
+    drawn = state_after(game, (2, 2))
     for bound, searched in ((20, 0), (21, 1), (51, 1), (52, 2)):
         config = SearchConfig(max_histories=bound, effort=Effort(iterations=5))
         found = SePoTPlayPolicy(game, blueprint, critic, DepthLimit(rounds=1), config=config)

@@ -38,6 +38,7 @@ from spiel_dl.tree.from_openspiel import load_turn_based
 from spiel_dl.tree.load import AnyGame
 from spiel_dl.tree.pieces import ROOT
 from spiel_dl.value_functions import ExactValue, ZeroValue
+from tests.reference import state_after
 from tests.untrained_blueprints import Blueprint, exact_critic
 
 GOOFSPIEL_4 = "python_goofspiel_ii(num_cards=4,points_order=descending)"
@@ -216,9 +217,7 @@ def test_states_of_other_games_and_ends_are_refused(maker):
         (descending, (0, 1, 1, 2)),  # forced
         ("kuhn_poker", (0, 1)),
     ):
-        state = load_turn_based(game).new_initial_state()
-        for action in actions:
-            state.apply_action(action)
+        state = state_after(load_turn_based(game), actions)
         with pytest.raises(ValueError, match=r"the state is of .*, not of .*num_cards=4"):
             policy.action_probabilities(state)
     state = GAME.new_initial_state()

@@ -20,6 +20,7 @@ from spiel_dl.solvers import linear_program
 from spiel_dl.tree import DepthLimit, GameTree, PublicStates, cut, public_states
 from spiel_dl.tree.pieces import ROOT, Pieces
 from tests import reference, tiny_games
+from tests.reference import state_after
 
 GAMES = [
     "kuhn_poker",
@@ -262,9 +263,7 @@ def with_public_key(tree: GameTree, public_key: np.ndarray) -> GameTree:
 def test_consistent_histories_of_a_state() -> None:
     """After two calls in Leduc, 6 * 5 deals of the private cards are possible."""
     game = pyspiel.load_game("python_leduc")
-    state = game.new_initial_state()
-    for action in (0, 3, 1, 1):
-        state.apply_action(action)
+    state = state_after(game, (0, 3, 1, 1))
     found = public_states.consistent_histories(state)
     assert found.complete
     assert len(found.actions) == 6 * 5

@@ -16,6 +16,7 @@ from spiel_dl.value_functions.particle import ParticleNetwork
 from spiel_dl.value_functions.positional import PositionalNetwork
 from spiel_dl.value_functions.value_network import ValueNetwork
 from tests.particle_networks import SMALL, leaves_of
+from tests.reference import state_after
 
 LEAVES = leaves_of("kuhn_poker", DepthLimit(moves=1))
 
@@ -106,9 +107,7 @@ def test_networks_of_several_depth_limits_play_together(tmp_path: Path) -> None:
     expected = ContinualResolvingPolicy("kuhn_poker", networks, limits[0], effort=Effort(20))
     for name in (f"resolving:{','.join(paths)}", f"resolving:{','.join(reversed(paths))}"):
         found = load_policy(name, "kuhn_poker", depth_limit=limits[0], effort=20)
-        state = found.game.new_initial_state()
-        for action in (0, 1, 0):
-            state.apply_action(action)
+        state = state_after(found.game, (0, 1, 0))
         assert found.action_probabilities(state) == expected.action_probabilities(state)
     other = saved(DepthLimit(plies=2), tmp_path / "plies")
     with pytest.raises(ValueError, match=r"no entry for DepthLimit\(moves=2"):
