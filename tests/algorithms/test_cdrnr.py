@@ -63,7 +63,8 @@ def test_leduc_against_the_uniform_policy(plies, expected, exact):
 def test_kuhn_poker_beside_the_authors_log(p, utility, exploitable):
     """Theirs: milecdav/open_spiel_w_papers, log of 2026-04-18; two moves, the uniform model.
 
-    At p = 0 the same. At p = 0.5 theirs responds as at p = 1, and what both maximise is less.
+    At p = 0 the same. At p = 0.5 theirs responds as at p = 1, and what both maximise is less; that
+    was by linear programs, and by CFR their program finds our response.
     """
     tree = GameTree.from_game("kuhn_poker")
     model = ArrayPolicy.uniform(tree)
