@@ -11,6 +11,7 @@ import functools
 import itertools
 import math
 from collections import defaultdict
+from collections.abc import Sequence
 
 import pyspiel
 
@@ -52,15 +53,9 @@ def best_response_to_uniform(game: str) -> float:
             for tile in range(tiles):
                 if shots >> tile & 1:
                     continue
-                after = shots | 1 << tile
-                done, groups = 0.0, dict[str, list[int]]()
-                for index in consistent:
-                    fleet = fleets[index]
-                    if all(ship & after == ship for ship in fleet):
-                        done += weights[index]
-                    else:
-                        groups.setdefault(answer(fleet, tile, after), []).append(index)
-                later = sum(best(tuple(group), after) for group in groups.values())
+                sunk, others = after_shot(fleets, consistent, shots, tile)
+                done = sum(weights[index] for index in sunk)
+                later = sum(best(group, shots | 1 << tile) for group in others)
                 found = max(found, done * in_time + later)
             return found
 
@@ -89,7 +84,31 @@ def placements(game: pyspiel.Game) -> dict[Fleet, float]:
     return found
 
 
-def answer(fleet: Fleet, tile: int, shots: int) -> str:
+def after_shot(
+    fleets: Sequence[Fleet], consistent: Sequence[int], shots: int, tile: int
+) -> tuple[list[int], list[tuple[int, ...]]]:
+    """What one knows after a shot.
+
+    Args:
+      fleets: all of them.
+      consistent: those, by their places, that fit what was announced before.
+      shots: the tiles that were shot at before, as bits.
+      tile: where the shot goes.
+
+    Returns:
+      The consistent fleets that are sunk by it; and the others, parted by what is announced.
+    """
+    after = shots | 1 << tile
+    sunk, groups = list[int](), dict[str, list[int]]()
+    for index in consistent:
+        if all(ship & after == ship for ship in fleets[index]):
+            sunk.append(index)
+        else:
+            groups.setdefault(_answer(fleets[index], tile, after), []).append(index)
+    return sunk, list(map(tuple, groups.values()))
+
+
+def _answer(fleet: Fleet, tile: int, shots: int) -> str:
     """What is announced of the last shot."""
     ship = next((ship for ship in fleet if ship >> tile & 1), 0)
     return "miss" if not ship else "sunk" if ship & shots == ship else "hit"

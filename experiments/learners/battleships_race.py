@@ -25,7 +25,7 @@ from experiments import experiment
 from experiments.experiment import Experiment, Row
 from experiments.learners.battleships_ceiling import (
     Fleet,
-    answer,
+    after_shot,
     best_response_to_uniform,
     placements,
 )
@@ -141,14 +141,10 @@ def _list_infosets(fleets: list[Fleet], num_tiles: int) -> Infosets:
     for consistent, shots in found:
         after.append({})
         for tile in (tile for tile in range(num_tiles) if not shots >> tile & 1):
-            shot, groups = shots | 1 << tile, dict[str, list[int]]()
-            for fleet in consistent:
-                if all(ship & shot == ship for ship in fleets[fleet]):
-                    after[-1][tile, fleet] = _SUNK
-                else:
-                    groups.setdefault(answer(fleets[fleet], tile, shot), []).append(fleet)
-            for group in groups.values():
-                infoset = (tuple(group), shot)
+            sunk, others = after_shot(fleets, consistent, shots, tile)
+            after[-1] |= dict.fromkeys(((tile, fleet) for fleet in sunk), _SUNK)
+            for group in others:
+                infoset = (group, shots | 1 << tile)
                 if infoset not in number:
                     number[infoset] = len(found)
                     found.append(infoset)

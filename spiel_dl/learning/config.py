@@ -32,6 +32,10 @@ class NetworkConfig:
       adam_beta2: decay of Adam's mean squared gradient.
       adam_epsilon: Adam's epsilon.
       gradient_clip: bound on every entry of the gradient.
+      target_averaging: how far the target network, which is handed out, moves to the current one in
+        a step.
+      target_share: how far it moves at least is 1 / (1 + target_share * step), so that at first it
+        is an average over about this share of all steps so far; infinite: `target_averaging` alone.
       seed: seed of the first parameters and of whatever else is random.
     """
 
@@ -43,6 +47,8 @@ class NetworkConfig:
     adam_beta2: float = 0.999
     adam_epsilon: float = 1e-8
     gradient_clip: float = 10_000.0
+    target_averaging: float = 1e-3
+    target_share: float = 0.1
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -58,6 +64,8 @@ class NetworkConfig:
         self._check("hidden_sizes", weights <= _MAX_WEIGHTS, "smaller: at most 10^9 weights")
         self._check("decay_steps", self.decay_steps > 0, "positive")
         self._rate()  # raises if the rates are wrong
+        self._check("target_averaging", 0 < self.target_averaging <= 1, "above 0 and at most 1")
+        self._check("target_share", self.target_share > 0, "positive")
 
     def _check(self, name: str, is_good: bool, remedy: str) -> None:
         if not is_good:
@@ -96,10 +104,6 @@ class LearnerConfig(NetworkConfig):
     Attributes:
       batch_size: games per learner step.
       max_tree_histories: games of at most so many histories are compiled and played by tables.
-      target_averaging: how far the target network, whose policy is handed out, moves to the
-        current one in a step.
-      target_share: how far it moves at least is 1 / (1 + target_share * step), so that at first it
-        is an average over about this share of all steps so far; infinite: `target_averaging` alone.
       utility_unit: the unit of utilities; None: the game's largest absolute one.
       history_values: whether action values of whole histories are learned, too, to tell the policy
         with less noise what its actions are worth.
@@ -114,7 +118,6 @@ class LearnerConfig(NetworkConfig):
     batch_size: int = 64
     max_tree_histories: int = 200_000
     target_averaging: float = 1e-4
-    target_share: float = 0.1
     utility_unit: float | None = None
     history_values: bool = True
     history_trace_decay: float = 0.5
@@ -122,8 +125,6 @@ class LearnerConfig(NetworkConfig):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._check("batch_size", self.batch_size > 0, "positive")
-        self._check("target_averaging", 0 < self.target_averaging <= 1, "above 0 and at most 1")
-        self._check("target_share", self.target_share > 0, "positive")
         decay = self.history_trace_decay
         self._check("history_trace_decay", 0 <= decay <= 1, "between 0 and 1")
         unit = self.utility_unit
@@ -278,9 +279,6 @@ class CriticConfig(NetworkConfig):
     Attributes:
       c_bar: v-trace's bound on the ratios that carry targets backwards.
       rho_bar: v-trace's bound on the ratios that correct values; infinite: unbiased.
-      target_averaging: how far the target network moves to the current one in a step.
-      target_share: how far it moves at least is 1 / (1 + target_share * step), so that at first it
-        is an average over about this share of all steps so far; infinite: `target_averaging` alone.
       bounded: whether values cannot be larger than the game's largest utility.
       expected: whether targets are what is expected of all actions, rather than what came of one;
         None: if that is known.
@@ -295,8 +293,6 @@ class CriticConfig(NetworkConfig):
     adam_beta1: float = 0.9
     c_bar: float = 1.0
     rho_bar: float = math.inf
-    target_averaging: float = 1e-3
-    target_share: float = 0.1
     bounded: bool = True
     expected: bool | None = None
     trace_decay: float = 1.0
@@ -305,6 +301,4 @@ class CriticConfig(NetworkConfig):
         super().__post_init__()
         for name in ("c_bar", "rho_bar"):
             self._check(name, getattr(self, name) > 0, "positive")
-        self._check("target_averaging", 0 < self.target_averaging <= 1, "above 0 and at most 1")
-        self._check("target_share", self.target_share > 0, "positive")
         self._check("trace_decay", 0 <= self.trace_decay <= 1, "between 0 and 1")

@@ -14,8 +14,7 @@ from spiel_dl.learning.sources import Source, TensorSource
 from spiel_dl.learning.state_environment import StateEnvironment
 from spiel_dl.learning.tree_environment import TreeEnvironment
 from spiel_dl.tree.game_tree import GameTree
-from spiel_dl.tree.histories import TooManyHistoriesError
-from spiel_dl.tree.load import AnyGame, turn_based_game
+from spiel_dl.tree.load import AnyGame, compile_if_small, turn_based_game
 
 LARGEST_COMPILED_BATCH = 4096
 """Up to so many games at once are stepped by compiled loops on a CPU, if the rules have any."""
@@ -47,7 +46,9 @@ def self_play_of(
     """
     turn_based = turn_based_game(game)
     num_features(turn_based)  # Refuses games of which there are none, before they are walked.
-    tree = game if isinstance(game, GameTree) else _compile(turn_based, max_tree_histories)
+    tree = game if isinstance(game, GameTree) else None
+    if tree is None and max_tree_histories > 0:
+        tree = compile_if_small(turn_based, max_tree_histories)
     longest = turn_based.max_game_length() if tree is None else int(tree.move_number.max())
     if longest < 1:
         raise ValueError(f"{turn_based} has no decisions, so there is nothing to learn in it")
@@ -72,13 +73,3 @@ def _source(
     if is_small and game.rules.compiled() is not None:
         return CompiledSource(CompiledEnvironment(game.rules, batch_size, seed), num_steps)
     return TensorSource(BatchedEnvironment(game.rules, batch_size, device, seed), num_steps)
-
-
-def _compile(game: pyspiel.Game, max_histories: int) -> GameTree | None:
-    """The compiled game; None if it is too large, or none is to be compiled."""
-    if max_histories < 1:
-        return None
-    try:
-        return GameTree.from_game(game, max_histories)
-    except TooManyHistoriesError:
-        return None

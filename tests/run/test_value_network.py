@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 from pathlib import Path
 
 import pytest
 
+from spiel_dl.commands.value_networks import NewNetwork
 from spiel_dl.tree import DepthLimit, GameTree, cut
 from spiel_dl.value_functions.dataset import Dataset
 from spiel_dl.value_functions.positional import PositionalNetwork
@@ -56,3 +58,10 @@ def test_training_starts_from_a_network(finished: Path) -> None:
     assert config["started_from"] == "network/network.safetensors"
     last = json.loads((finished / "again" / "metrics.jsonl").read_text().splitlines()[-1])
     assert {"left_out_linf", "left_out_unnormalised_l1"} <= last.keys()
+
+
+def test_a_new_network_has_the_networks_own_defaults() -> None:
+    parameters = inspect.signature(PositionalNetwork).parameters
+    assert {name: parameters[name].default for name in NewNetwork._fields} == (
+        NewNetwork._field_defaults
+    )
