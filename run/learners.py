@@ -122,8 +122,10 @@ def _particle() -> LearnerFlags:
         texts={"decay_steps": "steps over which the learning rate falls. Default: --num_steps."},
     )
     sizes = config_flags.define(ParticleSizes)
-    network_flags = config_flags.define(ParticleNetwork, only=["conditional"])
-    features = config_flags.define(InfostateFeatures)
+    network_flags = config_flags.define(
+        ParticleNetwork, only=["conditional"], defaults={"conditional": True}
+    )
+    features = config_flags.define(InfostateFeatures, defaults={"positions": True})
 
     def build(run: Mapping[str, Any]) -> Made:
         game = turn_based_game(game_flags.build())

@@ -55,6 +55,7 @@ from spiel_dl.tree.load import AnyGame, turn_based_game
 from spiel_dl.tree.particles import Particles, rules_of
 from spiel_dl.tree.sparse_tree import sparse_trunk
 from spiel_dl.value_functions.particle import ParticleNetwork
+from spiel_dl.value_functions.particle_features import InfostateFeatures
 from spiel_dl.value_functions.particle_samples import (
     SparseSample,
     join_samples,
@@ -153,7 +154,8 @@ class ParticleSelfPlay(Learner):
 
         Args:
           game: the game, its game string, or the compiled game.
-          network: learns; it may be fresh. None: a fresh one with the defaults.
+          network: learns; it may be fresh. None: a fresh one that is conditional and sees
+            positions, which learns most from the same games.
           depth_limit: how deep each search is.
           config: how to play and to learn; None: the defaults.
 
@@ -162,7 +164,9 @@ class ParticleSelfPlay(Learner):
             of another game.
         """
         super().__init__(turn_based_game(game), config or ParticleSelfPlayConfig())
-        self.network = network or ParticleNetwork(seed=self.config.seed)
+        self.network = network or ParticleNetwork(
+            features=InfostateFeatures(positions=True), conditional=True, seed=self.config.seed
+        )
         self.depth_limit = depth_limit
         self.buffer: collections.deque[SparseSample] = collections.deque(
             maxlen=self.config.buffer_size
