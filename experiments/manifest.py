@@ -11,17 +11,13 @@ from experiments.dl_cfr import (
     isolated,
     left_out,
     losses,
-    on_policy,
     ranges,
     size,
 )
 from experiments.experiment import Row
 from experiments.learners import battleships_race, opponents, strength
 from experiments.particle import architectures, fractions, linear_targets, public_states
-from experiments.particle_search import curves as particle_search_curves
-from experiments.particle_search import first_moves, matches, mirror_descent
-from experiments.poker import resolving, turn
-from experiments.poker import responses as poker_responses
+from experiments.particle_search import matches
 from experiments.policy_gradients import large_games
 from experiments.responses import (
     biased_rps,
@@ -62,10 +58,6 @@ PAPERS: Sequence[Paper] = (
             *losses.ROWS,
             *amount.ROWS,
             *size.ROWS,
-            *on_policy.ROWS,
-            *turn.ROWS,
-            *resolving.ROWS,
-            *poker_responses.ROWS,
         ),
         (
             "trunk exploitability of networks with one public state left out of training (below "
@@ -117,15 +109,7 @@ PAPERS: Sequence[Paper] = (
         "R-NaD, MMD and PPO with their defaults",
         (*strength.ROWS, *opponents.ROWS, *battleships_race.ROWS),
     ),
-    Paper(
-        "Search where public states are too large to list",
-        (
-            *particle_search_curves.ROWS,
-            *mirror_descent.ROWS,
-            *first_moves.ROWS,
-            *matches.ROWS,
-        ),
-    ),
+    Paper("Search where public states are too large to list", matches.ROWS),
 )
 MANIFEST: Sequence[Row] = tuple(row for paper in PAPERS for row in paper.rows)
 """All rows."""
