@@ -16,7 +16,13 @@ from experiments.dl_cfr import (
 )
 from experiments.experiment import Row
 from experiments.learners import battleships_race, opponents, strength
-from experiments.particle import architectures, fractions, linear_targets, public_states
+from experiments.particle import (
+    architectures,
+    fractions,
+    linear_targets,
+    public_states,
+    self_play,
+)
 from experiments.particle_search import matches
 from experiments.policy_gradients import large_games
 from experiments.responses import (
@@ -109,7 +115,7 @@ PAPERS: Sequence[Paper] = (
         "R-NaD, MMD and PPO with their defaults",
         (*strength.ROWS, *opponents.ROWS, *battleships_race.ROWS),
     ),
-    Paper("Search where public states are too large to list", matches.ROWS),
+    Paper("Search where public states are too large to list", (*self_play.ROWS, *matches.ROWS)),
 )
 MANIFEST: Sequence[Row] = tuple(row for paper in PAPERS for row in paper.rows)
 """All rows."""

@@ -121,8 +121,8 @@ def _report(study: Study, rows: Rows) -> Report:
             f"{settings.num_layers} hidden layers of {settings.num_units} units, "
             f"{settings.training.num_epochs} epochs of {study.num_strategies:,} random "
             f"strategies, of whose infosets {settings.data.pure_share:.0%} are pure and "
-            f"{settings.data.near_pure_share:.0%} nearly so. Each line changes one thing{together}. "
-            "With ranges as they are, errors in either unit are of values at these.",
+            f"{settings.data.near_pure_share:.0%} nearly so. Each line changes one thing"
+            f"{together}. With ranges as they are, errors in either unit are of values at these.",
             f"CFR+ of the whole game comes to {reference:.3g} in as many iterations.",
         ],
         Table.of(summary(rows), mean=f"{METRIC_TITLE}, mean", half_width="± (95 %)"),
