@@ -76,7 +76,7 @@ def measure(
     ("game", "limit", "iterations", "bound"),
     [
         ("kuhn_poker", DepthLimit(moves=1), 300, 0.01),
-        ("python_leduc", DepthLimit(rounds=1), 150, 0.05),
+        ("python_leduc", DepthLimit(rounds=1), 200, 0.05),
         (GOOFSPIEL_4, DepthLimit(rounds=1), 80, 0.012),
     ],
 )
