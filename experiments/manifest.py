@@ -17,7 +17,13 @@ from experiments.dl_cfr import (
 )
 from experiments.experiment import Row
 from experiments.learners import battleships_race, opponents, strength
-from experiments.particle import architectures, fractions, linear_targets, public_states
+from experiments.particle import (
+    architectures,
+    fractions,
+    linear_targets,
+    public_states,
+    self_play,
+)
 from experiments.particle_search import curves as particle_search_curves
 from experiments.particle_search import first_moves, matches, mirror_descent
 from experiments.poker import resolving, turn
@@ -120,6 +126,7 @@ PAPERS: Sequence[Paper] = (
     Paper(
         "Search where public states are too large to list",
         (
+            *self_play.ROWS,
             *particle_search_curves.ROWS,
             *mirror_descent.ROWS,
             *first_moves.ROWS,

@@ -23,7 +23,7 @@ from spiel_dl.tree.public_states import consistent_histories
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Particles:
-    """N histories of one public state of a game with `Rules`.
+    """N histories of one public state of a game with `Rules`, or of several, side by side.
 
     Attributes:
       game: the game.
@@ -112,7 +112,7 @@ class Particles:
         return Particles(self.game, states, self.reach[:, rows], chance_reach, copies, keys)
 
     def joined(self, other: Particles) -> Particles:
-        """These particles and then others of the same public state."""
+        """These particles and then others, of the same public state or of another."""
         states = type(self.states).concatenate([self.states, other.states])
         reach = np.concatenate([self.reach, other.reach], axis=1)
         chance_reach = np.concatenate([self.chance_reach, other.chance_reach])

@@ -1,4 +1,4 @@
-"""Sparse depth-limited trees: the game below some histories of a public state, and no others.
+"""Sparse depth-limited trees: the game below some histories of public states, and no others.
 
 Šustr et al. (2021), section 6: the look-ahead tree is built from the selected particles only, and
 from all that can follow them above the depth limit. It never sees the rest of the game, so its size
@@ -72,7 +72,8 @@ def sparse_trunk(
     """The trunk below particles, down to a depth limit counted from them.
 
     Args:
-      particles: where it starts; different histories of one public state, a player to act in each.
+      particles: where it starts; different histories, a player to act in each. They may be of
+        several public states, which are then solved side by side.
       depth_limit: where it ends.
       max_histories: refuse trees with more histories than this.
 
@@ -81,8 +82,8 @@ def sparse_trunk(
       `root_ranges`.
 
     Raises:
-      ValueError: if the limit is no `DepthLimit`, if no player acts in a particle, if the particles
-        are not of one public state, or if the tree becomes too large.
+      ValueError: if the limit is no `DepthLimit`, if no player acts in a particle, or if the tree
+        becomes too large.
     """
     check_depth_limit(depth_limit)
     rules = rules_of(particles.game)
@@ -91,9 +92,7 @@ def sparse_trunk(
     histories, states = _enumerate(particles, depth_limit, max_histories)
     tree = SparseTree.from_histories(histories, states=states)
     tops = tree.public_states.of_history[1 : particles.num_particles + 1]
-    if (tops != tops[0]).any():
-        raise ValueError("the particles are of several public states; give those of one")
-    return cut(tree, depth_limit, int(tops[0]))
+    return cut(tree, depth_limit, np.unique(tops).tolist())
 
 
 def root_ranges(trunk: Trunk[SparseTree], particles: Particles) -> tuple[np.ndarray, np.ndarray]:

@@ -99,7 +99,7 @@ class ParticleNetwork(ValueNetwork):
         """See `ValueNetwork`."""
         return cls(
             ParticleSizes(**header["sizes"]),
-            InfostateFeatures(header["domain"]["features"] == InfostateFeatures().name),
+            InfostateFeatures.named(header["domain"]["features"]),
             conditional=header.get("conditional", False),
             device=device,
         )

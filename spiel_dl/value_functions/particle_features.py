@@ -3,7 +3,8 @@
 Šustr et al. (2021), sections 4.1 and 5.2. An infostate's features are the public ones, its private
 ones, and a one-hot of its player. With *perfect recall* they tell every infostate apart. With
 *imperfect recall* they show what is seen now, which is shorter; infostates that look the same get
-the same value.
+the same value. Either may be followed by *positions*: what policy networks see, which says in
+counts what sequences say move by move (`Rules.features`).
 
 In games with `Rules`, public and private features are the rules' tensors. Other OpenSpiel games do
 not say which part of a tensor is public. There an infostate's features are the information state
@@ -14,11 +15,13 @@ what is public from the infostates, all of which show it.
 from __future__ import annotations
 
 import dataclasses
+import functools
 from typing import NamedTuple
 
 import numpy as np
 import pyspiel
 
+from spiel_dl.games.features import features
 from spiel_dl.games.rules import Rules, StateBatch
 from spiel_dl.tree.leaf_set import LeafSet
 
@@ -41,14 +44,22 @@ class InfostateFeatures:
 
     Attributes:
       perfect_recall: whether features remember what was seen before.
+      positions: whether they also show positions as policy networks see them.
     """
 
     perfect_recall: bool = True
+    positions: bool = False
 
     @property
     def name(self) -> str:
         """What files of networks say about the features."""
-        return "perfect recall" if self.perfect_recall else "imperfect recall"
+        recall = "perfect recall" if self.perfect_recall else "imperfect recall"
+        return recall + " and positions" * self.positions
+
+    @classmethod
+    def named(cls, name: str) -> InfostateFeatures:
+        """Those that have this name."""
+        return cls(not name.startswith("imperfect"), name.endswith("positions"))
 
     def of_leaves(self, leaves: LeafSet) -> LeafFeatures:
         """The features of a trunk's leaves.
@@ -71,7 +82,9 @@ class InfostateFeatures:
 
     def public(self, rules: Rules, states: StateBatch) -> np.ndarray:
         """Public features of a batch of states: float32 [B, G]."""
-        return rules.public_tensor(states, self.perfect_recall).numpy()
+        kinds = (self.perfect_recall, not self.perfect_recall)[: 1 + self.positions]
+        pieces = [rules.public_tensor(states, recall).numpy() for recall in kinds]
+        return np.concatenate(pieces, axis=1)
 
     def infostates(
         self, rules: Rules, states: StateBatch, player: int, public: np.ndarray | None = None
@@ -85,8 +98,10 @@ class InfostateFeatures:
           public: float32 [B, G], the states' public features, where they are known.
         """
         public = self.public(rules, states) if public is None else public
-        private = rules.private_tensor(states, player, self.perfect_recall).numpy()
-        return np.concatenate([public, private, _player_one_hot(player, len(private))], axis=1)
+        pieces = [public, rules.private_tensor(states, player, self.perfect_recall).numpy()]
+        if self.positions:
+            pieces.append(rules.features(states, player).numpy())
+        return np.concatenate([*pieces, _player_one_hot(player, len(public))], axis=1)
 
     def _of_openspiel_leaves(self, leaves: LeafSet) -> LeafFeatures:
         tree = leaves.tree
@@ -98,12 +113,16 @@ class InfostateFeatures:
                 f"InfostateFeatures(perfect_recall={not self.perfect_recall}), or a subclass with "
                 "features of your own"
             )
+        seen = [functools.partial(_tensor, kind=kind)] + [features] * self.positions
         parts = []
         for player in (0, 1):
             firsts = leaves.first_histories[player]
-            tensors = [_tensor(tree.state(h), kind, player) for h in firsts.tolist()]
+            rows = [
+                np.concatenate([each(tree.state(h), player) for each in seen])
+                for h in firsts.tolist()
+            ]
             parts.append(
-                np.concatenate([np.stack(tensors), _player_one_hot(player, len(firsts))], axis=1)
+                np.concatenate([np.stack(rows), _player_one_hot(player, len(firsts))], axis=1)
             )
         empty = np.zeros((leaves.num_public_states, 0), np.float32)
         return LeafFeatures(empty, np.concatenate(parts))
@@ -115,6 +134,6 @@ def _player_one_hot(player: int, num_rows: int) -> np.ndarray:
     return one_hot
 
 
-def _tensor(state: pyspiel.State, kind: str, player: int) -> np.ndarray:
+def _tensor(state: pyspiel.State, player: int, kind: str) -> np.ndarray:
     tensor = getattr(state, f"{kind}_tensor")(player)
     return np.asarray(tensor, np.float32)

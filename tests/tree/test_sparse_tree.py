@@ -139,8 +139,5 @@ def test_errors():
     root = Particles(leduc, leduc.rules.initial_state(), np.ones((2, 1)), np.ones(1))
     with pytest.raises(ValueError, match="a player must act"):
         sparse_trunk(root, DepthLimit(rounds=1))
-    other = Particles.of_public_state(reference.state_after(GOOFSPIEL.format(4), [2, 3]))
-    with pytest.raises(ValueError, match="several public states"):
-        sparse_trunk(particles.joined(other), DepthLimit(rounds=1))
     with pytest.raises(ValueError, match="ends at the depth limit of 1 rounds, so it has no sub"):
         _ = sparse_trunk(particles, DepthLimit(rounds=1)).leaves.subgames
