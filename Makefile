@@ -87,8 +87,6 @@ bench: $(VENV)/installed-benchmark
 	$(BIN)/python experiments/benchmarks/sepot.py --output=results/benchmarks
 	taskset -c 0 $(BIN)/python experiments/benchmarks/learners.py --output=results/benchmarks \
 	    --peer=$(RLG) --peer_python=$(RLG_PYTHON)
-	$(BIN)/python experiments/benchmarks/environments.py --output=results/benchmarks
-	$(BIN)/python experiments/benchmarks/games.py --output=results/benchmarks
 	$(BIN)/python experiments/benchmarks/serve.py --output=results/benchmarks
 	$(BIN)/python experiments/benchmarks/five_minutes.py --output=results/benchmarks
 

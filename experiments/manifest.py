@@ -11,7 +11,6 @@ from experiments.dl_cfr import (
     isolated,
     left_out,
     losses,
-    on_policy,
     ranges,
     size,
 )
@@ -24,10 +23,7 @@ from experiments.particle import (
     public_states,
     self_play,
 )
-from experiments.particle_search import curves as particle_search_curves
-from experiments.particle_search import first_moves, matches, mirror_descent
-from experiments.poker import resolving, turn
-from experiments.poker import responses as poker_responses
+from experiments.particle_search import matches
 from experiments.policy_gradients import large_games
 from experiments.responses import (
     biased_rps,
@@ -68,10 +64,6 @@ PAPERS: Sequence[Paper] = (
             *losses.ROWS,
             *amount.ROWS,
             *size.ROWS,
-            *on_policy.ROWS,
-            *turn.ROWS,
-            *resolving.ROWS,
-            *poker_responses.ROWS,
         ),
         (
             "trunk exploitability of networks with one public state left out of training (below "
@@ -123,16 +115,7 @@ PAPERS: Sequence[Paper] = (
         "R-NaD, MMD and PPO with their defaults",
         (*strength.ROWS, *opponents.ROWS, *battleships_race.ROWS),
     ),
-    Paper(
-        "Search where public states are too large to list",
-        (
-            *self_play.ROWS,
-            *particle_search_curves.ROWS,
-            *mirror_descent.ROWS,
-            *first_moves.ROWS,
-            *matches.ROWS,
-        ),
-    ),
+    Paper("Search where public states are too large to list", (*self_play.ROWS, *matches.ROWS)),
 )
 MANIFEST: Sequence[Row] = tuple(row for paper in PAPERS for row in paper.rows)
 """All rows."""

@@ -6,10 +6,9 @@ import numpy as np
 import pyspiel
 import torch
 
-from experiments.particle_search.recognising import RecognisingCritic
 from spiel_dl.algorithms.rnad import RNaDSolver
 from spiel_dl.learning.config import CriticConfig, RNaDConfig
-from spiel_dl.learning.critics import ExactCritic
+from spiel_dl.learning.critics import Critic, ExactCritic
 from spiel_dl.learning.self_play import ActingPolicy
 from spiel_dl.learning.transformations import (
     action_values,
@@ -19,6 +18,8 @@ from spiel_dl.learning.transformations import (
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.policy_network import PolicyNetwork, policy_of
 from spiel_dl.tree import GameTree
+from spiel_dl.tree.compiled_tree import CompiledTree
+from spiel_dl.tree.from_openspiel import is_same_game
 
 
 def untrained(game: pyspiel.Game, transformations: str = "pure") -> RNaDSolver:
@@ -38,22 +39,23 @@ class Blueprint:
         num_actions = game.num_distinct_actions()
         network = PolicyNetwork(game.information_state_tensor_size(), num_actions, (16,))
         self._network, self._parameters = network, 5 * network.initial_parameters(seed=1)
+        self._table: ArrayPolicy | None = None
 
     def __call__(self, observation: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
         logits = self._network.evaluate(self._parameters, observation).logits
         return policy_of(logits.double(), legal) * legal
 
     def tabulate(self, tree: GameTree) -> ArrayPolicy:
+        if self._table is not None and self._table.tree is tree:
+            return self._table
         strategies = [treeplex.uniform_strategy() for treeplex in tree.treeplexes]
-        for player in (0, 1):
-            for infoset, history in enumerate(tree.first_history[player].tolist()):
-                state = tree.state(history)
-                tensor = torch.tensor(state.information_state_tensor(player))
-                legal = torch.tensor(state.legal_actions_mask(), dtype=torch.bool)
-                row = self(tensor[None], legal[None])[0]
-                own = tree.treeplexes[player].sequences(infoset)
-                strategies[player][own] = row[legal].numpy()
-        return ArrayPolicy(tree, (strategies[0], strategies[1]))
+        for player, strategy in enumerate(strategies):
+            states = [tree.state(history) for history in tree.first_history[player].tolist()]
+            tensors = torch.tensor([state.information_state_tensor(player) for state in states])
+            legal = torch.tensor([state.legal_actions_mask() for state in states]).bool()
+            strategy[1:] = self(tensors, legal)[legal].numpy()
+        self._table = ArrayPolicy(tree, (strategies[0], strategies[1]))
+        return self._table
 
 
 def acting_of(table: ArrayPolicy) -> ActingPolicy:
@@ -67,6 +69,37 @@ def acting_of(table: ArrayPolicy) -> ActingPolicy:
                 row[action] = probability
             rows[tuple(state.information_state_tensor(player))] = row
     return lambda tensors, _: torch.tensor(np.stack([rows[tuple(t)] for t in tensors.tolist()]))
+
+
+class RecognisingCritic(Critic):
+    """An exact critic that values histories of any tree of its game with `Rules`.
+
+    It recognises them by what both players know, so searches that build their own trees can have
+    exact values.
+    """
+
+    def __init__(self, critic: ExactCritic):
+        """Reads what both players know in all histories of the critic's tree."""
+        self._critic = critic
+        self._order = np.lexsort(critic.tree.infoset_key[::-1])
+        self._sorted = _pairs(critic.tree.infoset_key[:, self._order])
+
+    def values(self, tree: CompiledTree, histories: np.ndarray, player: int) -> np.ndarray:
+        """See `Critic`; float64."""
+        return self._critic.values(self._critic.tree, self._find(tree, histories), player)
+
+    def _find(self, tree: CompiledTree, histories: np.ndarray) -> np.ndarray:
+        if not is_same_game(tree.game, self._critic.tree.game):
+            raise ValueError(f"the critic is one of {self._critic.tree.game}, not of {tree.game}")
+        keys = _pairs(tree.infoset_key[:, histories])
+        found: np.ndarray = self._order[np.searchsorted(self._sorted, keys)]
+        return found
+
+
+def _pairs(keys: np.ndarray) -> np.ndarray:
+    """Both players' infosets (int64 [2, N]) as pairs that can be compared: [N]."""
+    kinds = np.dtype([("first", np.int64), ("second", np.int64)])
+    return np.ascontiguousarray(keys.T, np.int64).view(kinds)[:, 0]
 
 
 def exact_critic(tree: GameTree, blueprint: Blueprint) -> RecognisingCritic:

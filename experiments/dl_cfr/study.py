@@ -2,10 +2,9 @@
 
 A study is about one game and depth limit. Its workspace holds all that is expensive:
 
-data/       the dataset
-networks/   one run directory per trained network
-on_policy/  the same for networks that are trained in rounds
-parts/      one JSON file per smaller result
+data/      the dataset
+networks/  one run directory per trained network
+parts/     one JSON file per smaller result
 """
 
 from __future__ import annotations
@@ -22,7 +21,6 @@ from experiments.settings import check_least
 from spiel_dl.algorithms.cfr import CFRPlusSolver
 from spiel_dl.algorithms.dl_cfr import DLCFRSolver
 from spiel_dl.runs.dl_cfr_run import METRIC, measure_trunk
-from spiel_dl.runs.on_policy import train_on_policy
 from spiel_dl.runs.plots import Panel
 from spiel_dl.runs.reports import Picture, Report, Table
 from spiel_dl.runs.workspace import Workspace
@@ -32,7 +30,7 @@ from spiel_dl.tree.from_openspiel import load_turn_based
 from spiel_dl.tree.trunk import Trunk
 from spiel_dl.value_functions import training
 from spiel_dl.value_functions.base import ValueFunction
-from spiel_dl.value_functions.config import OnPolicyConfig, TrainingConfig
+from spiel_dl.value_functions.config import TrainingConfig
 from spiel_dl.value_functions.dataset import Dataset, DatasetConfig
 from spiel_dl.value_functions.generation import generate, shard_name
 from spiel_dl.value_functions.network_files import load_network
@@ -207,28 +205,6 @@ class Study(experiment.Study[AnySettings]):
             shown = self.workspace.show_progress
             training.train(network, self.dataset, directory, config, show_progress=shown)
         return TrainedNetwork(directory.path, directory.read_metrics())
-
-    def train_in_rounds(
-        self, name: str, network: ValueNetwork, config: OnPolicyConfig
-    ) -> TrainedNetwork:
-        """Trains a network of any kind on policy, as far as that is not done yet.
-
-        Args:
-          name: of its run directory.
-          network: untrained; it gets its parameters here.
-          config: how to train it.
-
-        Returns:
-          The network; its metrics are those of `train_on_policy`, a line for each round.
-        """
-        identity = {**self._identity(network), **config.identity()}
-        directory = self.workspace.run_directory(f"on_policy/{name}", identity)
-        finished = directory.read_metrics()
-        rounds = (f"on_policy-{name}-round-{line['round']:02d}" for line in finished)
-        self.workspace.note_reused(*rounds)
-        shown = self.workspace.show_progress
-        lines = train_on_policy(network, self._data.path, directory, config, show_progress=shown)
-        return TrainedNetwork(directory.path, lines)
 
     def _identity(self, network: ValueNetwork) -> dict[str, Any]:
         """What a network's run directory is of, apart from how it is trained."""

@@ -1,7 +1,11 @@
-"""Networks of rivers, trained on rivers solved by quantiles; see `rivers`."""
+"""Networks of rivers, trained on rivers solved by quantiles; see `rivers`.
+
+python -m experiments.poker.networks --data=build/rivers --output=build/river.safetensors
+"""
 
 from __future__ import annotations
 
+import argparse
 import math
 from collections.abc import Sequence
 from pathlib import Path
@@ -38,15 +42,11 @@ def read(paths: Sequence[Path]) -> Data:
     return Data(torch.from_numpy(inputs), torch.from_numpy(values))
 
 
-def train(data: Data, seed: int, num_steps: int, *, only_last: bool = False) -> RiverNetwork:
-    """A network after some steps of Adam on mean squared errors, both players' hands alike.
-
-    With `only_last`, the hidden layers stay as they are: random features.
-    """
+def train(data: Data, seed: int, num_steps: int) -> RiverNetwork:
+    """A network after some steps of Adam on mean squared errors, both players' hands alike."""
     network = RiverNetwork(seed=seed)
     generator = torch.Generator().manual_seed(seed)
-    learned = [*network.module.parameters()][-2 if only_last else 0 :]
-    optimizer = torch.optim.Adam(learned, lr=_LEARNING_RATES[0])
+    optimizer = torch.optim.Adam(network.module.parameters(), lr=_LEARNING_RATES[0])
     first, last = _LEARNING_RATES
     for step in range(num_steps):
         rate = last + (first - last) * (1 + math.cos(math.pi * step / num_steps)) / 2
@@ -60,8 +60,17 @@ def train(data: Data, seed: int, num_steps: int, *, only_last: bool = False) -> 
     return network
 
 
-def error(network: RiverNetwork, data: Data) -> float:
-    """The root of the mean squared error, in pots."""
-    with torch.no_grad():
-        found = balanced(network.module, data.inputs)
-        return float((found - data.values).square().mean().sqrt())
+def main() -> None:
+    """Trains a network on all rivers of a folder."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", type=Path, default=Path("build/rivers"))
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--num_steps", type=int, default=3000)
+    parser.add_argument("--output", type=Path, default=Path("build/river.safetensors"))
+    arguments = parser.parse_args()
+    data = read(sorted(arguments.data.glob("*.npz")))
+    train(data, arguments.seed, arguments.num_steps).save(arguments.output)
+
+
+if __name__ == "__main__":
+    main()

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -117,27 +116,6 @@ def random_range(rng: np.random.Generator, strength: np.ndarray) -> np.ndarray:
     return weights / weights.mean()
 
 
-def _make(
-    directory: Path,
-    name: str,
-    seed: int,
-    number: int,
-    made: Callable[[np.random.Generator], list[np.ndarray]],
-    fields: tuple[str, ...],
-) -> None:
-    """Chunks of samples in files; those that are there are not made again."""
-    directory.mkdir(parents=True, exist_ok=True)
-    for chunk in range(number):
-        path = directory / f"{name}_{seed}_{chunk}.npz"
-        if path.exists():
-            continue
-        arrays = made(np.random.default_rng((seed, chunk)))
-        with open(path.with_suffix(".part"), "wb") as file:
-            named: dict[str, Any] = dict(zip(fields, arrays, strict=True))
-            np.savez(file, **named)
-        path.with_suffix(".part").rename(path)
-
-
 class Quantiles(NamedTuple):
     """Solved rivers without cards, see `value_functions.river`.
 
@@ -199,58 +177,64 @@ def _random_shares(rng: np.random.Generator, number: int) -> np.ndarray:
     return shares
 
 
-def make_quantiles(
-    directory: Path, seed: int, number: int, network: RiverNetwork | None = None
-) -> None:
-    """Chunks of rivers by quantiles, to learn from.
+def make_quantiles(directory: Path, seed: int, number: int) -> None:
+    """Chunks of rivers by quantiles, to learn from; those that are there are not made again.
 
     Args:
       directory: where they go.
       seed: of all that is random.
       number: of chunks.
-      network: by which the trunks are solved whose ranges they have; None: by showdowns.
     """
+    directory.mkdir(parents=True, exist_ok=True)
+    for chunk in range(number):
+        path = directory / f"quantiles_{seed}_{chunk}.npz"
+        if path.exists():
+            continue
+        rivers = _random_rivers(np.random.default_rng((seed, chunk)))
+        with open(path.with_suffix(".part"), "wb") as file:
+            np.savez(file, **rivers._asdict())
+        path.with_suffix(".part").rename(path)
 
-    def made(rng: np.random.Generator) -> list[np.ndarray]:
-        board = rng.choice(52, 4, replace=False)
-        stack = float(np.exp(rng.uniform(*np.log(_STACKS)))) * POT
-        game = endgame(board, POT, stack)
-        strength = strengths(game)
-        weights = (random_range(rng, strength), random_range(rng, strength))
-        solver = DLCFRSolver(
-            with_weights(game, weights),
-            network or ShowdownValue(),
-            DepthLimit(rounds=1),
-            variant=LINEAR_CFR,
-        )
-        minimizer, leaves = solver.minimizer, solver.trunk.leaves
-        assert isinstance(leaves, HoldemLeaves)
-        seen = RiverNetwork().bind(leaves)
-        assert isinstance(seen, RiverLeafValues)
-        found = []
-        stacks = ((stack + POT / 2 - leaves.spent) / (2 * leaves.spent))[leaves.is_open]
-        for _ in range(_LOOKS):
-            solver.run(int(rng.integers(1, 15)))
-            if rng.random() < 0.3:
-                plans = [minimizer.average_plan(player) for player in (0, 1)]
-            else:
-                plans = [learner.realization for learner in minimizer.learned]
-            ranges = [plans[p][leaves.sequences[p]] for p in (0, 1)]
-            seen.look(ranges[0], ranges[1])
-            number, lines, _ = seen.shares.shape
-            for line in range(lines):
-                count = min(number, -(-_OF_A_LOOK // lines))
-                chosen = rng.choice(number, count, replace=False)
-                found.append((stacks[line], seen.shares[chosen, line].copy()))
-        own = float(np.exp(rng.uniform(*np.log((0.05, _STACKS[1])))))
-        found.append((own, _random_shares(rng, _LOOKS * _OF_A_LOOK // 2)))
-        parts = []
-        for size in np.unique([size for size, _ in found]):
-            shares = np.concatenate([rows for each, rows in found if each == size])
-            parts.append(solve_shares(float(size), shares))
-        return [np.concatenate(column) for column in zip(*parts, strict=True)]
 
-    _make(directory, "quantiles", seed, number, made, Quantiles._fields)
+def _random_rivers(rng: np.random.Generator) -> Quantiles:
+    """Rivers below one random turn, whose trunk is solved by showdowns, and some by themselves."""
+    board = rng.choice(52, 4, replace=False)
+    stack = float(np.exp(rng.uniform(*np.log(_STACKS)))) * POT
+    game = endgame(board, POT, stack)
+    strength = strengths(game)
+    weights = (random_range(rng, strength), random_range(rng, strength))
+    solver = DLCFRSolver(
+        with_weights(game, weights),
+        ShowdownValue(),
+        DepthLimit(rounds=1),
+        variant=LINEAR_CFR,
+    )
+    minimizer, leaves = solver.minimizer, solver.trunk.leaves
+    assert isinstance(leaves, HoldemLeaves)
+    seen = RiverNetwork().bind(leaves)
+    assert isinstance(seen, RiverLeafValues)
+    found = []
+    stacks = ((stack + POT / 2 - leaves.spent) / (2 * leaves.spent))[leaves.is_open]
+    for _ in range(_LOOKS):
+        solver.run(int(rng.integers(1, 15)))
+        if rng.random() < 0.3:
+            plans = [minimizer.average_plan(player) for player in (0, 1)]
+        else:
+            plans = [learner.realization for learner in minimizer.learned]
+        ranges = [plans[p][leaves.sequences[p]] for p in (0, 1)]
+        seen.look(ranges[0], ranges[1])
+        number, lines, _ = seen.shares.shape
+        for line in range(lines):
+            count = min(number, -(-_OF_A_LOOK // lines))
+            chosen = rng.choice(number, count, replace=False)
+            found.append((stacks[line], seen.shares[chosen, line].copy()))
+    own = float(np.exp(rng.uniform(*np.log((0.05, _STACKS[1])))))
+    found.append((own, _random_shares(rng, _LOOKS * _OF_A_LOOK // 2)))
+    parts = []
+    for size in np.unique([size for size, _ in found]):
+        shares = np.concatenate([rows for each, rows in found if each == size])
+        parts.append(solve_shares(float(size), shares))
+    return Quantiles(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
 def main() -> None:
@@ -258,11 +242,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--number", type=int, default=100, help="files")
-    parser.add_argument("--network", type=Path, help="file of one, to solve trunks by")
     parser.add_argument("--output", type=Path, default=Path("build/rivers"))
     arguments = parser.parse_args()
-    own = None if arguments.network is None else RiverNetwork.load(arguments.network)
-    make_quantiles(arguments.output, arguments.seed, arguments.number, own)
+    make_quantiles(arguments.output, arguments.seed, arguments.number)
 
 
 if __name__ == "__main__":

@@ -21,9 +21,6 @@ from typing import NamedTuple
 import numpy as np
 from open_spiel.python import policy as openspiel_policy
 
-from experiments.responses.lbr_large import local_response
-from spiel_dl.factored.families import compile_any
-from spiel_dl.factored.holdem import HoldemGame
 from spiel_dl.policies.array_policy import ArrayPolicy, read_strategy
 from spiel_dl.solvers.best_response import realization_plan
 from spiel_dl.solvers.history_values import chance_shares
@@ -66,10 +63,7 @@ def local_best_response(game: AnyGame, player: int, model: openspiel_policy.Poli
         be compiled, the model is not a policy for it, or there is no such player.
     """
     check_player(player)
-    large = compile_any(game, model)
-    if isinstance(large, HoldemGame):
-        return local_response(large, player, read_strategy(large, model, 1 - player))
-    tree = compile_game(large, model)
+    tree = compile_game(game, model)
     strategy = read_strategy(tree, model, 1 - player)
     children = _find_children(tree)
     values = _values_after_actions(tree, player, strategy, children)

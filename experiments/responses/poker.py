@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from experiments.experiment import Experiment, Row
@@ -33,15 +33,6 @@ _MBB = 1000.0  # a chip is a big blind
 _SAME = 1e-6
 _ROWS = "Gain and exploitability, by model and method"
 _ROBUST = ("RNR", "CDRNR")
-TITLES = {
-    "player": "player",
-    "model": "model",
-    "method": "method",
-    "gain": "gain (mbb a hand)",
-    "percent": "of a best response's, percent",
-    "exploitability": "exploitability (mbb a hand)",
-}
-"""Of the table of all models and methods."""
 Rows = list[dict[str, Any]]
 
 
@@ -105,37 +96,40 @@ def _report(study: Study, rows: Rows) -> Report:
             "SlumBot, its numbers are sampled.",
             study.describe(row["game"] for row in rows),
         ],
-        {_ROWS: Table(rows, {"game": "game", **TITLES})},
+        {
+            _ROWS: Table(
+                rows,
+                {
+                    "game": "game",
+                    "player": "player",
+                    "model": "model",
+                    "method": "method",
+                    "gain": "gain (mbb a hand)",
+                    "percent": "of a best response's, percent",
+                    "exploitability": "exploitability (mbb a hand)",
+                },
+            )
+        },
     )
 
 
-def judge_rows(rows: Iterable[Mapping[str, Any]], below_lbr: float, losses: float) -> Judgement:
-    """Against each model and for each player.
-
-    Args:
-      rows: of methods, with what `TITLES` names, and `game` if there are several.
-      below_lbr: by how much less than LBR CDBR may gain, in mbb a hand.
-      losses: by how much more than they gain RNR and CDRNR may be exploitable, likewise.
-    """
+def _judge(tables: Tables) -> Judgement:
+    """Against each model and for each player."""
     cases: dict[tuple[Any, ...], dict[str, Any]] = {}
-    for row in rows:
-        cases.setdefault((row.get("game"), row["model"], row["player"]), {})[row["method"]] = row
+    for row in tables[_ROWS]:
+        cases.setdefault((row["game"], row["model"], row["player"]), {})[row["method"]] = row
     everywhere = {
         "CDBR gains at least as much as LBR": [
-            case["CDBR"]["gain"] >= case["LBR"]["gain"] - below_lbr for case in cases.values()
+            case["CDBR"]["gain"] >= case["LBR"]["gain"] - _SAME * _MBB for case in cases.values()
         ],
         "RNR and CDRNR are at most as exploitable as they gain": [
-            case[method]["exploitability"] <= case[method]["gain"] + losses
+            case[method]["exploitability"] <= case[method]["gain"] + _SAME * _MBB
             for case in cases.values()
             for method in _ROBUST
         ],
     }
     told = "; ".join(f"{part}: {sum(held)} of {len(held)}" for part, held in everywhere.items())
     return Judgement(verdict({part: all(held) for part, held in everywhere.items()}), told)
-
-
-def _judge(tables: Tables) -> Judgement:
-    return judge_rows(tables[_ROWS], _SAME * _MBB, _SAME * _MBB)
 
 
 POKER = Experiment(

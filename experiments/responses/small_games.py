@@ -8,7 +8,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.tree.factored_game import FactoredGame
 from spiel_dl.tree.game_tree import GameTree
 
 BIASED_RPS = ((0, -1, 2), (1, 0, -1), (-1, 1, 0))
@@ -128,7 +127,7 @@ HABITS = ("calls", "folds", "overbets")
 _HABIT = 0.75
 
 
-def habitual(tree: GameTree | FactoredGame, habit: str) -> ArrayPolicy:
+def habitual(tree: GameTree, habit: str) -> ArrayPolicy:
     """A player of hold'em who calls or checks always, or mostly folds, or wagers the most it can.
 
     Where it cannot do so, and the fourth time, it does anything else, each as often.

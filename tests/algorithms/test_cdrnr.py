@@ -86,8 +86,8 @@ def test_joint_steps_are_optimal_and_safe(game, tmp_path):
     model, limit = checks.random_model(tree, seed=0), DepthLimit(plies=2)
     cases = list(itertools.product((0, 1), SCHEMES, PROBABILITIES))
     if tree.num_histories > 1000:
-        # One case for each p, with players and schemes in turn.
-        cases = cases[::4]
+        # Players, schemes and p in turn.
+        cases = cases[::7]
     for player, scheme, p in cases:
         response = CDRNRPolicy(
             tree, player, model, limit, p=p, scheme=scheme, exact=True
@@ -115,6 +115,8 @@ def test_full_gadget_with_all_solved_siblings_is_safe(game, tmp_path):
         policy = respond().to_array_policy()
         gain, exploitable = checks.gain_and_exploitability(tree, policy, model, player)
         assert p * gain >= (1 - p) * exploitable - 1e-6
+        if tree.num_histories > 5000:
+            continue
         # In play it solves the same public states, in the same order.
         last = tree.state(int(tree.first_history[player][-1]))
         expected = policy.action_probabilities(last, player)

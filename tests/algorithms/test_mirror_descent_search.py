@@ -84,7 +84,7 @@ def test_an_action_that_its_player_never_makes_hides_nothing_of_the_opponent():
         if action == 2:
             assert blueprint.tabulate(tree).action_probabilities(state)[2] == 0.0
         state.apply_action(action)
-    config = MirrorDescentConfig(num_rollouts=15_000, budget=100)
+    config = MirrorDescentConfig(num_rollouts=8_000, budget=100)
     policy = MirrorDescentPolicy(tree.game, blueprint, config)
     policy.action_probabilities(state)
     [found] = policy.kept.values()

@@ -15,9 +15,8 @@ from spiel_dl.policies.array_policy import read_strategy
 from spiel_dl.tree.load import compile_game
 
 
-@pytest.mark.parametrize("player", [0, 1])
-def test_kuhn_is_learned(player: int) -> None:
-    tree = compile_game("kuhn_poker")
+def test_kuhn_is_learned() -> None:
+    tree, player = compile_game("kuhn_poker"), 1
     model = opponent_models.random_policy(tree, 2)
     learned = approximate_best_response(tree.game, player, model, num_episodes=1000, seed=1)
     found = exploitability.gain(tree, learned.policy, model, player)

@@ -9,13 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from experiments.dl_cfr import amount, left_out, on_policy, size
+from experiments.dl_cfr import amount, left_out, size
 from experiments.dl_cfr import study as dl_cfr_study
 from experiments.dl_cfr.amount import AMOUNT
 from experiments.dl_cfr.checkpoints import CHECKPOINTS
 from experiments.dl_cfr.left_out import LEFT_OUT
 from experiments.dl_cfr.losses import LOSSES
-from experiments.dl_cfr.on_policy import ON_POLICY
 from experiments.dl_cfr.ranges import RANGES, asked_ranges
 from experiments.dl_cfr.size import SIZE
 from experiments.dl_cfr.study import GOOFSPIEL, LEDUC, OSHI_ZUMO, Study, Trained
@@ -27,7 +26,7 @@ from spiel_dl.runs.dl_cfr_run import METRIC
 from spiel_dl.runs.workspace import Workspace
 from spiel_dl.tree import DepthLimit, GameTree, cut
 from spiel_dl.value_functions import ExactValue
-from spiel_dl.value_functions.config import OnPolicyConfig, TrainingConfig
+from spiel_dl.value_functions.config import TrainingConfig
 from spiel_dl.value_functions.dataset import DatasetConfig
 from spiel_dl.value_functions.positional import PositionalNetwork
 from spiel_dl.value_functions.validation import UNNORMALISED
@@ -39,14 +38,14 @@ DATA = DatasetConfig(
     shard_size=40,
     tolerance=1e-3,
 )
-TINY = {
+TRAINED = {
     "num_shards": 2,
     "num_layers": 2,
     "num_units": 16,
     "num_iterations": 20,
     "seeds": (0, 1),
+    "training": TrainingConfig(num_epochs=3, batch_size=32),
 }
-TRAINED = {**TINY, "training": TrainingConfig(num_epochs=3, batch_size=32)}
 SETTINGS = {
     CHECKPOINTS: Trained(DATA, **TRAINED),
     LEFT_OUT: left_out.Settings(DATA, **TRAINED, every_state=2, paper_left_out_linf=2.6),
@@ -54,9 +53,6 @@ SETTINGS = {
     LOSSES: Trained(DATA, **TRAINED),
     AMOUNT: amount.Settings(DATA, **TRAINED, amounts=(10, 20)),
     SIZE: size.Settings(DATA, **TRAINED, layers=(1, 2), units=(8, 16)),
-    ON_POLICY: on_policy.Settings(
-        DATA, **TINY, on_policy=OnPolicyConfig(num_rounds=1, max_ranges=10).with_epochs([1, 1, 1])
-    ),
 }
 NAMES = {each.name: each for each in SETTINGS}
 
@@ -199,9 +195,6 @@ def test_what_is_finished_is_not_done_again(
         content = with_tables(tmp_path / f"{name}.json")
         assert content["rows"] == read(finished, name)["rows"]
         assert content["reused"]
-    rounds = [f"on_policy-seed-{seed}-round-{number:02d}" for seed in (0, 1) for number in (0, 1)]
-    reused = json.loads((tmp_path / "on_policy.json").read_text())["reused"]
-    assert set(rounds) <= set(reused)
 
 
 def test_what_cannot_be_done_is_told_before_it_is_begun(finished: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import collections
 
-import numpy as np
 import pyspiel
 import pytest
 
@@ -12,10 +11,8 @@ import spiel_dl.games  # noqa: F401  (registers python_leduc)
 from experiments.responses import lbr
 from spiel_dl.algorithms import exploitability
 from spiel_dl.algorithms.best_response import best_response_value
-from spiel_dl.factored.families import factored_game
 from spiel_dl.play.registry import load_array_policy
 from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.policies.opponent_models import random_policy
 from spiel_dl.tree.load import compile_game
 
 GAMES = ["kuhn_poker", "leduc_poker"]
@@ -139,18 +136,3 @@ def test_hold_em_of_leducs_cards_is_leduc_poker() -> None:
             response = lbr.local_best_response(tree, player, uniform)
             earned.append(exploitability.expected_value(tree, response))
     assert earned[:2] == pytest.approx(earned[2:], abs=1e-12)
-
-
-@pytest.mark.parametrize("player", [0, 1])
-def test_large_games_have_the_responses_of_listed_ones(player: int) -> None:
-    game = factored_game(
-        "python_holdem(num_ranks=3,num_suits=3,num_hole_cards=1,board_cards=[0;1],stacks=[12;12],"
-        "blinds=[2;2],range_0=2c;3c:0.5;4d;3d,range_1=4c;2d;3h:2;2h)",
-        num_threads=1,
-    )
-    model = random_policy(game, seed=3)
-    found = lbr.local_best_response(game, player, model)
-    tree = compile_game(game.game)
-    expected = lbr.local_best_response(tree, player, ArrayPolicy.from_policy(tree, model))
-    own = ArrayPolicy.from_policy(tree, found).strategies[player]
-    np.testing.assert_array_equal(own, expected.strategies[player])

@@ -205,7 +205,7 @@ def test_random_hands_equal_plain_python(
 @pytest.mark.parametrize(
     "rules",
     [
-        LeducRules(num_ranks=2, deal_ranks=True, bet_sizes="[1;2]"),
+        LeducRules(num_ranks=2, deal_ranks=True, max_raises=1, bet_sizes="[1;2]"),
         LeducRules(num_ranks=3, num_suits=1, max_raises=0, bet_sizes="[1;3]", ante=2),
         LeducRules(num_ranks=3, num_suits=1, deal_ranks=True, max_raises=0),
     ],

@@ -36,11 +36,11 @@ def test_intervals_cover_the_expected_return_about_19_times_in_20():
     swapped = -expected_value(game, *policies[::-1])
     expected = (expected_value(game, *policies) + swapped) / 2
     covered = 0
-    for seed in range(100):
-        result = MatchResult.of_pairs([play_pairs(game, policies, range(60), seed)])
+    for seed in range(50):
+        result = MatchResult.of_pairs([play_pairs(game, policies, range(50), seed)])
         covered += abs(result.mean_return - expected) <= result.half_width
     # By the binomial distribution, outside of this with a probability below 1 in 1000.
-    assert 86 <= covered <= 100
+    assert 41 <= covered <= 50
 
 
 @pytest.mark.parametrize("game_string", ["leduc_poker", "python_goofspiel_ii(num_cards=4)"])

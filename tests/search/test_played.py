@@ -7,7 +7,6 @@ import functools
 import pyspiel
 import pytest
 
-from experiments.particle_search.recognising import RecognisingCritic
 from spiel_dl.algorithms.sepot import SearchConfig, SePoTPlayPolicy, SePoTPolicy
 from spiel_dl.learning.critics import ExactCritic
 from spiel_dl.learning.transformations import action_values, paper_transformations
@@ -16,7 +15,7 @@ from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree import DepthLimit, GameTree
 from tests import reference
 from tests.reference import state_after
-from tests.untrained_blueprints import Blueprint, exact_critic
+from tests.untrained_blueprints import Blueprint, RecognisingCritic, exact_critic
 
 LEDUC = "python_leduc(num_ranks=2,num_suits=2)"
 GAMES = [
@@ -46,6 +45,11 @@ def compiled(game: str) -> GameTree:
     return GameTree.from_game(game)
 
 
+@functools.cache
+def blueprint_of(game: str) -> Blueprint:
+    return Blueprint(compiled(game).game)
+
+
 @pytest.mark.parametrize(
     ("game", "limit", "settings"),
     [
@@ -57,7 +61,7 @@ def test_reconstruction_finds_what_the_compiled_game_says(game, limit, settings)
     tree = compiled(game)
     if "max_histories" in settings:
         settings = {"max_histories": BOUNDS[game]}
-    blueprint = Blueprint(tree.game)
+    blueprint = blueprint_of(game)
     policy = blueprint.tabulate(tree)
     transformations = paper_transformations(action_values(tree.game))
     critic = ExactCritic(tree, policy.strategies, transformations)

@@ -14,11 +14,7 @@ from spiel_dl.tree.from_openspiel import load_turn_based
 from spiel_dl.tree.histories import TooManyHistoriesError
 from spiel_dl.tree.size_limit import estimate_histories
 
-HOPELESS = [
-    "phantom_ttt",
-    "chess",
-    "python_battleships(board_width=5,board_height=5,num_shots=-1)",
-]
+HOPELESS = ["phantom_ttt", "chess", "python_phantom_ttt"]
 
 
 @pytest.mark.parametrize("game_string", HOPELESS)

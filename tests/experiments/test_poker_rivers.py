@@ -1,19 +1,17 @@
-"""Rivers by quantiles, and trunks of turns by a network that has learned from them."""
+"""Rivers by quantiles, and networks that learn from them."""
 
 from __future__ import annotations
 
-import dataclasses
-import json
+from pathlib import Path
 
 import numpy as np
 import pyspiel
 import pytest
+import torch
 
 import spiel_dl.games  # noqa: F401  (registers the games)
-from experiments.experiment import run
-from experiments.poker import quantile_kernels, resolving, responses, rivers, turn
-from spiel_dl.runs.workspace import Workspace
-from spiel_dl.value_functions.river import NUM_PARTS
+from experiments.poker import networks, quantile_kernels, rivers
+from spiel_dl.value_functions.river import NUM_PARTS, balanced
 
 
 def _value(tree, strategy, node, hands):
@@ -60,43 +58,23 @@ def test_solved_rivers_leave_little_to_gain() -> None:
     assert gaps.max() < 0.003
 
 
-def test_the_row_in_small(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_network_learns_from_the_rivers_of_a_turn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(rivers, "_LOOKS", 1)
     monkeypatch.setattr(rivers, "_OF_A_LOOK", 8)
-    settings = dataclasses.replace(
-        turn.Settings(), data_seeds=(1,), num_files=2, num_apart=1, seeds=(0,), fewer=(),
-        num_steps=3, num_spots=1, num_hands=8, num_iterations=5, tolerance=0.05,
-    )  # fmt: skip
-    study = turn.Study(settings, Workspace(tmp_path / "work"))
-    path = run(turn.TURN, study, tmp_path / "report")
-    data = np.load(tmp_path / "work" / "rivers" / "quantiles_1_0.npz")
+    rivers.make_quantiles(tmp_path, seed=1, number=1)
+    [path] = tmp_path.iterdir()
+    data = np.load(path)
     assert data["values"].shape == (len(data["stacks"]), 2, NUM_PARTS)
     shares = data["shares"].astype(np.float64)
     total = (data["values"][:, 0] * shares + data["values"][:, 1] * (1 - shares)).mean(axis=1)
     np.testing.assert_allclose(total, 0.0, atol=1e-4)
-    assert "showdowns, no network" in path.with_suffix(".md").read_text()
-
-
-def test_rivers_solved_again_in_small(tmp_path) -> None:
-    settings = dataclasses.replace(
-        resolving.Settings(), num_spots=1, num_hands=8, blueprints=(3,), num_iterations=20,
-        whole_iterations=20, tolerance=0.05,
-    )  # fmt: skip
-    study = resolving.Study(settings, Workspace(tmp_path / "work"))
-    path = run(resolving.RESOLVING, study, tmp_path / "report")
-    rows = json.loads(path.with_suffix(".json").read_text())["tables"][resolving._BY_SPOT]
-    found = {(row["turn"], row["rivers"]): row["exploitability"] for row in rows}
-    assert len(found) == 9 + 8
-    assert found["CFR, 3 iterations", "resolving"] < found["CFR, 3 iterations", "as they are"]
-
-
-def test_responses_in_small(tmp_path) -> None:
-    settings = responses.Settings(
-        ranges=("QQ, 76s", "JJ, T9s"), models=("folds",), value_iterations=30, iterations=50
-    )
-    path = run(responses.RESPONSES, responses.Study(settings, Workspace(tmp_path)), tmp_path / "r")
-    rows = json.loads(path.with_suffix(".json").read_text())["tables"][responses._ROWS]
-    assert len(rows) == 10
-    most = {row["player"]: row["gain"] for row in rows if row["method"] == "best response"}
-    for row in rows:
-        assert 0.0 < row["gain"] <= most[row["player"]] + 1e-6
+    learned = networks.read([path])
+    errors = []
+    for num_steps in (0, 20):
+        network = networks.train(learned, seed=0, num_steps=num_steps)
+        with torch.no_grad():
+            found = balanced(network.module, learned.inputs)
+        errors.append(float((found - learned.values).square().mean()))
+    assert errors[1] < errors[0] / 2
