@@ -17,6 +17,8 @@ from spiel_dl.games.compiled import (
 )
 
 _NO_PLACEMENTS = np.zeros((0, 0), np.int32)
+# Of tiles announced as NOTHING, MISS, HIT, SUNK: a placement with a sum below 0 does not fit.
+_SCORES = np.array([0, -1e6, 1, -1e6], np.float32)
 
 
 class _Constants(NamedTuple):
@@ -28,7 +30,7 @@ class _Constants(NamedTuple):
       excludes: bool [S, 2N, S, 2N], the same.
       next_prefix: int32 [P, 2N], the same; of size 0 where there is none.
       ship_values: float64 [S].
-      lines: int64 [P, L], the tiles of all placements of all ships; -1 behind the last.
+      lines: int64 [P, L], the tiles of all placements of all ships; N behind the last.
       scale: float32, 1 divided by the most placements that cover a tile of an empty board.
       num_shots: T.
       repeats_shots: whether a player may shoot at the same tile again.
@@ -73,7 +75,7 @@ def compiled_battleships(
 
 def _lines(fleets: FleetTables) -> np.ndarray:
     placements = fleets.covers.reshape(-1, fleets.covers.shape[2])
-    lines = np.full((len(placements), placements.sum(axis=1).max()), -1, np.int64)
+    lines = np.full((len(placements), placements.sum(axis=1).max()), placements.shape[1])
     for line, covered in zip(lines, placements, strict=True):
         tiles = covered.nonzero()[0]
         line[: len(tiles)] = tiles
@@ -185,25 +187,36 @@ def _return(constants: _Constants, tiles_left: np.ndarray) -> float:
 
 
 @kernel
-def _weigh_placements(constants: _Constants, board: np.ndarray, planes: np.ndarray) -> None:
-    """`placements_left` of a board of N tiles; `planes`, float32 [2 N], are zeros before."""
-    num_tiles = len(board)
+def _weigh_placements(
+    constants: _Constants, board: np.ndarray, room: np.ndarray, planes: np.ndarray
+) -> None:
+    """`placements_left` of a board of N tiles.
+
+    Nothing branches on what was announced, which could not be foretold.
+
+    Args:
+      constants: the game.
+      board: int8 [N].
+      room: float32 [3, N + 1], to work in; column N is that of no tile.
+      planes: float32 [2 N], is written.
+    """
+    num_tiles, (score, number, weight) = len(board), room
+    room[:] = 0.0
+    for tile in range(num_tiles):
+        score[tile] = _SCORES[board[tile] - NOTHING]
     for place in range(len(constants.lines)):
-        line, meets, fits = constants.lines[place], 0, True
+        line, meets = constants.lines[place], np.float32(0.0)
         for tile in line:
-            if tile < 0:
-                break
-            if board[tile] == HIT:
-                meets += 1
-            elif board[tile] != NOTHING:
-                fits = False
-                break
-        if fits:
-            for tile in line:
-                if tile >= 0 and board[tile] == NOTHING:
-                    planes[tile] += np.float32(1.0)
-                    planes[num_tiles + tile] += np.float32(meets)
-    planes *= constants.scale
+            meets += score[tile]
+        fits = np.float32(meets >= 0)
+        meets *= fits
+        for tile in line:
+            number[tile] += fits
+            weight[tile] += meets
+    for tile in range(num_tiles):
+        scale = constants.scale * np.float32(board[tile] == NOTHING)
+        planes[tile] = number[tile] * scale
+        planes[num_tiles + tile] = weight[tile] * scale
 
 
 @kernel
@@ -224,6 +237,7 @@ def _features(
     shots_left = next_ship + num_ships
     sunk = shots_left + 2
     share = np.float32(1 / constants.num_shots)
+    room = np.empty((3, num_tiles + 1), np.float32)
     index = 0
     for game in range(len(observer)):
         player = observer[game]
@@ -243,16 +257,13 @@ def _features(
         if num_placed < num_ships:
             row[next_ship + num_placed] = 1.0
         opponent = boards[game, (1 - player) * num_tiles : (2 - player) * num_tiles]
-        _weigh_placements(
-            constants, opponent, row[placements_left : placements_left + 2 * num_tiles]
-        )
+        _weigh_placements(constants, opponent, room, row[placements_left:next_ship])
         for side in range(2):
             owner = player if side == 0 else 1 - player
-            first = own_board + 3 * side * num_tiles
-            for tile in range(num_tiles):
-                outcome = boards[game, owner * num_tiles + tile]
-                if outcome != NOTHING:
-                    row[first + outcome * num_tiles + tile] = 1.0
+            for outcome in (MISS, HIT, SUNK):
+                first = own_board + (3 * side + outcome) * num_tiles
+                for tile in range(num_tiles):
+                    row[first + tile] = boards[game, owner * num_tiles + tile] == outcome
             left, num_sunk = 0, 0
             for shot in range(constants.num_shots):
                 left += record[game, 2 * (num_ships + shot) + owner] < 0

@@ -43,7 +43,7 @@ import torch
 from spiel_dl.learning.config import RNaDConfig
 from spiel_dl.learning.neurd import neurd_gradient
 from spiel_dl.learning.self_play_learner import SelfPlayLearner
-from spiel_dl.learning.sources import Trajectories
+from spiel_dl.learning.sources import Seen, Trajectories
 from spiel_dl.learning.vtrace import Targets, v_trace
 from spiel_dl.networks.sparse_rows import Inputs
 from spiel_dl.policies.policy_network import MaskedPolicy, as_mask
@@ -101,15 +101,19 @@ class RNaDSolver(SelfPlayLearner):
         said = self._said(trajectories)
         outputs = seen.at_moves(said.outputs)
         logits, value = outputs[..., :-1], outputs[..., -1]
-        mask = as_mask(trajectories.legal)
-        current = MaskedPolicy.of(logits, mask)
-        targets = self._targets(trajectories, said.inputs, current, mask)
+        # Rows are fewer than moves.
+        mask = seen.mask()
+        current = MaskedPolicy.of(said.outputs[:, :-1], mask)
+        entropy = -(current.policy * current.log_policy).sum(dim=-1)
+        last = self._log_regularization_policy(seen, said.inputs, mask)
+        policy, log_ratio = seen.at_moves(current.policy), seen.at_moves(current.log_policy - last)
+        targets = self._targets(trajectories, said.inputs, policy, log_ratio)
         weight = _decision_weights(trajectories)
         pull = neurd_gradient(
             logits,
-            current.policy,
+            policy,
             targets.action_value,
-            mask,
+            as_mask(trajectories.legal),
             threshold=self.config.neurd_threshold,
             clip=self.config.neurd_clip,
             max_gain=self.config.neurd_max_gain,
@@ -117,23 +121,21 @@ class RNaDSolver(SelfPlayLearner):
         error = value - targets.value
         gradient = torch.cat([pull, (2 * weight * error).unsqueeze(-1)], dim=-1)
         self._follow(said, gradient, seen)
-        entropy = -(current.policy * current.log_policy).sum(dim=-1)
         return [
             (weight * error.square()).sum(),
             (pull * logits).sum(),
-            (weight * entropy).sum() / weight.sum(),
+            (weight * seen.at_moves(entropy)).sum() / weight.sum(),
         ]
 
     def _targets(
         self,
         trajectories: Trajectories,
         shown: Inputs,
-        current: MaskedPolicy,
-        mask: torch.Tensor,
+        policy: torch.Tensor,
+        log_ratio: torch.Tensor,
     ) -> Targets:
-        """Steps 2 and 3 of the module's docstring."""
-        eta, c_bar, policy = self.config.eta, self.config.c_bar, current.policy
-        log_ratio = current.log_policy - self._log_regularization_policy(trajectories, shown, mask)
+        """Steps 2 and 3 of the module's docstring; see `v_trace`."""
+        eta, c_bar = self.config.eta, self.config.c_bar
         values = self._history_values(trajectories)
         if values is not None:
             cost = eta * (policy * log_ratio).sum(dim=-1)
@@ -151,13 +153,13 @@ class RNaDSolver(SelfPlayLearner):
         )
 
     def _log_regularization_policy(
-        self, trajectories: Trajectories, shown: Inputs, mask: torch.Tensor
+        self, seen: Seen, shown: Inputs, mask: torch.Tensor
     ) -> torch.Tensor:
-        """What the regularisation policy, between the two last ones, says: float32 [T, B, A]."""
+        """What the regularisation policy, between the two last ones, says: float32 [N, A]."""
         # In the second half of a period the one before has no share; a graph cannot leave it out.
         done, length = self.config.place_in_period(self.num_steps)
         is_last_alone = 2 * done >= length and not self.is_graph
-        logits = self.regularization_logits(trajectories.seen, shown, 1 if is_last_alone else 2)
+        logits = self.regularization_logits(seen, shown, 1 if is_last_alone else 2)
         # Taken to a power, and normalised.
         said = MaskedPolicy.of(self._now["sharpness"] * logits, mask).log_policy
         return said[0] if is_last_alone else said[1].lerp(said[0], self._now["share"])

@@ -93,8 +93,9 @@ class CompiledSource(_CompiledSource):
         games, moves = self.environment.games, self._moves
         if play_kernels.look_back(games.player, games.returns, self._arrays):
             refuse_chance()
-        shape, rows = moves.place.shape, torch.from_numpy(self._seen.rows[: self._num_rows])
-        seen = Seen(rows, moves.place, shape)
+        shape, count = moves.place.shape, self._num_rows
+        rows, legal = (torch.from_numpy(x[:count]) for x in (self._seen.rows, self._seen.legal))
+        seen = Seen(rows, moves.place, shape, legal)
         if not self._seen_by:
             return moves.trajectories(seen, None)
         both = [torch.from_numpy(each[: self._num_movers]) for each in self._seen_by]
@@ -184,7 +185,8 @@ class TreeSource(_CompiledSource):
         play_kernels.look_back(player.numpy(), utility.numpy(), self._arrays)
         number = self._met[: self._num_rows]
         rows = environment.infoset_features.index_select(0, number)
-        seen = Seen(rows, moves.place, moves.place.shape, number)
+        legal = environment.infoset_legal.index_select(0, number)
+        seen = Seen(rows, moves.place, moves.place.shape, legal, number)
         if self._histories is None:
             return moves.trajectories(seen, None)
         return moves.trajectories(seen, *self._look_back())
@@ -197,7 +199,7 @@ class TreeSource(_CompiledSource):
         of_moves = numbers.index_select(0, self._history[:-1].view(-1)).view(place.shape)
         count = play_kernels.list_once(of_moves.numpy(), self._histories, place.numpy())
         met = torch.from_numpy(self._histories.met[:count])
-        seen = Seen(tensors.index_select(0, met), place, place.shape, met)
+        seen = Seen(tensors.index_select(0, met), place, place.shape, number=met)
         if not self._has_branches:
             return seen, None
         after, utility = environment.branches(met)

@@ -31,7 +31,7 @@ from spiel_dl.learning.config import PolicyGradientConfig
 from spiel_dl.learning.self_play_learner import SelfPlayLearner
 from spiel_dl.learning.sources import Trajectories
 from spiel_dl.learning.vtrace import on_policy_targets
-from spiel_dl.policies.policy_network import MaskedPolicy, as_mask
+from spiel_dl.policies.policy_network import MaskedPolicy
 
 
 class PolicyLoss(NamedTuple):
@@ -77,18 +77,17 @@ class PolicyGradientLearner(SelfPlayLearner):
         else:
             target, advantage = self.targets(trajectories, seen.at_moves(said.outputs[:, -1]))
             expected = None
-        mask = as_mask(trajectories.legal)
+        mask = seen.mask()
         magnets: list[torch.Tensor] = []
         if num_magnets := self.num_regularization_policies:
             logits = self.regularization_logits(seen, said.inputs, num_magnets)
-            magnets = list(MaskedPolicy.of(logits, mask).log_policy)
+            magnets = [seen.at_moves(x) for x in MaskedPolicy.of(logits, mask).log_policy]
         weight = trajectories.valid / trajectories.valid.sum().clamp(min=1)
         reported = []
         for epoch in range(self.config.num_epochs):
             if epoch:
                 said = self.network.answer(self.parameters, said.inputs)
-            outputs = seen.at_moves(said.outputs)
-            current = MaskedPolicy.of(outputs[..., :-1], mask)
+            current = MaskedPolicy(*map(seen.at_moves, MaskedPolicy.of(said.outputs[:, :-1], mask)))
             losses, slope = self.policy_loss(current, trajectories, advantage, magnets)
             if expected is not None:
                 more = self.expected_loss(current, trajectories, expected)
@@ -97,7 +96,7 @@ class PolicyGradientLearner(SelfPlayLearner):
             slope = torch.addcmul(slope, current.log_policy, self._now["temperature"])
             surplus = slope - (current.policy * slope).sum(dim=-1, keepdim=True)
             by_logits = surplus.mul_(current.policy).mul_(weight.unsqueeze(-1))
-            error = outputs[..., -1] - target
+            error = seen.at_moves(said.outputs[:, -1]) - target
             by_value = (2 * self.config.value_weight) * weight * error
             gradient = torch.cat([by_logits, by_value.unsqueeze(-1)], dim=-1)
             entropies = -(current.policy * current.log_policy).sum(dim=-1)

@@ -26,6 +26,24 @@ ActingPolicy = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 action probabilities, float32 [N, A]."""
 
 
+@dataclasses.dataclass
+class Said:
+    """What a network says of rows, move by move.
+
+    Attributes:
+      room: what comes out of each of its layers, float32 [M, units].
+      num_rows: how many of the M rows are written.
+    """
+
+    room: list[torch.Tensor]
+    num_rows: int = 0
+
+    def next(self, num_rows: int) -> list[torch.Tensor]:
+        """Where the next rows are to be written."""
+        begin, self.num_rows = self.num_rows, self.num_rows + num_rows
+        return [rows[begin : self.num_rows] for rows in self.room]
+
+
 @dataclasses.dataclass(frozen=True)
 class ActingNetwork:
     """The policy of a network, as an `ActingPolicy`.
@@ -35,14 +53,14 @@ class ActingNetwork:
       parameters: float32 [P], not to be changed while it acts.
       exploration: share of decisions that are made at random instead, all legal actions being
         equally likely.
-      said: to it is added what the network says of each move's rows, which then need not be asked
-        again, see `answer`; None: that is forgotten.
+      said: keeps what the network says of all rows, which then need not be asked again, see
+        `answer`; None: that is forgotten.
     """
 
     network: PolicyNetwork
     parameters: torch.Tensor
     exploration: float = 0.0
-    said: list[list[torch.Tensor]] | None = None
+    said: Said | None = None
 
     @functools.cached_property
     def _layers(self) -> list[Layer]:
@@ -50,10 +68,8 @@ class ActingNetwork:
 
     def __call__(self, observation: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
         """Action probabilities, float32 [N, A]; see `ActingPolicy`."""
-        units: list[torch.Tensor] = []
-        outputs = evaluate(self._layers, observation, units)
-        if self.said is not None:
-            self.said.append([outputs, *units])
+        room = () if self.said is None else self.said.next(len(observation))
+        outputs = evaluate(self._layers, observation, room)
         if outputs.is_cpu:
             policy = torch.from_numpy(play_kernels.softmax(outputs.numpy(), legal.numpy()))
         else:
@@ -63,7 +79,7 @@ class ActingNetwork:
     def answer(self, inputs: torch.Tensor) -> Answer:
         """`PolicyNetwork.answer` of all rows that were shown, in turn."""
         assert self.said is not None
-        outputs, *units = map(torch.cat, zip(*self.said, strict=True))
+        *units, outputs = (rows[: self.said.num_rows] for rows in self.said.room)
         outputs = outputs[:, : self.network.sizes[-1]]
         return Answer(outputs, self.network, self._layers, listed(inputs), units)
 

@@ -17,11 +17,11 @@ from spiel_dl.learning.action_values import (
 )
 from spiel_dl.learning.batch_learner import BatchLearner, largest_utility
 from spiel_dl.learning.config import CriticConfig, LearnerConfig
-from spiel_dl.learning.self_play import ActingNetwork, ActingPolicy
+from spiel_dl.learning.self_play import ActingNetwork, ActingPolicy, Said
 from spiel_dl.learning.sources import Seen, Trajectories
 from spiel_dl.learning.transformations import PolicyTransformations
 from spiel_dl.learning.tree_environment import TreeEnvironment
-from spiel_dl.networks.perceptron import Answer
+from spiel_dl.networks.perceptron import Answer, room_for
 from spiel_dl.networks.sparse_rows import Inputs
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.network_policy import FineTuning, NetworkPolicy
@@ -106,6 +106,8 @@ class SelfPlayLearner(BatchLearner):
         self._fixed = self.parameters.detach().repeat(num_fixed, 1)
         self._logit_tables = self._tabulate()
         self._acting: ActingNetwork
+        layers = self.network.padded_layers(self.parameters.detach())
+        self._room = room_for(layers, source.num_steps * source.batch_size)
         # Tensors, because a CUDA graph does not notice what changes in Python.
         self._now = {name: torch.zeros((), device=device) for name in self._schedule()}
 
@@ -204,7 +206,7 @@ class SelfPlayLearner(BatchLearner):
         return seen.at_moves(self.network.values(self._fixed[_TARGET], shown))
 
     def regularization_logits(self, seen: Seen, shown: Inputs, num_newest: int) -> torch.Tensor:
-        """What the K newest regularisation policies say of all moves: float32 [K, T, B, A].
+        """What the K newest regularisation policies say of all rows: float32 [K, N, A].
 
         The newest is the first one. Logits of illegal actions are without meaning.
 
@@ -214,9 +216,8 @@ class SelfPlayLearner(BatchLearner):
           num_newest: K, at least 1.
         """
         if self._logit_tables is not None and seen.number is not None:
-            return seen.at_moves(self._logit_tables[:num_newest].index_select(1, seen.number), 1)
-        outputs = self.network.outputs(self._fixed[1 : num_newest + 1], shown)
-        return seen.at_moves(outputs[..., :-1], 1)
+            return self._logit_tables[:num_newest].index_select(1, seen.number)
+        return self.network.outputs(self._fixed[1 : num_newest + 1], shown)[..., :-1]
 
     def _tabulate(self) -> torch.Tensor | None:
         """Logits of the regularisation policies at all infosets: float32 [K, R, A].
@@ -255,7 +256,8 @@ class SelfPlayLearner(BatchLearner):
         return {"policy": {**place, **described, "value_unit": self.utility_scale}}
 
     def _acting_policy(self) -> ActingPolicy:
-        self._acting = ActingNetwork(self.network, self.parameters.detach(), said=[])
+        said = Said(self._room)
+        self._acting = ActingNetwork(self.network, self.parameters.detach(), said=said)
         return self._acting
 
     def policy_at(self, trajectories: Trajectories) -> torch.Tensor:

@@ -14,6 +14,7 @@ from spiel_dl.games.environments import EpisodeEnds
 from spiel_dl.learning.play_kernels import MoveArrays
 from spiel_dl.learning.state_environment import StateEnvironment
 from spiel_dl.learning.tree_environment import TreeEnvironment
+from spiel_dl.policies.policy_network import as_mask
 
 
 class Seen(NamedTuple):
@@ -26,19 +27,26 @@ class Seen(NamedTuple):
       place: the row of each move, int64 [T, B], any row for moves that have none; None: the rows
         are those of the moves, in turn.
       shape: (T, B).
+      legal: bool [N, A], the legal actions of who observes; None for histories.
       number: int64 [N], the rows' numbers in the tables of a compiled game; None elsewhere.
     """
 
     rows: torch.Tensor
     place: torch.Tensor | None
     shape: torch.Size
+    legal: torch.Tensor | None = None
     number: torch.Tensor | None = None
 
-    def at_moves(self, outputs: torch.Tensor, dim: int = 0) -> torch.Tensor:
-        """What is known of the rows, [N, ...] if dim is 0, for each move: [T, B, ...]."""
+    def mask(self) -> torch.Tensor:
+        """Float32 [N, A], 1 for legal actions and 0 for others."""
+        assert self.legal is not None
+        return as_mask(self.legal)
+
+    def at_moves(self, outputs: torch.Tensor) -> torch.Tensor:
+        """What is known of the rows, [N, ...], for each move: [T, B, ...]."""
         if self.place is not None:
-            outputs = outputs.index_select(dim, self.place.view(-1))
-        return outputs.unflatten(dim, self.shape)
+            outputs = outputs.index_select(0, self.place.view(-1))
+        return outputs.unflatten(0, self.shape)
 
     def add_up(self, gradient: torch.Tensor) -> torch.Tensor:
         """The gradient of what is known of the rows, [N, C], of that of all moves, [T, B, C]."""
@@ -309,7 +317,7 @@ class TensorSource(Source):
         moves.valid.logical_and_(moves.player >= 0)
         number = None if self._number is None else self._number.view(-1)
         shape = moves.player.shape
-        seen = Seen(self._observation.flatten(0, 1), None, shape, number)
+        seen = Seen(self._observation.flatten(0, 1), None, shape, moves.legal.flatten(0, 1), number)
         if self._history is None:
             return moves.trajectories(seen, None)
         return moves.trajectories(seen, Seen(self._history.flatten(0, 1), None, shape))

@@ -81,9 +81,13 @@ class Perceptron(abc.ABC):
           Float32 [N, outputs], or [K, N, outputs].
         """
         parameters = parameters.detach()
-        if parameters.dim() == 2:
-            return torch.stack([self.outputs(row, inputs) for row in parameters])
-        return evaluate(self.padded_layers(parameters), inputs)[:, : self.sizes[-1]]
+        if parameters.dim() == 1:
+            return evaluate(self.padded_layers(parameters), inputs)[:, : self.sizes[-1]]
+        networks = [self.padded_layers(row) for row in parameters]
+        found = parameters.new_empty((len(networks), len(inputs), len(networks[0][-1].bias[0])))
+        for layers, place in zip(networks, found, strict=True):
+            evaluate(layers, inputs, [*[None] * (len(layers) - 1), place])
+        return found[..., : self.sizes[-1]]
 
     def answer(self, parameters: torch.Tensor, inputs: Inputs) -> Answer:
         """The same with what a gradient depends on.
@@ -94,9 +98,10 @@ class Perceptron(abc.ABC):
         """
         parameters = parameters.detach()
         inputs = listed(inputs) if isinstance(inputs, torch.Tensor) else inputs
-        layers, units = self.padded_layers(parameters), list[torch.Tensor]()
-        outputs = evaluate(layers, inputs, units)[:, : self.sizes[-1]]
-        return Answer(outputs, self, layers, inputs, units)
+        layers = self.padded_layers(parameters)
+        *units, outputs = room = room_for(layers, len(inputs))
+        evaluate(layers, inputs, room)
+        return Answer(outputs[:, : self.sizes[-1]], self, layers, inputs, units)
 
     def padded_layers(self, parameters: torch.Tensor) -> list[Layer]:
         """The layers to `evaluate`: the last one says zeros, too, so that it is multiplied fast."""
@@ -157,42 +162,42 @@ class Answer(NamedTuple):
         return whole
 
 
+def room_for(layers: Sequence[Layer], num_rows: int) -> list[torch.Tensor]:
+    """Room for what comes out of each layer: float32 [num_rows, units]."""
+    return [layer.bias.new_empty((num_rows, layer.bias.shape[1])) for layer in layers]
+
+
 def evaluate(
-    layers: Sequence[Layer], inputs: Inputs, units: list[torch.Tensor] | None = None
+    layers: Sequence[Layer], inputs: Inputs, room: Sequence[torch.Tensor | None] = ()
 ) -> torch.Tensor:
     """What the last of some layers says.
 
     Args:
       layers: the layers.
       inputs: float32 [N, inputs], as they are or listed.
-      units: to it is added what comes out of each hidden layer, float32 [N, units].
+      room: where to write what comes out of each layer, float32 [N, units], of hidden ones after
+        their ReLU; None: it is forgotten. Default: the last one alone is kept.
 
     Returns:
       Float32 [N, outputs].
     """
-    found = []
+    hidden = [None] * (len(layers) - 1)
+    *others, outputs = room or [*hidden, *room_for(layers[-1:], len(inputs))]
+    assert outputs is not None
+    end = 0
     for rows in _blocks(inputs):
-        *hidden, outputs = _evaluate_block(layers, rows)
-        # What is not kept is in the cache still when the next block needs room.
-        found.append([outputs] if units is None else [*hidden, outputs])
-    if len(found) > 1:
-        found = [[torch.cat(pieces) for pieces in zip(*found, strict=True)]]
-    *hidden, outputs = found[0]
-    if units is not None:
-        units += hidden
+        begin, end = end, end + len(rows)
+        for index, (layer, place) in enumerate(zip(layers, [*others, outputs], strict=True)):
+            # What is not kept is in the cache still when the next block needs room.
+            here = None if place is None else place[begin:end]
+            if not isinstance(rows, SparseRows):
+                before = rows.relu_() if index else rows
+                rows = torch.addmm(layer.bias, before, layer.weight, out=here)
+            elif here is None:
+                rows = rows.times(layer.both)
+            else:
+                rows = here.copy_(rows.times(layer.both))
     return outputs
-
-
-def _evaluate_block(layers: Sequence[Layer], rows: Inputs) -> list[torch.Tensor]:
-    """What comes out of each layer."""
-    found: list[torch.Tensor] = []
-    for layer in layers:
-        if isinstance(rows, SparseRows):
-            rows = rows.times(layer.both)
-        else:
-            rows = torch.addmm(layer.bias, rows.relu_() if found else rows, layer.weight)
-        found.append(rows)
-    return found
 
 
 def _blocks(rows: Inputs) -> Sequence[Inputs]:

@@ -176,16 +176,16 @@ def test_tables_of_regularisation_policies_say_what_the_networks_say() -> None:
     for _ in range(10):
         solver.step()
     trajectories = solver.play()
-    seen, mask = trajectories.seen, trajectories.legal.float()
-    tabulated = solver.regularization_logits(trajectories.seen, trajectories.seen.rows, 2)
+    seen = trajectories.seen
+    tabulated = solver.regularization_logits(seen, seen.rows, 2)
     # The target network's parameters come first.
     last_two = torch.from_numpy(solver.state()["fixed_parameters"][1:])
     logits = solver.network.evaluate(last_two, seen.rows).logits
     assert not torch.equal(last_two[0], last_two[1])
     for mine, theirs in zip(tabulated, logits, strict=True):
-        found = MaskedPolicy.of(mine, mask).log_policy[trajectories.valid]
-        expected = log_policy(seen.at_moves(theirs), trajectories.legal) * mask
-        assert torch.allclose(found, expected[trajectories.valid], atol=1e-5)
+        assert seen.legal is not None
+        found = MaskedPolicy.of(mine, seen.mask()).log_policy
+        assert torch.allclose(found, log_policy(theirs, seen.legal) * seen.mask(), atol=1e-5)
 
 
 def test_nan_is_noticed_without_anybody_asking() -> None:

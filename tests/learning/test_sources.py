@@ -24,10 +24,11 @@ from spiel_dl.learning import environments, play_kernels
 from spiel_dl.learning.compiled_sources import CompiledSource, TreeSource
 from spiel_dl.learning.config import RNaDConfig
 from spiel_dl.learning.environments import self_play_of
-from spiel_dl.learning.self_play import ActingNetwork, SelfPlay
+from spiel_dl.learning.self_play import ActingNetwork, Said, SelfPlay
 from spiel_dl.learning.sources import Moves, Source, TensorSource, Trajectories, sampled
 from spiel_dl.learning.state_environment import StateEnvironment
 from spiel_dl.learning.tree_environment import TreeEnvironment
+from spiel_dl.networks.perceptron import room_for
 from spiel_dl.policies.policy_network import PolicyNetwork, policy_of
 from spiel_dl.tree import GameTree
 from tests.games.flips import FlipsRules
@@ -306,8 +307,12 @@ def test_a_network_plays_the_same_games_by_compiled_rules(name: str) -> None:
 
 def test_what_the_network_said_in_play_is_what_it_says() -> None:
     for kind in ("tree", "rules", "compiled rules"):
-        acting = dataclasses.replace(acting_network(SMALL["liar's dice 1x3"]), said=[])
-        played = self_play_by(kind, DICE, 50, 8, seed=3).play(acting)
+        acting = acting_network(SMALL["liar's dice 1x3"])
+        self_play = self_play_by(kind, DICE, 50, 8, seed=3)
+        size = self_play.source.num_steps * self_play.source.batch_size
+        said = Said(room_for(acting.network.padded_layers(acting.parameters), size))
+        acting = dataclasses.replace(acting, said=said)
+        played = self_play.play(acting)
         found = acting.answer(played.seen.rows)
         again = acting.network.answer(acting.parameters, played.seen.rows)
         pairs = zip((found.outputs, *found.units), (again.outputs, *again.units), strict=True)
