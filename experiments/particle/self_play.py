@@ -128,6 +128,11 @@ class Study(experiment.Study[Settings]):
             found[name] = (first - second) / 2
         return found
 
+    def judged(self, kind: str, num_games: int, seed: int) -> list[dict[str, Any]]:
+        """A row for each gadget, with the network of a kind after so many games."""
+        network = self.network(kind, num_games, seed)
+        return [{"gadget": each, **self.judge(each, network)} for each in _GADGETS]
+
 
 def _compute(study: Study) -> list[dict[str, Any]]:
     settings = study.settings
@@ -140,14 +145,10 @@ def _compute(study: Study) -> list[dict[str, Any]]:
     own = as_json(dataclasses.replace(settings, seeds=(0,), more_games=()))
     for kind, num_games in numbers:
         for seed in settings.seeds:
-
-            def measure(kind: str = kind, num_games: int = num_games, seed: int = seed) -> Any:
-                network = study.network(kind, num_games, seed)
-                return [{"gadget": each, **study.judge(each, network)} for each in _GADGETS]
-
+            judge = functools.partial(study.judged, kind, num_games, seed)
             name = file_name("judged", kind, num_games, seed)
             which = {"values": kind, "games": num_games, "seed": seed}
-            found = study.workspace.part(name, {**own, **which}, measure)
+            found = study.workspace.part(name, {**own, **which}, judge)
             rows.extend({**which, **row} for row in found)
     return rows
 

@@ -32,7 +32,6 @@ from __future__ import annotations
 
 import collections
 import dataclasses
-import functools
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -252,8 +251,8 @@ class ParticleSelfPlay(Learner):
 
     def _solve(self, followed: list[Particles]) -> Solution:
         """Step 2, for several public states at once."""
-        particles = functools.reduce(Particles.joined, followed)
-        return solve_below(particles, self.network, self.depth_limit, self._effort)
+        particles, *others = followed
+        return solve_below(particles.joined(*others), self.network, self.depth_limit, self._effort)
 
     def _start(self) -> Particles:
         """Step 1."""
@@ -304,10 +303,9 @@ class ParticleSelfPlay(Learner):
         if number <= self.config.width:
             return [self._below(solution, public_state) for public_state in range(number)]
         reach = np.add.reduceat(solution.leaf_reach, leaves.history_offsets[:-1])
-        share = reach / reach.sum() if reach.any() else np.zeros(number)
         # Evenly as well, so that there are enough of positive probability.
         even = self.config.exploration if reach.all() else max(self.config.exploration, 1e-6)
-        share = (1 - even) * share + even / number
+        share = (1 - even) * reach / (reach.sum() or 1.0) + even / number
         chosen = generator.choice(number, self.config.width, replace=False, p=share / share.sum())
         return [self._below(solution, int(public_state)) for public_state in np.sort(chosen)]
 

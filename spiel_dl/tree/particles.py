@@ -111,16 +111,18 @@ class Particles:
         keys = None if self.known_keys is None else self.known_keys[:, rows]
         return Particles(self.game, states, self.reach[:, rows], chance_reach, copies, keys)
 
-    def joined(self, other: Particles) -> Particles:
-        """These particles and then others, of the same public state or of another."""
-        states = type(self.states).concatenate([self.states, other.states])
-        reach = np.concatenate([self.reach, other.reach], axis=1)
-        chance_reach = np.concatenate([self.chance_reach, other.chance_reach])
-        copies = np.concatenate([self.copies, other.copies])
-        keys = None
-        if self.known_keys is not None and other.known_keys is not None:
-            keys = np.concatenate([self.known_keys, other.known_keys], axis=1)
-        return Particles(self.game, states, reach, chance_reach, copies, keys)
+    def joined(self, *others: Particles) -> Particles:
+        """These particles and then others, of the same public state or of other ones."""
+        parts = [self, *others]
+        known = [part.known_keys for part in parts if part.known_keys is not None]
+        return Particles(
+            self.game,
+            type(self.states).concatenate([part.states for part in parts]),
+            np.concatenate([part.reach for part in parts], axis=1),
+            np.concatenate([part.chance_reach for part in parts]),
+            np.concatenate([part.copies for part in parts]),
+            np.concatenate(known, axis=1) if len(known) == len(parts) else None,
+        )
 
     def sample(
         self, budget: int, generator: np.random.Generator, weights: np.ndarray | None = None

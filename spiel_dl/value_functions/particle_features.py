@@ -117,10 +117,8 @@ class InfostateFeatures:
         parts = []
         for player in (0, 1):
             firsts = leaves.first_histories[player]
-            rows = [
-                np.concatenate([each(tree.state(h), player) for each in seen])
-                for h in firsts.tolist()
-            ]
+            states = map(tree.state, firsts.tolist())
+            rows = [np.concatenate([each(state, player) for each in seen]) for state in states]
             parts.append(
                 np.concatenate([np.stack(rows), _player_one_hot(player, len(firsts))], axis=1)
             )
