@@ -267,6 +267,12 @@ ROWS = (
     ),
     Row(
         OPPONENTS,
+        "learners/battleships_3x3_hour",
+        Settings(("battleships_3x3",), "hunter", ("mmd",), num_steps=150_000, goal=0.7),
+        minutes=120,
+    ),
+    Row(
+        OPPONENTS,
         "learners/goofspiel_13_descending",
         Settings(("goofspiel_13_descending",), "highest", goal=0.6, script_goal=None),
         minutes=30,

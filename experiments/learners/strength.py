@@ -47,7 +47,7 @@ class Settings:
 
     presets: tuple[str, ...]
     algorithms: tuple[str, ...] = ALGORITHMS
-    seeds: tuple[int, ...] = (6, 7, 8, 9, 10)
+    seeds: tuple[int, ...] = (11, 12, 13, 14, 15)
     num_steps: int = 100_000
     steps_per_evaluation: int = 10_000
     peer: str | None = "results/benchmarks/rlg_strength.json"
@@ -153,14 +153,17 @@ def learn(
 
 
 _GOALS = {
-    ("mmd", "goofspiel_5_descending"): 0.08,
-    ("rnad", "goofspiel_5_descending"): 0.10,
-    ("mmd", "leduc"): 0.35,
-    ("rnad", "leduc"): 0.30,
-    ("mmd", "battleships_2x2"): 0.016,
-    ("rnad", "battleships_2x2"): 0.03,
+    ("rnad", "goofspiel_5_descending"): 0.0325,
+    ("mmd", "goofspiel_5_descending"): 0.0325,
+    ("ppo", "goofspiel_5_descending"): 0.0989,
+    ("rnad", "leduc"): 0.203,
+    ("mmd", "leduc"): 0.225,
+    ("ppo", "leduc"): 0.522,
+    ("rnad", "battleships_2x2"): 0.0062,
+    ("mmd", "battleships_2x2"): 0.0066,
+    ("ppo", "battleships_2x2"): 0.0264,
 }
-"""The largest mean NashConv, set before any seed was run; PPO has none."""
+"""The largest mean NashConv: what networks that read sequences had on five other seeds."""
 _TWINS = {
     "python_leduc": "leduc_poker",
     "python_battleships": "python_simultaneous_battleships",
@@ -295,13 +298,15 @@ def _short_name(game: str) -> str:
 
 
 def _judge(tables: Tables) -> Judgement:
-    """Every learner that has a goal in a game, by its mean."""
+    """Every learner that has a goal in a game, by its mean; open if its interval holds the goal."""
     means, rows = tables[_MEANS], tables[_ALL]
-    parts = {
-        f"{row['learner']} in {row['game']}": row["mean"] <= row["goal"]
-        for row in means
-        if row.get("goal") is not None
-    }
+    parts: dict[str, bool | None] = {}
+    for row in means:
+        if row.get("goal") is None:
+            continue
+        met = row["mean"] <= row["goal"]
+        within = row["mean"] - row["half_width"] <= row["goal"]
+        parts[f"{row['learner']} in {row['game']}"] = None if within and not met else met
     headlines = []
     for row in means:
         values = [
