@@ -58,17 +58,18 @@ def test_a_peer_that_is_none_is_refused_before_anything_is_learned(tmp_path: Pat
 
 
 def test_goals_are_met_by_the_mean() -> None:
-    found = [("rnad", 0.31, 0.30), ("mmd", 0.34, 0.35), ("ppo", 0.9, None)]
+    found = [("rnad", 0.31, 0.30), ("mmd", 0.34, 0.35), ("ppo", 0.9, None), ("ppo", 0.305, 0.30)]
     means = [
-        {"game": "leduc", "learner": name, "mean": mean, "goal": goal} for name, mean, goal in found
+        {"game": "leduc", "learner": name, "mean": mean, "half_width": 0.007, "goal": goal}
+        for name, mean, goal in found
     ]
     rows: list[dict[str, Any]] = [
-        {"game": "leduc", "learner": name, "nash_conv": mean} for name, mean, _ in found
+        {"game": "leduc", "learner": name, "nash_conv": mean} for name, mean, _ in found[:3]
     ]
     judge = STRENGTH.judge
     assert judge is not None
     judged = judge({"Means": means, "After the last step": rows})
-    assert judged.verdict == "partly: 1 of 2 parts hold; not: rnad in leduc"
+    assert judged.verdict == "partly: 1 of 3 parts hold; not: rnad in leduc; open: ppo in leduc"
     assert judged.headline.startswith("rnad in leduc 0.31 (one seed); mmd in leduc 0.34")
 
 
