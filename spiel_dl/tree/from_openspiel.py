@@ -13,7 +13,7 @@ from collections.abc import Mapping
 import pyspiel
 
 from spiel_dl.tree import twins
-from spiel_dl.tree.histories import Histories, check_mover, game_errors
+from spiel_dl.tree.histories import Histories, check_mover, first_occurrence_ids, game_errors
 from spiel_dl.tree.size_limit import SizeLimit
 from spiel_dl.tree.walk import Walk
 
@@ -87,10 +87,12 @@ class _Read:
 
 @functools.lru_cache(maxsize=16)
 def _contents(read: _Read) -> str:
-    """What tells a game's histories apart from those of others."""
+    """What tells a game's histories apart from those of others, the same in every process."""
     histories = enumerate_game(read.game)
     found = hashlib.sha256()
-    for integers in (histories.parent, histories.action, histories.player, histories.infoset_key):
+    # Keys of infosets are hashes that differ from process to process; which are equal does not.
+    infosets = [first_occurrence_ids(keys)[0] for keys in histories.infoset_key]
+    for integers in (histories.parent, histories.action, histories.player, *infosets):
         found.update(integers.tobytes())
     for numbers in (histories.chance_reach, histories.utility):
         found.update(numbers.tobytes())

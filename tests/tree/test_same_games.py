@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +13,7 @@ import pytest
 from open_spiel.python.algorithms import exploitability as openspiel_exploitability
 
 import spiel_dl as dl
-from spiel_dl.tree.from_openspiel import is_same_game, load_turn_based
+from spiel_dl.tree.from_openspiel import file_contents, is_same_game, load_turn_based
 from spiel_dl.tree.game_tree import GameTree
 
 EFG = 'EFG 2 R "g" {{ "0" "1" }} ""\np "" 1 1 "a" {{ "l" "r" }} 0\n{0}\n{1}\n'
@@ -89,6 +92,26 @@ def test_a_file_that_was_written_anew_is_another_game(tmp_path: Path) -> None:
         assert dl.gain(game, left, left, 1) == pytest.approx(1.0)
         response = dl.RNR(game, 0, left, p=0.5).to_array_policy()
         assert dl.expected_value(game, response) == pytest.approx(3.0, abs=1e-3)
+
+
+def test_games_from_files_are_told_apart_in_the_same_way_in_every_process(tmp_path: Path) -> None:
+    """Python's hashes of strings, which keys of infosets are, differ from process to process."""
+    file = tmp_path / "game.efg"
+    file.write_text(EFG.format(*(f't "" {n} "" {{ {n} {-n} }}' for n in (1, 2))))
+    string = f"efg_game(filename={file})"
+    code = (
+        "from spiel_dl.tree.from_openspiel import file_contents, load_turn_based;"
+        f"print(file_contents(load_turn_based({string!r})))"
+    )
+    seed = "7" if os.environ.get("PYTHONHASHSEED") != "7" else "8"
+    told = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONHASHSEED": seed},
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
+    assert told.strip() == file_contents(load_turn_based(string))
 
 
 @pytest.mark.parametrize(
