@@ -26,13 +26,12 @@ print(exploitability.exploitability(policy.tree, policy.to_array_policy()))
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from spiel_dl.factored.families import cut_any
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.search.compiled import CompiledSource
-from spiel_dl.search.leaf_values import AnyValueFunction, ByValueFunction
+from spiel_dl.search.leaf_values import AnyValueFunction, ByValueFunction, function_at
 from spiel_dl.search.policy import SearchPolicy
 from spiel_dl.search.spec import Spec, ValuesAt
 from spiel_dl.solvers.effort import Effort, check_effort, check_no_tolerance
@@ -125,10 +124,7 @@ def _of_turn(
 ) -> tuple[TurnSource, ValuesAt]:
     from spiel_dl.search.turns import TurnSource  # With torch, as hold'em's rules.
 
-    if isinstance(value_function, Mapping):
-        value_function = value_function.get(depth_limit)
-        check_value_function(turn, value_function)
     assert value_function is not None
     source = TurnSource(turn, None)
-    values = bound_to(value_function, source.starts)
+    values = bound_to(function_at(value_function, depth_limit), source.starts)
     return source, lambda root: values

@@ -7,7 +7,7 @@ Games", section 4.2. To decide in a public state:
      the blueprint where there were none. The opponent's given cfvs are what the critic says of the
      transformation that is best in each infoset, summed over its histories with chance's and the
      player's reach.
-  2. `search.sepot_search` solves the game from there to the depth limit.
+  2. `search.search` solves the game from there to the depth limit.
   3. The player's strategy down to the limit is kept; there, the next search begins.
 
     critic = ExactCritic(tree, blueprint.strategies, transformations)

@@ -29,6 +29,17 @@ AnyValueFunction: TypeAlias = ValueFunction | Mapping[DepthLimit, ValueFunction]
 game's root: networks know one depth limit only."""
 
 
+def function_at(function: AnyValueFunction, limit: DepthLimit) -> ValueFunction:
+    """The value function for a depth limit; a ValueError if there is none."""
+    if not isinstance(function, Mapping):
+        return function
+    if limit not in function:
+        raise ValueError(
+            f"value_function has no entry for {limit!r}, where a step ends; it has {list(function)}"
+        )
+    return function[limit]
+
+
 class ByValueFunction:
     """Leaves of a compiled game by a value function, or by several; a `ValuesAt`."""
 
@@ -44,7 +55,7 @@ class ByValueFunction:
         if root.limit is None:
             assert isinstance(self._function, ValueFunction)
             return bound_to(self._function, leaves)
-        function = self._function_at(root.limit)
+        function = function_at(self._function, root.limit)
         if function.one_limit:
             return PartOfLeaves(self._bound_at(root.limit), leaves)
         return bound_to(function, leaves)
@@ -56,7 +67,7 @@ class ByValueFunction:
         """
         limits = [self._pieces.limit(horizon) for horizon in self._pieces.horizons()]
         for limit in limits:
-            function = self._function_at(limit)
+            function = function_at(self._function, limit)
             if not function.one_limit:
                 continue
             try:
@@ -69,23 +80,11 @@ class ByValueFunction:
                     "or a ParticleNetwork, which serves several"
                 ) from None
 
-    def _function_at(self, limit: DepthLimit) -> ValueFunction:
-        function = self._function
-        if isinstance(function, Mapping):
-            if limit not in function:
-                raise ValueError(
-                    f"value_function has no entry for {limit!r}, where a step ends; it has "
-                    f"{list(function)}"
-                )
-            function = function[limit]
-        assert isinstance(function, ValueFunction)
-        return function
-
     def _bound_at(self, limit: DepthLimit) -> LeafValues:
         """The value function at all leaves of a depth limit that is counted from the root."""
         if limit not in self._bound:
             leaves = cut(self._pieces.tree, limit).leaves
-            self._bound[limit] = bound_to(self._function_at(limit), leaves)
+            self._bound[limit] = bound_to(function_at(self._function, limit), leaves)
         return self._bound[limit]
 
 

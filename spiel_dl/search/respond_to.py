@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from open_spiel.python import policy as openspiel_policy
@@ -11,7 +10,7 @@ from open_spiel.python import policy as openspiel_policy
 from spiel_dl.factored.families import compile_any
 from spiel_dl.policies.array_policy import ArrayPolicy, read_strategy
 from spiel_dl.search.compiled import CompiledSource
-from spiel_dl.search.leaf_values import AnyValueFunction, values_by
+from spiel_dl.search.leaf_values import AnyValueFunction, function_at, values_by
 from spiel_dl.search.policy import SearchPolicy
 from spiel_dl.search.spec import Spec
 from spiel_dl.solvers.effort import Effort
@@ -20,7 +19,7 @@ from spiel_dl.tree.factored_game import FactoredGame
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.histories import check_player
 from spiel_dl.tree.load import AnyGame, compile_game
-from spiel_dl.tree.pieces import Pieces
+from spiel_dl.tree.pieces import Pieces, check_scheme
 from spiel_dl.value_functions.base import check_arguments
 
 if TYPE_CHECKING:
@@ -75,6 +74,7 @@ def steps_of(
         from spiel_dl.factored.holdem import HoldemGame  # With torch, as its rules.
 
         if isinstance(compiled, HoldemGame):
+            check_scheme(scheme)  # Its steps are the same by either.
             return _steps_on_turn(compiled, player, model, depth_limit, value_function, spec)
     source = response_source(compiled, player, model, depth_limit, scheme)
     return source, dataclasses.replace(spec, values=values_by(source.pieces, value_function))
@@ -96,9 +96,9 @@ def _steps_on_turn(
             f"gadget={spec.gadget!r}; take exact=False and gadget='joint'"
         )
     steps = TurnResponses(game, player, _known(game, player, model), depth_limit)
-    if isinstance(value_function, Mapping):
-        value_function = value_function[depth_limit]
-    values = None if value_function is None else steps.values(value_function)
+    values = None
+    if value_function is not None:
+        values = steps.values(function_at(value_function, depth_limit))
     return steps, dataclasses.replace(spec, values=values)
 
 

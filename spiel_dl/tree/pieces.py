@@ -26,6 +26,12 @@ ROOT = -1
 """The piece that begins at the root, in the place of a public state."""
 
 
+def check_scheme(scheme: str) -> None:
+    """Raises a ValueError if there is no such scheme."""
+    if scheme not in SCHEMES:
+        raise ValueError(f"scheme={scheme!r} must be one of {SCHEMES}")
+
+
 @dataclasses.dataclass(frozen=True, eq=False)
 class Pieces(Generic[Tree]):
     """A game in the pieces of a continual solver.
@@ -47,8 +53,7 @@ class Pieces(Generic[Tree]):
 
     def __post_init__(self) -> None:
         check_depth_limit(self.depth_limit)
-        if self.scheme not in SCHEMES:
-            raise ValueError(f"scheme={self.scheme!r} must be one of {SCHEMES}")
+        check_scheme(self.scheme)
         _ = self.depths  # A limit that is not for this game is refused before anything is solved.
 
     @property

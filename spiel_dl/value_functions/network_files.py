@@ -112,7 +112,7 @@ def load_value_function(
         "river" for the network of the zoo.
       exact_tolerance: gap of the subgames that "exact" solves, a share of the largest utility.
       warm_start: "exact" begins with the regrets of the evaluation before.
-      device: where a network computes.
+      device: where a network computes; that of rivers computes on the CPU.
 
     Raises:
       ValueError: if there is no such file or it holds no network, or for a tolerance that is not

@@ -96,3 +96,12 @@ def test_what_large_games_do_not_have_is_refused() -> None:
         dl.CDRNR(game, 0, model, LIMIT, p=0.5, gadget="resolving")
     with pytest.raises(ValueError, match="rounds=1"):
         dl.CDBR(game, 0, model, dl.DepthLimit(moves=2))
+    with pytest.raises(ValueError, match="scheme='jumping'"):
+        dl.CDBR(game, 0, model, LIMIT, scheme="jumping")
+    by_limit = {dl.DepthLimit(rounds=2): dl.ShowdownValue()}
+    for use in (
+        lambda: dl.CDBR(game, 0, model, LIMIT, value_function=by_limit),
+        lambda: dl.ContinualResolving(game, by_limit, LIMIT),
+    ):
+        with pytest.raises(ValueError, match=r"no entry for .*rounds=1.* it has .*rounds=2"):
+            use()
