@@ -12,9 +12,12 @@ import pytest
 from open_spiel.python import policy as openspiel_policy
 
 import spiel_dl as dl
+from spiel_dl.algorithms.particle_self_play import ParticleSelfPlayConfig
 from spiel_dl.learning.config import CriticConfig, MMDConfig, RNaDConfig
 from spiel_dl.policies.array_policy import ArrayPolicy
+from spiel_dl.search.sepot_config import ParticleConfig, SearchConfig
 from spiel_dl.solvers import checks
+from spiel_dl.value_functions.config import TrainingConfig
 
 KUHN = pyspiel.load_game("kuhn_poker")
 UNIFORM = openspiel_policy.UniformRandomPolicy(KUHN)
@@ -93,6 +96,11 @@ WRONG: dict[str, Callable[[], Any]] = {
     "learning_rate=1000000000.0": lambda: RNaDConfig(learning_rate=1e9),
     "learning_rate=nan": lambda: CriticConfig(learning_rate=float("nan")),
     "eta='x'": lambda: RNaDConfig(eta="x"),  # type: ignore[arg-type]
+    "budget=2.5 must be an int": lambda: ParticleConfig(budget=2.5),  # type: ignore[arg-type]
+    "budget=1 must be at least 2": lambda: ParticleSelfPlayConfig(budget=1),
+    "first_level=0.5": lambda: SearchConfig(first_level=0.5),  # type: ignore[arg-type]
+    "batch_size=2.5": lambda: TrainingConfig(batch_size=2.5),  # type: ignore[arg-type]
+    "max_iterations=1.5": lambda: dl.ExactValue(max_iterations=1.5),  # type: ignore[arg-type]
     "seed=-2": lambda: RNaDConfig(seed=-2),
     "seed=100000000000000000000": lambda: CriticConfig(seed=10**20),
     "no game but of type State": lambda: dl.CFR(KUHN.new_initial_state()),  # type: ignore[arg-type]
@@ -125,9 +133,9 @@ REFUSED: list[tuple[str, Callable[[], Any]]] = [
     ("is no game but of type Uniform", lambda: dl.solve_lp(UNIFORM)),  # type: ignore[arg-type]
     ("is no game but of type Uniform", lambda: dl.nash_conv(UNIFORM, KUHN)),  # type: ignore[arg-type]
     ("'None' is no game", lambda: dl.play_match(None, UNIFORM, UNIFORM, 2)),  # type: ignore[arg-type]
-    ("num_iterations=10 must be an int", lambda: dl.CFRPlus(KUHN).run("10")),  # type: ignore[arg-type]
+    ("num_iterations='10' must be an int", lambda: dl.CFRPlus(KUHN).run("10")),  # type: ignore[arg-type]
     ("num_iterations=1.5 must be an int", lambda: dl.CFRPlus(KUHN).run(1.5)),  # type: ignore[arg-type]
-    ("num_iterations=-1 must not", lambda: dl.CFRPlus(KUHN).run(-1)),
+    ("num_iterations=-1 must be at least 0", lambda: dl.CFRPlus(KUHN).run(-1)),
     ("num_iterations=True must be an int", lambda: dl.CFRPlus(KUHN).run(True)),
     ("num_iterations=nan", lambda: dl.CFRPlus(KUHN).run(float("nan"))),  # type: ignore[arg-type]
     ("give exactly one of moves", lambda: dl.DepthLimit()),

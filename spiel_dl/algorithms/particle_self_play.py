@@ -45,9 +45,9 @@ from spiel_dl.networks.learning_rate import LearningRate
 from spiel_dl.networks.optimization import Descent
 from spiel_dl.search.particles import leaf_particles, solve_below
 from spiel_dl.search.spec import Solution
-from spiel_dl.solvers.checks import check_at_least
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree.beam import sample_consistent
+from spiel_dl.tree.counts import check_counts
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.drawing import draw_outcome
 from spiel_dl.tree.load import AnyGame, turn_based_game
@@ -104,15 +104,17 @@ class ParticleSelfPlayConfig:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        check_at_least(
+        check_counts(
             1,
             width=self.width,
-            budget=self.budget,
             iterations=self.iterations,
             buffer_size=self.buffer_size,
             batch_size=self.batch_size,
             steps_per_game=self.steps_per_game,
+            max_tree_histories=self.max_tree_histories,
         )
+        check_counts(2, budget=self.budget)  # as the search that plays with the network wants it
+        check_counts(0, seed=self.seed)
         if not 0 <= self.exploration <= 1:
             raise ValueError(f"exploration={self.exploration} must be between 0 and 1")
         self.rate()  # raises if the rates are wrong

@@ -15,10 +15,10 @@ import torch
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.solvers import kernels, variants
 from spiel_dl.solvers.arrangement import Arrangement, arrange
-from spiel_dl.solvers.checks import check_iterations
 from spiel_dl.solvers.regret_minimization import RELATIVE_TOLERANCE
 from spiel_dl.solvers.strategies import behaviour_strategy
 from spiel_dl.solvers.variants import Weighting, variant_by_name
+from spiel_dl.tree.counts import checked_count
 from spiel_dl.tree.load import AnyGame, compile_game
 from spiel_dl.tree.sequence_form import SequenceForm
 
@@ -75,7 +75,7 @@ class TensorCFRSolver:
         numbers, first = self.variant.numbers, self.iteration + 1
         table = [
             (*kernels.rates(float(t), numbers), kernels.average(float(t), numbers))
-            for t in range(first, first + check_iterations(num_iterations))
+            for t in range(first, first + checked_count("num_iterations", num_iterations, 0))
         ]
         on_device = self._now.new_tensor(table)
         if not on_device.isfinite().all():

@@ -16,10 +16,10 @@ from spiel_dl.search.played import PlayedSource, PlayedWay
 from spiel_dl.search.policy import Answer, Search
 from spiel_dl.search.search import search
 from spiel_dl.search.spec import Root, Solution, Spec
-from spiel_dl.solvers.checks import check_at_least
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.solvers.gadgets import WITHOUT_GIFTS, check_gadget
 from spiel_dl.tree.beam import sample_consistent
+from spiel_dl.tree.counts import check_counts
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.load import AnyGame
 from spiel_dl.tree.particles import Particles
@@ -49,8 +49,8 @@ class ParticleSource(PlayedSource[Solution]):
           ValueError: if the game has no rules, or a number is too small.
         """
         super().__init__(game, depth_limit)
-        check_at_least(2, budget=budget)
-        check_at_least(0, seed=seed)
+        check_counts(2, budget=budget)
+        check_counts(0, seed=seed)
         self.num_regenerations = 0
         self._budget, self._seed = budget, seed
 

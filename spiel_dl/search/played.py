@@ -31,14 +31,14 @@ from spiel_dl.search.policy_rows import fixed_to
 from spiel_dl.search.samples import Sample, Sampler
 from spiel_dl.search.spec import Root, Solution, Spec
 from spiel_dl.solvers.best_response import FixedStrategy, realization_plan
-from spiel_dl.solvers.checks import check_at_least
 from spiel_dl.tree.beam import PolicyRows
+from spiel_dl.tree.counts import check_counts
 from spiel_dl.tree.depth_limit import DepthLimit, check_depth_limit
 from spiel_dl.tree.from_rules import InfosetKeys
 from spiel_dl.tree.histories import TooManyHistoriesError
 from spiel_dl.tree.load import AnyGame, turn_based_game
 from spiel_dl.tree.particles import rules_of
-from spiel_dl.tree.pieces import SCHEMES
+from spiel_dl.tree.pieces import check_scheme
 from spiel_dl.tree.sparse_tree import SparseTree, depth_of_steps, sparse_trunk
 from spiel_dl.tree.trunk import Trunk
 
@@ -176,9 +176,8 @@ class Schedule:
     max_histories: int | None = None
 
     def __post_init__(self) -> None:
-        if self.scheme not in SCHEMES:
-            raise ValueError(f"scheme={self.scheme!r} must be one of {SCHEMES}")
-        check_at_least(0, first_level=self.first_level)
+        check_scheme(self.scheme)
+        check_counts(0, first_level=self.first_level)
 
 
 class BlueprintSource(PlayedSource[Found]):

@@ -6,11 +6,11 @@ import dataclasses
 import math
 from typing import Any
 
-from spiel_dl.solvers.checks import check_at_least
 from spiel_dl.solvers.effort import Effort, check_effort
 from spiel_dl.solvers.gadgets import WITHOUT_GIFTS, check_gadget
 from spiel_dl.solvers.variants import PREDICTIVE_CFR_PLUS
-from spiel_dl.tree.pieces import SCHEMES
+from spiel_dl.tree.counts import check_counts
+from spiel_dl.tree.pieces import check_scheme
 
 GIVEN_CFVS = ("transformations", "critic")
 LEAF_CHOICES = ("regret_matching", "best_response")
@@ -73,8 +73,8 @@ class SearchConfig:
         return SearchConfig(**{"given_cfvs": "critic", "effort": PAPERS_EFFORT, **settings})
 
     def __post_init__(self) -> None:
+        check_scheme(self.scheme)
         for name, allowed in (
-            ("scheme", SCHEMES),
             ("given_cfvs", GIVEN_CFVS),
             ("leaf_choice", LEAF_CHOICES),
         ):
@@ -82,10 +82,9 @@ class SearchConfig:
                 raise ValueError(f"{name}={getattr(self, name)!r} must be one of {allowed}")
         check_effort(self.effort)
         check_gadget(self.gadget, self.refinement, WITHOUT_GIFTS)
-        if self.first_level < 0:
-            raise ValueError(f"first_level={self.first_level} must be at least 0")
+        check_counts(0, first_level=self.first_level)
         if self.max_histories is not None:
-            check_at_least(1, max_histories=self.max_histories)
+            check_counts(1, max_histories=self.max_histories)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -109,10 +108,10 @@ class ParticleConfig:
     order: int | None = None
 
     def __post_init__(self) -> None:
-        check_at_least(2, budget=self.budget)
+        check_counts(2, budget=self.budget)
         if self.order is not None:
-            check_at_least(1, order=self.order)
-        check_at_least(0, max_listed=self.max_listed, seed=self.seed)
+            check_counts(1, order=self.order)
+        check_counts(0, max_listed=self.max_listed, seed=self.seed)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -149,6 +148,6 @@ class MirrorDescentConfig:
                 "least 0, and both finite"
             )
         if self.depth is not None:
-            check_at_least(1, depth=self.depth)
-        check_at_least(1, num_rollouts=self.num_rollouts, budget=self.budget)
-        check_at_least(0, max_listed=self.max_listed, seed=self.seed)
+            check_counts(1, depth=self.depth)
+        check_counts(1, num_rollouts=self.num_rollouts, budget=self.budget)
+        check_counts(0, max_listed=self.max_listed, seed=self.seed)

@@ -2,51 +2,23 @@
 
 from __future__ import annotations
 
-import numbers
-
 import numba
 import numpy as np
 
-from spiel_dl.tree.counts import is_count
+from spiel_dl.tree.counts import checked_count
 
 _LARGEST_VALUE = 1e100
 
 
 def check_num_threads(num_threads: int) -> None:
     """A number of threads must be one that numba can use."""
-    if not is_count(num_threads):
-        raise ValueError(
-            f"num_threads={num_threads!r} must be an integer, not of the type "
-            f"{type(num_threads).__name__}"
-        )
+    checked_count("num_threads", num_threads, 1)
     most = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
-    if not 1 <= num_threads <= most:
+    if num_threads > most:
         raise ValueError(
-            f"num_threads={num_threads} is not between 1 and {most}, the number of cores or "
-            "what the environment variable NUMBA_NUM_THREADS says"
+            f"num_threads={num_threads} is more than {most}, the number of cores or what the "
+            "environment variable NUMBA_NUM_THREADS says"
         )
-
-
-def check_iterations(num_iterations: int) -> int:
-    """A number of iterations must be an integer >= 0, of Python or NumPy; returns it as int."""
-    if not is_count(num_iterations):
-        raise ValueError(
-            f"num_iterations={num_iterations} must be an integer, not of the type "
-            f"{type(num_iterations).__name__}"
-        )
-    if num_iterations < 0:
-        raise ValueError(f"num_iterations={num_iterations} must not be negative")
-    return int(num_iterations)
-
-
-def check_at_least(least: int, **given: float) -> None:
-    """Numbers, by their names, must be numbers, and not below a bound."""
-    for name, number in given.items():
-        if not isinstance(number, numbers.Real):
-            kind = type(number).__name__
-            raise ValueError(f"{name}={number!r} must be a number of at least {least}, not {kind}")
-        if not number >= least:
-            raise ValueError(f"{name}={number} must be at least {least}")
 
 
 def check_values(values: np.ndarray) -> None:

@@ -20,10 +20,11 @@ import numpy as np
 
 from spiel_dl.solvers import arranged_kernels, kernels, minimizer_state
 from spiel_dl.solvers.arrangement import ArrangedGame, arrange_game
-from spiel_dl.solvers.checks import check_iterations, check_num_threads, check_values, check_weights
+from spiel_dl.solvers.checks import check_num_threads, check_values, check_weights
 from spiel_dl.solvers.minimizer_state import Pair
 from spiel_dl.solvers.strategies import behaviour_strategy, check_strategy
 from spiel_dl.solvers.variants import CFR_PLUS, Weighting
+from spiel_dl.tree.counts import checked_count
 from spiel_dl.tree.factored_form import FactoredForm
 from spiel_dl.tree.sequence_form import SequenceForm
 
@@ -95,7 +96,7 @@ class RegretMinimizer:
         Raises:
           ValueError: if that is not an integer >= 0.
         """
-        num_iterations = check_iterations(num_iterations)
+        num_iterations = checked_count("num_iterations", num_iterations, 0)
         if self._game is None:
             self._iterate(num_iterations, None, None)
             return
@@ -134,7 +135,7 @@ class RegretMinimizer:
         self, num_iterations: int, leaf_sequences: Pair | None, leaf_cfvs: LeafCfvs | None
     ) -> None:
         """`kernels.run_iterations` step by step."""
-        num_iterations = check_iterations(num_iterations)
+        num_iterations = checked_count("num_iterations", num_iterations, 0)
         # Players of one group are updated at once, against the same plans.
         groups = ((0,), (1,)) if self.alternating_updates else ((0, 1),)
         arrays = minimizer_state.arrays_of(self.learned)

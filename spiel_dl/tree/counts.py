@@ -26,3 +26,9 @@ def checked_count(name: str, value: object, least: int) -> int:
     if value < least:
         raise ValueError(f"{name}={value} must be at least {least}")
     return int(value)
+
+
+def check_counts(least: int, **given: object) -> None:
+    """Raises a ValueError if one of some counts, by their names, is as `checked_count` says."""
+    for name, value in given.items():
+        checked_count(name, value, least)

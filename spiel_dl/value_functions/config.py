@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from spiel_dl.networks.learning_rate import LearningRate
+from spiel_dl.tree.counts import check_counts
 
 LOSSES = ("huber", "l1", "l2", "linf")
 # Most leaf public states that DL-CFR asks about are hardly reached; errors there do no harm.
@@ -62,12 +63,19 @@ class TrainingConfig:
             raise ValueError(
                 f"mass_share={self.mass_share} must be 0: loss='linf' has no positions"
             )
-        for name in ("num_epochs", "batch_size", "max_strategies", "epochs_per_validation"):
-            number = getattr(self, name)
-            if number is not None and number < 1:
-                raise ValueError(f"{name}={number} must be positive")
-        if self.networks_per_decade < 0:
-            raise ValueError(f"networks_per_decade={self.networks_per_decade} must not be negative")
+        check_counts(
+            1,
+            num_epochs=self.num_epochs,
+            batch_size=self.batch_size,
+            epochs_per_validation=self.epochs_per_validation,
+            max_strategies=1 if self.max_strategies is None else self.max_strategies,
+        )
+        check_counts(
+            0,
+            networks_per_decade=self.networks_per_decade,
+            split_seed=self.split_seed,
+            seed=self.seed,
+        )
         self.rate(1)  # raises if the learning rates are wrong
         if not 0 <= self.mass_share <= 1:
             raise ValueError(f"mass_share={self.mass_share} must be between 0 and 1")
@@ -119,9 +127,12 @@ class OnPolicyConfig:
     )
 
     def __post_init__(self) -> None:
-        for name in ("num_rounds", "num_iterations", "max_ranges"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name}={getattr(self, name)} must be positive")
+        check_counts(
+            1,
+            num_rounds=self.num_rounds,
+            num_iterations=self.num_iterations,
+            max_ranges=self.max_ranges,
+        )
         if not 0 <= self.averaged_share <= 1:
             raise ValueError(f"averaged_share={self.averaged_share} must be from 0 to 1")
 

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from spiel_dl.system import tensor_files
+from spiel_dl.tree.counts import check_counts
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.from_openspiel import is_same_game
 from spiel_dl.tree.game_tree import GameTree
@@ -54,15 +55,10 @@ class DatasetConfig:
     near_pure_share: float = 0.2
 
     def __post_init__(self) -> None:
-        if self.shard_size < 1 or self.seed < 0:
-            raise ValueError(
-                f"shard_size={self.shard_size} must be positive and seed={self.seed} not negative"
-            )
-        if not (self.max_iterations > 0 and self.tolerance > 0):
-            raise ValueError(
-                f"max_iterations={self.max_iterations} and tolerance={self.tolerance} must be "
-                "positive"
-            )
+        check_counts(1, shard_size=self.shard_size, max_iterations=self.max_iterations)
+        check_counts(0, seed=self.seed)
+        if not self.tolerance > 0:
+            raise ValueError(f"tolerance={self.tolerance} must be positive")
         shares = (self.pure_share, self.near_pure_share)
         if min(shares) < 0 or sum(shares) > 1:
             raise ValueError(

@@ -11,6 +11,7 @@ from spiel_dl.solvers.best_response import best_response
 from spiel_dl.solvers.effort import share_of_largest
 from spiel_dl.solvers.regret_minimization import RegretMinimizer
 from spiel_dl.solvers.variants import PREDICTIVE_CFR_PLUS
+from spiel_dl.tree.counts import check_counts
 from spiel_dl.tree.leaf_set import LeafSet
 from spiel_dl.value_functions.base import NormalizedLeafValues, ValueFunction, Values
 
@@ -52,12 +53,11 @@ class ExactValue(ValueFunction):
             Within the tolerance, values then depend on all ranges that were asked so far.
 
         Raises:
-          ValueError: if a number is not positive.
+          ValueError: if a number is not positive, or the number of iterations no integer.
         """
-        if not (tolerance > 0 and max_iterations > 0):
-            raise ValueError(
-                f"tolerance={tolerance} and max_iterations={max_iterations} must be positive"
-            )
+        check_counts(1, max_iterations=max_iterations)
+        if not tolerance > 0:
+            raise ValueError(f"tolerance={tolerance} must be positive")
         self.tolerance = tolerance
         self.max_iterations = max_iterations
         self.warm_start = warm_start

@@ -59,7 +59,7 @@ def test_they_are_shown_as_json() -> None:
         ("count=one", "count='one' must be of the kind int"),
         ("is_exact=maybe", "is_exact='maybe' must be of the kind bool"),
         ("limits=2 hours", "limits='2 hours' must be of the kind a depth limit"),
-        ("training.num_epochs=0", "num_epochs=0 must be positive"),
+        ("training.num_epochs=0", "num_epochs=0 must be at least 1"),
     ],
 )
 def test_what_is_wrong_is_told(change: str, message: str) -> None:

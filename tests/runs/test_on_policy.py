@@ -152,7 +152,7 @@ def test_the_network_in_the_end_is_the_mean_of_those_of_the_last_rounds(finished
 
 
 def test_bad_settings() -> None:
-    with pytest.raises(ValueError, match="num_rounds=0 must be positive"):
+    with pytest.raises(ValueError, match="num_rounds=0 must be at least 1"):
         OnPolicyConfig(num_rounds=0)
     with pytest.raises(ValueError, match=r"averaged_share=1\.5 must be from 0 to 1"):
         OnPolicyConfig(averaged_share=1.5)
