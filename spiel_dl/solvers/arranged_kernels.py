@@ -23,8 +23,6 @@ from spiel_dl.solvers.kernels import Learned, accumulate, add_slices, average, d
 _TILE = 128
 
 _jit = numba.njit(cache=True, boundscheck=False, error_model="numpy", nogil=True)
-# Calls with so many arrays would take as long as what they do in small groups.
-_inline = numba.njit(inline="always", boundscheck=False, error_model="numpy", nogil=True)
 
 
 def _on_threads(function: Any, **callees: Callable[..., None]) -> Callable[..., None]:
@@ -233,9 +231,10 @@ def _realize_group(
 
 
 @_jit
-def _run(game, places, iterations, numbers, alternating, tolerance, num_threads):
+def _run(game, learned, iterations, numbers, alternating, tolerance, done, num_threads):
     (arrangement_0, arrangement_1), (payoffs_0, payoffs_1), (constants_0, constants_1) = game
-    places_0, places_1 = places
+    places_0 = _arrange_learner(arrangement_0, learned[0])
+    places_1 = _arrange_learner(arrangement_1, learned[1])
     work = np.empty((num_threads, 3 * _TILE))
     for iteration in range(iterations[0], iterations[1] + 1):
         now = rates(float(iteration), numbers)
@@ -249,6 +248,9 @@ def _run(game, places, iterations, numbers, alternating, tolerance, num_threads)
             _cfvs(payoffs_1, constants_1, num_threads, places_0.realization, places_1.cfv)
         _update_regrets(arrangement_1, places_1, now, tolerance, num_threads, work)
         _average_and_realize(arrangement_1, places_1, weight, num_threads, work)
+    _write_back(arrangement_0, places_0, learned[0])
+    _write_back(arrangement_1, places_1, learned[1])
+    done[0] += iterations[1] + 1 - iterations[0]
 
 
 _run_on_threads = _on_threads(
@@ -266,6 +268,7 @@ def run_iterations(
     numbers: tuple[float, ...],
     alternating: bool,
     tolerance: float,
+    done: np.ndarray,
     num_threads: int = 1,
 ) -> None:
     """`kernels.run_iterations` for learned without fixed infosets.
@@ -277,15 +280,16 @@ def run_iterations(
       numbers: of the `Weighting`.
       alternating: whether the players are updated in turn.
       tolerance: weights up to this count as zero in regret matching.
+      done: int64 [1], counts the iterations.
       num_threads: of numba's; results do not depend on it.
     """
-    pairs = list(zip(game.arrangements, learned, strict=True))
-    places = tuple(_arrange_learner(arrangement, learner) for arrangement, learner in pairs)
-    how = (game, places, iterations, numbers, alternating, tolerance, num_threads)
-    if num_threads > 1:
-        numba.set_num_threads(num_threads)
-        _run_on_threads(*how)
-    else:
+    how = (game, learned, iterations, numbers, alternating, tolerance, done, num_threads)
+    if num_threads == 1:
         _run(*how)
-    for (arrangement, learner), of_learner in zip(pairs, places, strict=True):
-        _write_back(arrangement, of_learner, learner)
+        return
+    before = numba.get_num_threads()
+    numba.set_num_threads(num_threads)
+    try:
+        _run_on_threads(*how)
+    finally:
+        numba.set_num_threads(before)  # It is also that of whatever else this thread runs.

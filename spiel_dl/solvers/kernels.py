@@ -329,7 +329,7 @@ def update_player(treeplex, learner, iteration, numbers, tolerance, cfv):
 
 
 @_jit
-def run_iterations(game, learned, iterations, numbers, alternating, tolerance, cfv):
+def run_iterations(game, learned, iterations, numbers, alternating, tolerance, done, cfv):
     """The loop described in `regret_minimization`.
 
     Args:
@@ -339,6 +339,7 @@ def run_iterations(game, learned, iterations, numbers, alternating, tolerance, c
       numbers: of the `Weighting`.
       alternating: whether the players are updated in turn.
       tolerance: weights up to this count as zero in regret matching.
+      done: int64 [1], counts the iterations.
       cfv: a pair of float64 [S_p], work space.
     """
     (treeplex_0, treeplex_1), (payoffs_0, payoffs_1), (constants_0, constants_1) = game
@@ -352,3 +353,4 @@ def run_iterations(game, learned, iterations, numbers, alternating, tolerance, c
         if alternating:
             counterfactual_values(payoffs_1, constants_1, learner_0.realization, cfv_1)
         update_player(treeplex_1, learner_1, iteration, numbers, tolerance, cfv_1)
+        done[0] += 1

@@ -101,17 +101,20 @@ class RegretMinimizer:
             self._iterate(num_iterations, None, None)
             return
         span = (self.num_averaged + 1, self.num_averaged + num_iterations)
-        alternating = self.alternating_updates
-        how = (self.learned, span, self._numbers, alternating, self._tolerance)
+        alternating, done = self.alternating_updates, np.zeros(1, np.int64)
+        how = (self.learned, span, self._numbers, alternating, self._tolerance, done)
         is_fixed = any(learner.is_fixed.any() for learner in self.learned)
         is_worth_it = not 0 < num_iterations < _WORTH_ARRANGING or self._num_threads > 1
         arranged = self._arranged_game if is_worth_it and not is_fixed else None
-        if arranged is not None:
-            arranged_kernels.run_iterations(arranged, *how, self._num_threads)
-        if arranged is None or num_iterations == 0:
-            kernels.run_iterations(self._game, *how, self._cfvs)
-        self.iteration += num_iterations
-        self.num_averaged = span[1]
+        try:
+            if arranged is not None:
+                arranged_kernels.run_iterations(arranged, *how, self._num_threads)
+            if arranged is None or num_iterations == 0:
+                kernels.run_iterations(self._game, *how, self._cfvs)
+        finally:
+            # A keyboard's interrupt waits for compiled code, and finds iterations that are done.
+            self.iteration += int(done[0])
+            self.num_averaged += int(done[0])
 
     def run_with_leaves(
         self, num_iterations: int, leaf_sequences: Pair, leaf_cfvs: LeafCfvs

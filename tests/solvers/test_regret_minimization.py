@@ -2,6 +2,7 @@
 
 import pickle
 
+import numba
 import numpy as np
 import pyspiel
 import pytest
@@ -121,7 +122,10 @@ def test_run_equals_single_iterations_and_threads_change_nothing():
     for _ in range(20):
         one_by_one.evaluate_and_update_policy()
     at_once.run(20)
+    numba.set_num_threads(1)
     threaded.run(20)
+    assert numba.get_num_threads() == 1, "the number is that of whatever else runs here, too"
+    numba.set_num_threads(numba.config.NUMBA_NUM_THREADS)
     for other in (at_once, threaded):
         for name, array in one_by_one.minimizer.state().items():
             np.testing.assert_array_equal(array, other.minimizer.state()[name], err_msg=name)
@@ -230,6 +234,33 @@ def test_minimizer_is_pickled_before_and_after_iterations():
         for name, array in minimizer.state().items():
             np.testing.assert_array_equal(array, copy.state()[name])
         copy.load_state(minimizer.state())
+
+
+@pytest.mark.parametrize(
+    ("game", "kernels", "name"),
+    [
+        ("kuhn_poker", regret_minimization.kernels, "run_iterations"),
+        (LEDUC, regret_minimization.arranged_kernels, "_run"),
+    ],
+)
+def test_a_keyboards_interrupt_finds_iterations_done(game, kernels, name, monkeypatch):
+    """It waits until compiled code has ended, and comes before anything else is done."""
+    expected, minimizer = (RegretMinimizer(GameTree.from_game(game).sequence_form) for _ in "ab")
+    run = getattr(kernels, name)
+
+    def interrupted(*how):
+        run(*how)
+        raise KeyboardInterrupt
+
+    expected.run(20)
+    monkeypatch.setattr(kernels, name, interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        minimizer.run(20)
+    monkeypatch.undo()
+    for each in (expected, minimizer):
+        each.run(20)
+    for key, array in expected.state().items():
+        np.testing.assert_array_equal(array, minimizer.state()[key])
 
 
 def test_bad_input_is_refused():
