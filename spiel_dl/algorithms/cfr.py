@@ -57,7 +57,8 @@ class CFRSolver:
           variant: a name in `solvers.variants.VARIANTS`, or a `Weighting`; None: that of the
             class.
           alternating_updates: update the players in turn, not at once.
-          num_threads: threads per iteration; pays from about 100,000 terminal histories on.
+          num_threads: threads per iteration; pays from about 100,000 terminal histories on. A game
+            too large to list has the number of its `factored_game` instead.
 
         Raises:
           ValueError: if the game cannot be compiled, for an impossible number of threads, or if

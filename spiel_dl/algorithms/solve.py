@@ -84,7 +84,7 @@ def solve(
       exploitability: stop as soon as this is reached, in units of utility; None: 1e-9 of the
         game's largest one, see `solvers.effort.share_of_largest`.
       variant: of CFR: a name in `solvers.variants.VARIANTS`, or a `Weighting`.
-      num_threads: threads per iteration; pays from about 100,000 terminal histories on.
+      num_threads: as for `CFRSolver`.
 
     Raises:
       ValueError: if the game cannot be compiled, the seconds are not positive, the exploitability

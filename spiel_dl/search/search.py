@@ -56,7 +56,7 @@ def search(root: Root, spec: Spec, effort: Effort) -> Solution:
         form, num_choices = _with_choices(form, root, values), values.shape[2]
     gadget = _with_gadget(form, root, spec, given_cfvs)
     game = _game(gadget, root, spec, num_choices)
-    found = _solved(game, gadget, root, spec, effort, values)
+    found = _solved(game, gadget, root, spec, effort.in_unit(root.unit), values)
     seconds = {
         **root.seconds,
         "values": valued - started,
@@ -146,7 +146,7 @@ def _solved(
     if not isinstance(values, LeafValues):
         if root.model_plan is None:
             effort = dataclasses.replace(effort, tolerance=None)
-        return depth_limited.solve(game, effort.in_unit(root.unit))
+        return depth_limited.solve(game, effort)
     first, second = (
         new[root.trunk.leaves.sequences[player]]
         for new, player in zip(gadget.new_sequences, root.order, strict=True)

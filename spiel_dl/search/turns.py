@@ -111,7 +111,7 @@ class TurnSource(Source[TurnWay, Turn]):
         return Answer(probabilities, kept is not None and (way.line >= 0 or not self.blueprint))
 
     def to_array_policy(self, policy: SearchPolicy) -> ArrayPolicy:
-        """See `Source`; makes the searches that were not asked for yet, side by side."""
+        """See `Source`; makes all searches, side by side."""
         turn = self._turn(policy.search)
         lines = np.flatnonzero(self.turn.leaves.is_open).tolist()
         for player in (0, 1):

@@ -116,8 +116,8 @@ def solve_with_leaves(
 ) -> Solution:
     """A response in a game whose leaves are valued from outside, by CFR.
 
-    Where the opponent is bound everywhere, the iterate of highest value is taken: CFR's current
-    strategy has, among T iterates, one whose value is within its average regret of the optimum
+    Where the opponent is bound everywhere, the leaves included, the iterate of highest value is
+    taken: CFR's current strategy has, among T iterates, one whose value is within its average regret of the optimum
     (Milec et al. 2024, lemma in section 3: the value is concave in the strategy, and the leaf
     values are a supergradient of it). Else it is the average strategy.
 
@@ -129,7 +129,8 @@ def solve_with_leaves(
       record: average each player's leaf values together with the opponent's plans that they are
         against. If not, `plans` are the averages of the plans that were played, and `cfvs` empty.
     """
-    alone = not game.opponent_has_choices
+    # Where the leaves tell best values, the opponent chooses there, bound or not above.
+    alone = not game.opponent_has_choices and leaves.best_values is None
     minimizer = start(game, effort, alternating_updates=not alone)
     recorder: _BestIterate | _Averages | None = None
     if alone:
@@ -167,14 +168,17 @@ def _gap_of_averages(game: RestrictedGame, leaves: Leaves, minimizer: RegretMini
     plans = (minimizer.average_plan(0), minimizer.average_plan(1))
     first, second = leaves.sequences
     ranges = (plans[0][first], plans[1][second] + game.model_part[second])
+    best = leaves.best_values(0, ranges), leaves.best_values(1, ranges)
     forms = []
     for player in (0, 1):
         values = [np.zeros(len(sequences)) for sequences in leaves.sequences]
-        values[player] = leaves.best_values(player, ranges)
+        values[player] = best[player]
         forms.append(game.sequence_form.with_constants(leaves.sequences, (values[0], values[1])))
     upper, _ = game._replace(sequence_form=forms[0]).best_response_to(plans[1])
     strategy = game.bind(minimizer.average_strategy(0))
-    return upper - game._replace(sequence_form=forms[1]).guaranteed_value(strategy)
+    lower = game._replace(sequence_form=forms[1]).guaranteed_value(strategy)
+    # The model's part comes to the leaves, too.
+    return upper - (lower - float(game.model_part[second] @ best[1]))
 
 
 def start(

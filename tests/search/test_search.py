@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 
 import numpy as np
@@ -14,7 +15,7 @@ from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.search.leaf_values import ByCritic
 from spiel_dl.search.search import search
 from spiel_dl.search.spec import Root, Solution, Spec
-from spiel_dl.solvers.best_response import best_response
+from spiel_dl.solvers.best_response import best_response, realization_plan
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.solvers.variants import CFR_PLUS, PREDICTIVE_CFR_PLUS
 from spiel_dl.tree import DepthLimit, GameTree
@@ -73,6 +74,30 @@ def test_the_gap_bounds_what_is_missing(player, is_first, variant):
         value, solution = searched(player, is_first, effort)
         assert solution.gap <= tolerance
         assert best - value <= solution.gap + 1e-6  # payoffs at leaves are of single precision
+
+
+@pytest.mark.parametrize("p", [0.5, 1.0])
+def test_the_gap_against_a_model_bounds_what_is_missing(p):
+    """The model comes to the leaves as well, and whoever comes there chooses how to go on."""
+    tree, blueprint, critic = made()
+    root, opponent = root_at(0, True), tree.treeplexes[1]
+    sequences, infosets = root.trunk.sequences[1], np.ones(len(root.trunk.infosets[1]), np.bool_)
+    model = realization_plan(opponent, blueprint.strategies[1])[sequences]
+    root = dataclasses.replace(root, model_plan=model, modelled=infosets)
+
+    def searched_by(effort: Effort) -> tuple[float, Solution]:
+        found = search(root, dataclasses.replace(sepot_spec(critic, SearchConfig()), p=p), effort)
+        trunk, zero = found.trunk, np.zeros(found.trunk.leaves.num_infosets(1))
+        cfvs = found.values.values_for(1, found.leaf_ranges[0], zero)
+        own = np.zeros(trunk.leaves.num_infosets(0))
+        form = trunk.sequence_form.with_constants(trunk.leaves.sequences, (own, cfvs))
+        free = best_response(form, 1, found.plans[0]).value
+        return -(1 - p) * free - p * float(form.values_against(1, found.plans[0]) @ model), found
+
+    best, _ = searched_by(Effort(3000, variant=PREDICTIVE_CFR_PLUS))
+    value, solution = searched_by(Effort(5000, tolerance=0.01, variant=PREDICTIVE_CFR_PLUS))
+    assert 0 <= solution.gap <= 0.01
+    assert best - value <= solution.gap + 1e-6
 
 
 def test_searches_that_stop_too_early_are_counted():
