@@ -117,9 +117,9 @@ def solve_with_leaves(
     """A response in a game whose leaves are valued from outside, by CFR.
 
     Where the opponent is bound everywhere, the leaves included, the iterate of highest value is
-    taken: CFR's current strategy has, among T iterates, one whose value is within its average regret of the optimum
-    (Milec et al. 2024, lemma in section 3: the value is concave in the strategy, and the leaf
-    values are a supergradient of it). Else it is the average strategy.
+    taken: among T iterates of CFR's current strategy there is one whose value is within its average
+    regret of the optimum (Milec et al. 2024, lemma in section 3: the value is concave in the
+    strategy, and the leaf values are a supergradient of it). Else it is the average strategy.
 
     Args:
       game: the game above the leaves. The opponent's range at the leaves is that of its whole plan,
