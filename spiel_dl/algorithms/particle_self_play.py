@@ -104,17 +104,10 @@ class ParticleSelfPlayConfig:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        check_counts(
-            1,
-            width=self.width,
-            iterations=self.iterations,
-            buffer_size=self.buffer_size,
-            batch_size=self.batch_size,
-            steps_per_game=self.steps_per_game,
-            max_tree_histories=self.max_tree_histories,
-        )
-        check_counts(2, budget=self.budget)  # as the search that plays with the network wants it
-        check_counts(0, seed=self.seed)
+        check_counts(self, 1, "width", "iterations", "buffer_size", "batch_size", "steps_per_game")
+        check_counts(self, 1, "decay_steps", "max_tree_histories")
+        check_counts(self, 2, "budget")  # as the search that plays with the network wants it
+        check_counts(self, 0, "seed")
         if not 0 <= self.exploration <= 1:
             raise ValueError(f"exploration={self.exploration} must be between 0 and 1")
         self.rate()  # raises if the rates are wrong

@@ -19,7 +19,7 @@ from spiel_dl.search.spec import Root, Solution, Spec
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.solvers.gadgets import WITHOUT_GIFTS, check_gadget
 from spiel_dl.tree.beam import sample_consistent
-from spiel_dl.tree.counts import check_counts
+from spiel_dl.tree.counts import checked_count
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.load import AnyGame
 from spiel_dl.tree.particles import Particles
@@ -49,10 +49,9 @@ class ParticleSource(PlayedSource[Solution]):
           ValueError: if the game has no rules, or a number is too small.
         """
         super().__init__(game, depth_limit)
-        check_counts(2, budget=budget)
-        check_counts(0, seed=seed)
+        self._budget = checked_count("budget", budget, 2)
+        self._seed = checked_count("seed", seed, 0)
         self.num_regenerations = 0
-        self._budget, self._seed = budget, seed
 
     def following(self, way: PlayedWay, position: int | None, kept: Solution | None) -> int | None:
         """See `Source`: where the depth limit is passed, or no particle has led."""

@@ -177,7 +177,7 @@ class Schedule:
 
     def __post_init__(self) -> None:
         check_scheme(self.scheme)
-        check_counts(0, first_level=self.first_level)
+        check_counts(self, 0, "first_level")
 
 
 class BlueprintSource(PlayedSource[Found]):

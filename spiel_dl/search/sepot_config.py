@@ -82,9 +82,9 @@ class SearchConfig:
                 raise ValueError(f"{name}={getattr(self, name)!r} must be one of {allowed}")
         check_effort(self.effort)
         check_gadget(self.gadget, self.refinement, WITHOUT_GIFTS)
-        check_counts(0, first_level=self.first_level)
+        check_counts(self, 0, "first_level")
         if self.max_histories is not None:
-            check_counts(1, max_histories=self.max_histories)
+            check_counts(self, 1, "max_histories")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -108,10 +108,10 @@ class ParticleConfig:
     order: int | None = None
 
     def __post_init__(self) -> None:
-        check_counts(2, budget=self.budget)
+        check_counts(self, 2, "budget")
         if self.order is not None:
-            check_counts(1, order=self.order)
-        check_counts(0, max_listed=self.max_listed, seed=self.seed)
+            check_counts(self, 1, "order")
+        check_counts(self, 0, "max_listed", "seed")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -148,6 +148,6 @@ class MirrorDescentConfig:
                 "least 0, and both finite"
             )
         if self.depth is not None:
-            check_counts(1, depth=self.depth)
-        check_counts(1, num_rollouts=self.num_rollouts, budget=self.budget)
-        check_counts(0, max_listed=self.max_listed, seed=self.seed)
+            check_counts(self, 1, "depth")
+        check_counts(self, 1, "num_rollouts", "budget")
+        check_counts(self, 0, "max_listed", "seed")

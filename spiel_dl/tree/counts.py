@@ -28,7 +28,7 @@ def checked_count(name: str, value: object, least: int) -> int:
     return int(value)
 
 
-def check_counts(least: int, **given: object) -> None:
-    """Raises a ValueError if one of some counts, by their names, is as `checked_count` says."""
-    for name, value in given.items():
-        checked_count(name, value, least)
+def check_counts(config: object, least: int, *names: str) -> None:
+    """Raises a ValueError if fields of these names are no counts, or below the least one."""
+    for name in names:
+        checked_count(name, getattr(config, name), least)

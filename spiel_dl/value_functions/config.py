@@ -63,19 +63,10 @@ class TrainingConfig:
             raise ValueError(
                 f"mass_share={self.mass_share} must be 0: loss='linf' has no positions"
             )
-        check_counts(
-            1,
-            num_epochs=self.num_epochs,
-            batch_size=self.batch_size,
-            epochs_per_validation=self.epochs_per_validation,
-            max_strategies=1 if self.max_strategies is None else self.max_strategies,
-        )
-        check_counts(
-            0,
-            networks_per_decade=self.networks_per_decade,
-            split_seed=self.split_seed,
-            seed=self.seed,
-        )
+        check_counts(self, 1, "num_epochs", "batch_size", "epochs_per_validation")
+        check_counts(self, 0, "networks_per_decade", "split_seed", "seed")
+        if self.max_strategies is not None:
+            check_counts(self, 1, "max_strategies")
         self.rate(1)  # raises if the learning rates are wrong
         if not 0 <= self.mass_share <= 1:
             raise ValueError(f"mass_share={self.mass_share} must be between 0 and 1")
@@ -127,12 +118,7 @@ class OnPolicyConfig:
     )
 
     def __post_init__(self) -> None:
-        check_counts(
-            1,
-            num_rounds=self.num_rounds,
-            num_iterations=self.num_iterations,
-            max_ranges=self.max_ranges,
-        )
+        check_counts(self, 1, "num_rounds", "num_iterations", "max_ranges")
         if not 0 <= self.averaged_share <= 1:
             raise ValueError(f"averaged_share={self.averaged_share} must be from 0 to 1")
 

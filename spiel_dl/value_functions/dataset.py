@@ -55,8 +55,8 @@ class DatasetConfig:
     near_pure_share: float = 0.2
 
     def __post_init__(self) -> None:
-        check_counts(1, shard_size=self.shard_size, max_iterations=self.max_iterations)
-        check_counts(0, seed=self.seed)
+        check_counts(self, 1, "shard_size", "max_iterations")
+        check_counts(self, 0, "seed")
         if not self.tolerance > 0:
             raise ValueError(f"tolerance={self.tolerance} must be positive")
         shares = (self.pure_share, self.near_pure_share)

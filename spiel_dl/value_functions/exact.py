@@ -11,7 +11,7 @@ from spiel_dl.solvers.best_response import best_response
 from spiel_dl.solvers.effort import share_of_largest
 from spiel_dl.solvers.regret_minimization import RegretMinimizer
 from spiel_dl.solvers.variants import PREDICTIVE_CFR_PLUS
-from spiel_dl.tree.counts import check_counts
+from spiel_dl.tree.counts import checked_count
 from spiel_dl.tree.leaf_set import LeafSet
 from spiel_dl.value_functions.base import NormalizedLeafValues, ValueFunction, Values
 
@@ -55,11 +55,10 @@ class ExactValue(ValueFunction):
         Raises:
           ValueError: if a number is not positive, or the number of iterations no integer.
         """
-        check_counts(1, max_iterations=max_iterations)
         if not tolerance > 0:
             raise ValueError(f"tolerance={tolerance} must be positive")
         self.tolerance = tolerance
-        self.max_iterations = max_iterations
+        self.max_iterations = checked_count("max_iterations", max_iterations, 1)
         self.warm_start = warm_start
 
     def bind(self, leaves: LeafSet) -> ExactLeafValues:

@@ -136,14 +136,8 @@ def test_a_response_is_a_policy_of_both_players():
 def test_errors():
     tree = GameTree.from_game("kuhn_poker")
     model, limit = ArrayPolicy.uniform(tree), DepthLimit(moves=1)
-    with pytest.raises(ValueError, match="scheme='slide' must be one of"):
-        CDBRPolicy(tree, 0, model, limit, scheme="slide")
-    with pytest.raises(ValueError, match="player=2"):
-        CDBRPolicy(tree, 2, model, limit)
     with pytest.raises(ValueError, match="cannot use value_function="):
         CDBRPolicy(tree, 0, model, limit, value_function=ExactValue(), exact=True)
-    with pytest.raises(ValueError, match="iterations=0 must be at least 1"):
-        CDBRPolicy(tree, 0, model, limit, effort=Effort(iterations=0, tolerance=1e-6))
     with pytest.raises(ValueError, match="has no rounds"):
         CDBRPolicy(tree, 0, model, DepthLimit(rounds=1))
 

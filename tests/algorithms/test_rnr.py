@@ -67,12 +67,6 @@ def test_it_is_one_step():
     np.testing.assert_array_equal(response.strategies[0], in_one.to_array_policy().strategies[0])
 
 
-def test_p_must_be_a_probability():
-    tree = GameTree.from_game("kuhn_poker")
-    with pytest.raises(ValueError, match=r"p=-0\.1 must be between 0 and 1"):
-        RNRPolicy(tree, 0, ArrayPolicy.uniform(tree), p=-0.1)
-
-
 @pytest.mark.parametrize("player", [0, 1])
 def test_a_game_without_a_public_clock_needs_none(player, tmp_path):
     """One piece is the whole game, so no depth is asked for."""

@@ -317,8 +317,6 @@ def test_errors():
     ):
         with pytest.raises(ValueError, match=message):
             SearchConfig(**wrong)
-    with pytest.raises(ValueError, match="iterations=0"):
-        Effort(iterations=0)
     with pytest.raises(ValueError, match="leaf_choice='none' must be one of"):
         SearchConfig(leaf_choice="none")
     with pytest.raises(ValueError, match="scheme='none' must be one of"):

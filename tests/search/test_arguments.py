@@ -1,4 +1,4 @@
-"""What searches are given besides the game is checked at once: efforts, players, probabilities."""
+"""An effort that searches are given is checked at once."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from spiel_dl.algorithms.particle_search import ParticlePolicy
 from spiel_dl.algorithms.rnr import RNRPolicy
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.search.sepot_config import SearchConfig
-from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.value_functions import ZeroValue
 
@@ -45,25 +44,3 @@ MAKERS = {
 def test_a_number_alone_is_no_effort(make, effort, message):
     with pytest.raises(ValueError, match=message):
         make(effort)
-
-
-@pytest.mark.parametrize("player", [0.0, "0", None, 2])
-def test_players_are_integers(player):
-    with pytest.raises(ValueError, match=rf"player={player!r} must be 0 or 1, an integer"):
-        CDBRPolicy(TREE, player, MODEL, LIMIT)
-
-
-@pytest.mark.parametrize("p", ["x", None, 1.5, float("nan")])
-def test_trust_is_a_probability(p):
-    for make in (
-        lambda: CDRNRPolicy(TREE, 0, MODEL, LIMIT, p=p),
-        lambda: RNRPolicy(TREE, 0, MODEL, p=p),
-        lambda: ABDPolicy(TREE, 0, MODEL, LIMIT, p=p),
-    ):
-        with pytest.raises(ValueError, match=rf"p={p!r} must be between 0 and 1"):
-            make()
-
-
-def test_efforts_are_numbers():
-    with pytest.raises(ValueError, match="iterations=None must be an integer of at least 1"):
-        Effort(None)

@@ -160,19 +160,12 @@ def resolve_everywhere(
         below = plans[player][own]
         below[: treeplex.num_root_sequences] = ranges[player]
         cfvs = best_response(form, opponent, below).cfv[: len(ranges[opponent])]
-        gadget = put_gadget(gadget_name, form, player, ranges, cfvs, gifts[here[opponent]])
+        roots = gadgets.Roots(ranges[player], ranges[opponent], cfvs, gifts[here[opponent]])
+        gadget = gadgets.put_on_top(gadget_name, form, player, roots)
         solution = linear_program.solve(gadget.sequence_form, gadget.root_ranges)
         new = behaviour_strategy(treeplex, solution.plans[player])
         combined[own[treeplex.num_root_sequences :]] = new[treeplex.num_root_sequences :]
     return combined
-
-
-def put_gadget(name, form, player, ranges, cfvs, gifts) -> gadgets.Gadget:
-    if name == "unsafe":
-        return gadgets.unsafe(form, (ranges[0], ranges[1]))
-    if name == "reach_max_margin":
-        return gadgets.reach_max_margin(form, player, ranges[player], cfvs, gifts)
-    return getattr(gadgets, name)(form, player, ranges[player], cfvs)
 
 
 def worst_case(tree: GameTree, player: int, strategy: np.ndarray) -> float:
@@ -261,17 +254,6 @@ def test_constants_of_the_subgame_are_kept():
     gadget = gadgets.max_margin(form, 0, np.ones(1), np.zeros(4)).sequence_form
     # P: 0.3 less the best of 2 + 0.1, 0.5 + 0.2, 1 + 0.4, -5 + 0.8.
     assert value_when_bound(gadget, 0, 0) == pytest.approx(0.3 - 2.1, abs=1e-9)
-
-
-def test_swapped_players_swap_the_gadget():
-    form = coin_subgame()
-    first = gadgets.resolving(form, 0, np.ones(1), np.arange(4.0))
-    second = gadgets.resolving(form.swapped(), 1, np.ones(1), np.arange(4.0))
-    value = linear_program.solve(first.sequence_form, first.root_ranges).value
-    swapped = linear_program.solve(second.sequence_form, second.root_ranges).value
-    assert swapped == pytest.approx(-value, abs=1e-9)
-    for player in (0, 1):
-        np.testing.assert_array_equal(first.new_sequences[player], second.new_sequences[1 - player])
 
 
 def test_regret_minimization_finds_the_margin_of_the_linear_program():

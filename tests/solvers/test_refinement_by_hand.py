@@ -20,9 +20,8 @@ def one_decision(cfvs: np.ndarray) -> SequenceForm:
     return SequenceForm((own, Treeplex(none, none, none, num_roots)), payoffs, 10.0)
 
 
-def solved_by_lp(form: SequenceForm, gadget: gadgets.Gadget) -> tuple[float, np.ndarray]:
+def solved_by_lp(gadget: gadgets.Gadget) -> tuple[float, np.ndarray]:
     """Player 0's value and plan in a gadget."""
-    del form
     found = linear_program.solve(gadget.sequence_form, gadget.root_ranges, inflows=gadget.inflows)
     return found.value, found.plans[0][gadget.new_sequences[0]]
 
@@ -31,13 +30,13 @@ def test_floors_of_the_resolving_gadget_by_hand():
     """Floors of 0.1: 0.9 * 3.5 from max(v, w), and 0.1 * (-1.5 x) from v; so x = 1."""
     given = np.array([2, 0.5, 1, 0.0])
     gadget = gadgets.resolving(coin_subgame(), 0, np.ones(1), given, np.full(4, 0.1))
-    value, plan = solved_by_lp(coin_subgame(), gadget)
+    value, plan = solved_by_lp(gadget)
     assert value == pytest.approx(-(0.9 * 3.5 - 0.1 * 1.5), abs=1e-9)
     np.testing.assert_allclose(plan, [1, 1, 0], atol=1e-9)
     # Of different floors, each infoset counts by its own: 0.9 * (2 + 0.5 + 1) + 0 + 0.1 * 3.5 x.
     floors = np.array([0.1, 0.1, 0.1, 0.0])
     gadget = gadgets.resolving(coin_subgame(), 0, np.ones(1), given, floors)
-    value, plan = solved_by_lp(coin_subgame(), gadget)
+    value, plan = solved_by_lp(gadget)
     assert value == pytest.approx(-0.9 * 3.5, abs=1e-9)
     np.testing.assert_allclose(plan, [1, 0, 1], atol=1e-9)
 
@@ -56,21 +55,20 @@ def test_floors_of_the_margin_gadgets_by_hand(gifts):
         gadget = gadgets.max_margin(form, 0, np.ones(1), given, floors)
     else:
         gadget = gadgets.reach_max_margin(form, 0, np.ones(1), given, gifts, floors)
-    value, plan = solved_by_lp(form, gadget)
+    value, plan = solved_by_lp(gadget)
     assert value == pytest.approx(0.3 * (2.0 if gifts is None else 2.5), abs=1e-9)
     np.testing.assert_allclose(plan, [1, 0, 1, 0], atol=1e-9)
 
 
-def test_swapped_players_swap_the_refined_gadget():
-    form, given, floors = coin_subgame(), np.arange(4.0), np.array([0.1, 0.2, 0.0, 0.3])
-    for build in (gadgets.resolving, gadgets.max_margin):
-        first = build(form, 0, np.ones(1), given, floors)
-        second = build(form.swapped(), 1, np.ones(1), given, floors)
-        values = [
-            linear_program.solve(g.sequence_form, g.root_ranges, inflows=g.inflows).value
-            for g in (first, second)
-        ]
-        assert values[0] == pytest.approx(-values[1], abs=1e-9)
+@pytest.mark.parametrize("floors", [None, np.array([0.1, 0.2, 0.0, 0.3])])
+@pytest.mark.parametrize("build", [gadgets.resolving, gadgets.max_margin])
+def test_swapped_players_swap_the_gadget(build, floors):
+    form, given = coin_subgame(), np.arange(4.0)
+    first = build(form, 0, np.ones(1), given, floors)
+    second = build(form.swapped(), 1, np.ones(1), given, floors)
+    assert solved_by_lp(first)[0] == pytest.approx(-solved_by_lp(second)[0], abs=1e-9)
+    for player in (0, 1):
+        np.testing.assert_array_equal(first.new_sequences[player], second.new_sequences[1 - player])
 
 
 def test_weights_and_floors():
