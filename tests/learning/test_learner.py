@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -186,6 +187,14 @@ def test_metrics_are_those_since_the_last_ones() -> None:
     moves = told["environment_steps_per_second"] / told["learner_steps_per_second"]
     assert 2 * RNAD.batch_size <= moves <= 3 * RNAD.batch_size
     assert learner.metrics() == {"step": 120}
+
+
+def test_a_config_may_have_numbers_of_numpy() -> None:
+    ours = RNaDConfig(hidden_sizes=(8,), seed=3, learning_rate=0.5)
+    theirs = RNaDConfig(
+        hidden_sizes=(np.int64(8),), seed=np.int64(3), learning_rate=np.float32(0.5)
+    )  # type: ignore[arg-type]
+    assert json.loads(json.dumps(theirs.to_json())) == ours.to_json()
 
 
 @pytest.mark.parametrize("num_steps", [0, -1, 1.5, float("nan"), float("inf")])
