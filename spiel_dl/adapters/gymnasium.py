@@ -52,7 +52,7 @@ class VectorEnvironment(VectorEnv):
         self.num_envs = num_envs
         self.environment = self._begin(seed)
         size = self._rules.num_features
-        self.single_observation_space = spaces.Box(0.0, 1.0, (size,), np.float32)
+        self.single_observation_space = spaces.Box(-np.inf, np.inf, (size,), np.float32)
         self.single_action_space = spaces.Discrete(self._rules.num_actions)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
@@ -143,6 +143,6 @@ def _rules(game: AnyGame) -> Rules[Any]:
     if not isinstance(rules, Rules):
         raise ValueError(
             f"{loaded} has no Rules, so it cannot be played in batches; spiel_dl.games has such "
-            "games, and spiel_dl.adapters.pettingzoo takes others with information state tensors"
+            "games, and spiel_dl.adapters.pettingzoo takes others"
         )
     return rules
