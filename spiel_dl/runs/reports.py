@@ -288,5 +288,6 @@ def _cell(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, float):
-        return f"{value:,.0f}" if 1e3 <= abs(value) < 1e6 else f"{value:.3g}"
-    return f"{value:,}" if isinstance(value, int) else str(value)
+        return f"{value:,.0f}" if 999.5 <= abs(value) < 1e6 else f"{value:.3g}"
+    is_number = isinstance(value, int) and not isinstance(value, bool)
+    return f"{value:,}" if is_number else str(value)
