@@ -135,17 +135,8 @@ class Moves(NamedTuple):
         self, seen: Seen, histories: Seen | None, branches: Branches | None = None
     ) -> Trajectories:
         """Whole games."""
-        return Trajectories(
-            seen,
-            self.legal,
-            self.player,
-            self.action,
-            self.behaviour,
-            self.reward,
-            self.valid,
-            histories,
-            branches,
-        )
+        recorded = {name: each for name, each in self._asdict().items() if name != "place"}
+        return Trajectories(seen=seen, histories=histories, branches=branches, **recorded)
 
 
 class Shown(NamedTuple):

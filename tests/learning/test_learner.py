@@ -101,6 +101,9 @@ def test_states_and_checkpoints_go_on_to_the_same_parameters(
         resumed.run(6)
         assert_same_state(resumed, whole)
     assert by_file.metrics().keys() == whole.metrics().keys()
+    another = LEARNERS["ppo" if make is LEARNERS["rnad"] else "rnad"]()
+    with pytest.raises(ValueError, match="has algorithm"):
+        another.load(tmp_path / "checkpoint")
 
 
 def test_states_of_other_learners_are_refused_and_change_nothing() -> None:
