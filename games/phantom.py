@@ -363,12 +363,12 @@ class PhantomRules(rules.Rules[PhantomState]):
         return self._tables_by_device[device]
 
 
-def phantom_ttt(*, is_abrupt: bool = False) -> PhantomRules:
+def _on_tic_tac_toe(is_abrupt: bool) -> PhantomRules:
     """Phantom tic-tac-toe."""
     return PhantomRules(boards.tic_tac_toe(), 3, "Three in a line win.", is_abrupt=is_abrupt)
 
 
-def dark_hex(num_rows: int = 3, num_cols: int = 3, *, is_abrupt: bool = False) -> PhantomRules:
+def _on_hex(is_abrupt: bool, num_rows: int = 3, num_cols: int = 3) -> PhantomRules:
     """Dark hex on so many rows and columns.
 
     Raises:
@@ -383,5 +383,7 @@ def dark_hex(num_rows: int = 3, num_cols: int = 3, *, is_abrupt: bool = False) -
     return PhantomRules(boards.hex_board(num_rows, num_cols), num_cols, goal, is_abrupt=is_abrupt)
 
 
-abrupt_phantom_ttt = functools.partial(phantom_ttt, is_abrupt=True)
-abrupt_dark_hex = functools.partial(dark_hex, is_abrupt=True)
+phantom_ttt = functools.partial(_on_tic_tac_toe, False)
+abrupt_phantom_ttt = functools.partial(_on_tic_tac_toe, True)
+dark_hex = functools.partial(_on_hex, False)
+abrupt_dark_hex = functools.partial(_on_hex, True)

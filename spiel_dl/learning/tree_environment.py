@@ -64,7 +64,7 @@ class TreeEnvironment:
       row: int64 [H], the row of these two tables that tells of whoever moves at a history.
       player: int8 [H], who moves; -4 where the game is over.
       is_over: bool [H].
-      utility: float32 [H], player 0's where the game is over, else 0.
+      utility: float64 [H], player 0's where the game is over, else 0.
       successor: int64 [H A], the history after (history, action), at history * A + action.
       chance: how chance is played, as arrays.
       events_after_move: the most chance events in a row after a move.
