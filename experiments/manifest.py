@@ -15,7 +15,7 @@ from experiments.dl_cfr import (
     size,
 )
 from experiments.experiment import Row
-from experiments.learners import battleships_race, opponents, strength
+from experiments.learners import opponents, strength
 from experiments.particle import (
     architectures,
     fractions,
@@ -113,7 +113,7 @@ PAPERS: Sequence[Paper] = (
     Paper("Rudolph et al. (2025), policy gradients in large games", large_games.ROWS),
     Paper(
         "R-NaD, MMD and PPO with their defaults",
-        (*strength.ROWS, *opponents.ROWS, *battleships_race.ROWS),
+        (*strength.ROWS, *opponents.ROWS),
     ),
     Paper("Search where public states are too large to list", (*self_play.ROWS, *matches.ROWS)),
 )

@@ -49,8 +49,9 @@ def _of_oshi_zumo(game_rules: oshi_zumo_ii.OshiZumoIIRules, sight: Sight, utilit
     place = _one_of(
         utility, "on your opponent's side", "on your side", "in the middle, where nobody wins"
     )
-    field = views.wrestlers_field(game_rules, sight)
-    if not game_rules.optimal_endgame or field[0] == "W" or field[-1] == "W":
+    field, num_rounds = views.wrestlers_field(game_rules, sight), sight.past["round_winners"].sum()
+    is_last = num_rounds == game_rules.horizon  # Then nobody pushes any more.
+    if not game_rules.optimal_endgame or is_last or field[0] == "W" or field[-1] == "W":
         return f"The wrestler ended {place}."
     return (
         "Somebody could not bid any more; then the other pushes one step for each smallest bid "

@@ -78,7 +78,7 @@ class RulesGame(pyspiel.Game):
         """
         self.registration = registration
         parameters = complete_parameters(registration, params or {})
-        self.rules = registration.rules(parameters)
+        self.rules = registration.maker(**parameters)
         most = max(self.rules.num_actions, self.rules.num_chance_outcomes)
         if most > len(_ACTIONS):
             raise ValueError(

@@ -44,6 +44,7 @@ now depends on when a stone was laid:
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -362,35 +363,17 @@ class PhantomRules(rules.Rules[PhantomState]):
         return self._tables_by_device[device]
 
 
-def phantom_ttt() -> PhantomRules:
+def _on_tic_tac_toe(is_abrupt: bool) -> PhantomRules:
     """Phantom tic-tac-toe."""
-    return _on_tic_tac_toe(is_abrupt=False)
+    return PhantomRules(boards.tic_tac_toe(), 3, "Three in a line win.", is_abrupt=is_abrupt)
 
 
-def abrupt_phantom_ttt() -> PhantomRules:
-    """Abrupt phantom tic-tac-toe."""
-    return _on_tic_tac_toe(is_abrupt=True)
-
-
-def dark_hex(num_rows: int = 3, num_cols: int = 3) -> PhantomRules:
+def _on_hex(is_abrupt: bool, num_rows: int = 3, num_cols: int = 3) -> PhantomRules:
     """Dark hex on so many rows and columns.
 
     Raises:
       ValueError: if there are fewer than 2 of either, or more than 16 cells.
     """
-    return _on_hex(num_rows, num_cols, is_abrupt=False)
-
-
-def abrupt_dark_hex(num_rows: int = 3, num_cols: int = 3) -> PhantomRules:
-    """Abrupt dark hex; as `dark_hex`."""
-    return _on_hex(num_rows, num_cols, is_abrupt=True)
-
-
-def _on_tic_tac_toe(*, is_abrupt: bool) -> PhantomRules:
-    return PhantomRules(boards.tic_tac_toe(), 3, "Three in a line win.", is_abrupt=is_abrupt)
-
-
-def _on_hex(num_rows: int, num_cols: int, *, is_abrupt: bool) -> PhantomRules:
     if min(num_rows, num_cols) < 2 or num_rows * num_cols > _MOST_CELLS:
         raise ValueError(
             f"num_rows={num_rows} and num_cols={num_cols} are out of range; use 2 or more of "
@@ -398,3 +381,9 @@ def _on_hex(num_rows: int, num_cols: int, *, is_abrupt: bool) -> PhantomRules:
         )
     goal = "A chain wins: player 0's from top to bottom, player 1's from left to right."
     return PhantomRules(boards.hex_board(num_rows, num_cols), num_cols, goal, is_abrupt=is_abrupt)
+
+
+phantom_ttt = functools.partial(_on_tic_tac_toe, False)
+abrupt_phantom_ttt = functools.partial(_on_tic_tac_toe, True)
+dark_hex = functools.partial(_on_hex, False)
+abrupt_dark_hex = functools.partial(_on_hex, True)

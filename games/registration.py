@@ -38,14 +38,6 @@ class Registration:
     make_rules: Callable[..., Rules] | str
     has_chance: bool
 
-    def rules(self, parameters: Mapping[str, Parameter]) -> Rules:
-        """The rules of the game with these parameters, which are complete.
-
-        Raises:
-          ValueError: if one of them is out of range.
-        """
-        return self.maker(**parameters)
-
     @property
     def maker(self) -> Callable[..., Rules]:
         """What makes the rules; its module is imported now."""

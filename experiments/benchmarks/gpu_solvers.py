@@ -6,13 +6,16 @@ repository, uoftcprg/noregret). Ours are medians over rounds, on one and on two 
 machine. Where an iteration of OpenSpiel's C++ takes less than seconds, each iteration is held
 against its, from the same regrets and strategies.
 
+Each game is compiled and solved in a process of its own: the peak of its memory is the game's.
+
 *Bandwidth* is what memory allows: an iteration has to read both orientations of the payoffs and, of
 every sequence, to read and write what is learned, at the rate at which this machine copies memory.
 
   python experiments/benchmarks/gpu_solvers.py --output=results/benchmarks
 """
 
-import gc
+import concurrent.futures
+import multiprocessing
 import resource
 import statistics
 from typing import Any, NamedTuple
@@ -22,6 +25,7 @@ import numpy as np
 import pyspiel
 
 from spiel_dl.algorithms import cfr
+from spiel_dl.algorithms.exploitability import nash_conv
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.solvers.best_response import realization_plan
 from spiel_dl.solvers.regret_minimization import RegretMinimizer
@@ -37,6 +41,8 @@ THREADS = (1, 2)
 SOURCE = "arXiv 2605.14277"
 # Compared are so many iterations, in games of at most so many histories.
 NUM_ITERATES = 5
+NUM_SOLVED = 500  # iterations of CFR+ to a solution
+SOLVED = ("solving", "nash_conv")
 MOST_COMPARED = 1_000_000
 # What an iteration moves, at least. Of a player's payoff: its value and its column. Of a sequence:
 # regret, strategy, realization and average are read and written, its value is written and read.
@@ -137,16 +143,38 @@ def iteration(tree: GameTree, name: str, rounds: int, seconds: float) -> dict[st
     return common.medians(found)
 
 
+def warm_up() -> None:
+    """Compiles loops and imports what comes before what is timed."""
+    for solver in SOLVERS.values():
+        for threads in THREADS:
+            solver("leduc_poker", num_threads=threads).run(10)
+    GameTree.from_game(_GOOFSPIEL.format(6))
+
+
 def rows_of(
-    label: str, game: Game, rounds: int, seconds: float, rate: float
+    label: str, rounds: int, seconds: float, rate: float
 ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """A game's rows: its times by each solver, and how it was compiled."""
+    """A game's rows: its times by each solver, and how it was compiled and solved."""
+    warm_up()
+    game = GAMES[label]
     tree, compiled = common.timed(lambda: GameTree.from_game(game.string))
     form, of_form = common.timed(lambda: tree.sequence_form)
+    compiling = {
+        "game": f"`{game.string}`",
+        "histories": tree.num_histories,
+        "payoffs": form.payoffs.nnz,
+        "sequences": sum(treeplex.num_sequences for treeplex in form.treeplexes),
+        "seconds": compiled["seconds"] + of_form["seconds"],
+        "processor": compiled["processor"] + of_form["processor"],
+        "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9,
+    }
     if tree.num_histories != game.num_histories:
         raise RuntimeError(f"{game.string} has {tree.num_histories:,} histories, not as published")
-    num_sequences = sum(treeplex.num_sequences for treeplex in form.treeplexes)
-    num_bytes = 2 * form.payoffs.nnz * BYTES_OF_PAYOFF + num_sequences * BYTES_OF_SEQUENCE
+    solver = cfr.CFRPlusSolver(tree, num_threads=max(THREADS))
+    _, of_solution = common.timed(lambda: solver.run(NUM_SOLVED))
+    compiling["solving"] = of_solution["seconds"]
+    compiling["nash_conv"] = nash_conv(tree, solver.average_policy())
+    num_bytes = 2 * form.payoffs.nnz * BYTES_OF_PAYOFF + compiling["sequences"] * BYTES_OF_SEQUENCE
     rows = []
     for name in SOLVERS:
         here = iteration(tree, name, rounds, seconds)
@@ -163,15 +191,6 @@ def rows_of(
         if tree.num_histories <= MOST_COMPARED:
             row |= largest_difference(tree, name)
         rows.append(row)
-    compiling = {
-        "game": f"`{game.string}`",
-        "histories": tree.num_histories,
-        "payoffs": form.payoffs.nnz,
-        "sequences": num_sequences,
-        "seconds": compiled["seconds"] + of_form["seconds"],
-        "processor": compiled["processor"] + of_form["processor"],
-        "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20,
-    }
     return rows, compiling
 
 
@@ -184,17 +203,13 @@ def measure(*, rounds: int = 3, seconds: float = 0.5, games: str = ",".join(GAME
       games: which of them, by name and in the order of their size.
     """
     rate = bandwidth()
-    # What compiles loops and imports comes before what is timed.
-    for solver in SOLVERS.values():
-        for threads in THREADS:
-            solver("leduc_poker", num_threads=threads).run(10)
-    GameTree.from_game(_GOOFSPIEL.format(6))
     times, compiling = [], []
-    for label in games.split(","):
-        rows, how = rows_of(label, GAMES[label], rounds, seconds, rate)
-        times += rows
-        compiling.append(how)
-        gc.collect()
+    fresh = multiprocessing.get_context("spawn")
+    with concurrent.futures.ProcessPoolExecutor(1, fresh, max_tasks_per_child=1) as processes:
+        for label in games.split(","):
+            rows, how = processes.submit(rows_of, label, rounds, seconds, rate).result()
+            times += rows
+            compiling.append(how)
     of_cfr = [row for row in times if row["solver"] == "CFR"]
     ahead = sum(min(row["one"], row["two"]) < row["gpu"] for row in of_cfr)
     compared = [row["difference"] for row in times if "difference" in row]
@@ -220,7 +235,14 @@ def measure(*, rounds: int = 3, seconds: float = 0.5, games: str = ",".join(GAME
                 openspiel_here="OpenSpiel C++, here",
             ),
             "From game string to sequence form": Table.of(
-                compiling, processor="processor seconds", peak="peak memory so far, GiB"
+                [{name: row[name] for name in row if name not in SOLVED} for row in compiling],
+                processor="processor seconds",
+                peak="peak memory until then, GB",
+            ),
+            f"Solved by {NUM_SOLVED} iterations of CFR+ on {max(THREADS)} threads": Table.of(
+                [{name: row[name] for name in ("game", *SOLVED)} for row in compiling],
+                solving="seconds",
+                nash_conv="NashConv",
             ),
         },
         verdict=f"On at most two threads, CFR is ahead of the published GPU column in {ahead} of "

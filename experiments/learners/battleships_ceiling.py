@@ -38,7 +38,7 @@ def best_response_to_uniform(game: str) -> float:
         raise ValueError(
             f"{game} has other rules than all shots at different tiles; its ceiling is not known"
         )
-    placed = placements(loaded)
+    placed = _placements(loaded)
     fleets, weights = list(placed), list(placed.values())
 
     def wins(seat: int) -> float:
@@ -53,7 +53,7 @@ def best_response_to_uniform(game: str) -> float:
             for tile in range(tiles):
                 if shots >> tile & 1:
                     continue
-                sunk, others = after_shot(fleets, consistent, shots, tile)
+                sunk, others = _after_shot(fleets, consistent, shots, tile)
                 done = sum(weights[index] for index in sunk)
                 later = sum(best(group, shots | 1 << tile) for group in others)
                 found = max(found, done * in_time + later)
@@ -64,7 +64,7 @@ def best_response_to_uniform(game: str) -> float:
     return wins(0) + wins(1) - 1.0
 
 
-def placements(game: pyspiel.Game) -> dict[Fleet, float]:
+def _placements(game: pyspiel.Game) -> dict[Fleet, float]:
     """How likely uniform play places each fleet; ships of one size are one."""
     rules: BattleshipsRules = game.rules
     found: dict[Fleet, float] = defaultdict(float)
@@ -84,7 +84,7 @@ def placements(game: pyspiel.Game) -> dict[Fleet, float]:
     return found
 
 
-def after_shot(
+def _after_shot(
     fleets: Sequence[Fleet], consistent: Sequence[int], shots: int, tile: int
 ) -> tuple[list[int], list[tuple[int, ...]]]:
     """What one knows after a shot.

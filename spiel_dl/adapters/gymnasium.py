@@ -22,8 +22,9 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from spiel_dl.games.environments import BatchedEnvironment
-from spiel_dl.games.rules import TERMINAL_PLAYER, Rules, StateBatch
+from spiel_dl.games.rules import TERMINAL_PLAYER, StateBatch
 from spiel_dl.tree.load import AnyGame, turn_based_game
+from spiel_dl.tree.particles import rules_of
 
 
 class VectorEnvironment(VectorEnv):
@@ -39,7 +40,7 @@ class VectorEnvironment(VectorEnv):
         """Starts all games.
 
         Args:
-          game: a game with `Rules`.
+          game: a game with `Rules`; `adapters.pettingzoo` takes others.
           num_envs: how many are played at once.
           seed: of chance, until `reset` is given another.
           device: where they are played.
@@ -47,12 +48,12 @@ class VectorEnvironment(VectorEnv):
         Raises:
           ValueError: if the game has no rules, or `num_envs` is not positive.
         """
-        self._rules = _rules(game)
+        self._rules = rules_of(turn_based_game(game))
         self._device = device
         self.num_envs = num_envs
         self.environment = self._begin(seed)
         size = self._rules.num_features
-        self.single_observation_space = spaces.Box(0.0, 1.0, (size,), np.float32)
+        self.single_observation_space = spaces.Box(-np.inf, np.inf, (size,), np.float32)
         self.single_action_space = spaces.Discrete(self._rules.num_actions)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
@@ -135,14 +136,3 @@ class VectorEnvironment(VectorEnv):
             "player": self.environment.current_player().cpu().numpy(),
             "action_mask": self.environment.legal_actions().cpu().numpy().astype(np.int8),
         }
-
-
-def _rules(game: AnyGame) -> Rules[Any]:
-    loaded = turn_based_game(game)
-    rules = getattr(loaded, "rules", None)
-    if not isinstance(rules, Rules):
-        raise ValueError(
-            f"{loaded} has no Rules, so it cannot be played in batches; spiel_dl.games has such "
-            "games, and spiel_dl.adapters.pettingzoo takes others with information state tensors"
-        )
-    return rules

@@ -1,6 +1,6 @@
 """OpenSpiel games of two players as environments of PettingZoo, in its AEC form.
 
-Any such game that has information state tensors:
+Any such game that has observation or information state tensors:
 
     environment = aec_environment("leduc_poker", seed=0)
     environment.reset()
@@ -36,7 +36,7 @@ def aec_environment(game: AnyGame, seed: int | None = None) -> OpenSpielAEC:
       seed: of chance, until `reset` is given another.
 
     Raises:
-      ValueError: if the game cannot be loaded, or has no information state tensors.
+      ValueError: if the game cannot be loaded, or networks see nothing of it, see `games.features`.
     """
     return OpenSpielAEC(turn_based_game(game), seed)
 
@@ -44,8 +44,9 @@ def aec_environment(game: AnyGame, seed: int | None = None) -> OpenSpielAEC:
 class OpenSpielAEC(AECEnv):
     """A game of two players who move in turn; chance is played between their moves.
 
-    An observation has `observation`, the agent's information state tensor (float32 [D]), and
-    `action_mask` (int8 [A]), all 0 for who does not move. Rewards are those of the end of the game.
+    An observation has `observation`, what a network sees as the agent (float32 [F], see
+    `games.features`; zeros at the end), and `action_mask` (int8 [A]), all 0 for who does not move.
+    Rewards are those of the end of the game.
 
     Attributes:
       game: the turn-based game.
@@ -53,11 +54,7 @@ class OpenSpielAEC(AECEnv):
     """
 
     def __init__(self, game: pyspiel.Game, seed: int | None = None):
-        """Takes a turn-based game; `aec_environment` takes any.
-
-        Raises:
-          ValueError: if networks see nothing of it, see `games.features`.
-        """
+        """Takes a turn-based game; `aec_environment` takes any."""
         super().__init__()
         self.game = game
         self.metadata = {"name": str(game), "is_parallelizable": False, "render_modes": ["ansi"]}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -36,23 +35,6 @@ _MANY_BIDS = 16
 _MANY_HISTORIES = 1 << 20
 _TIC_TAC_TOE = StoneTensors(9, cell_stride=1, kind_stride=9, num_kinds=3, kinds=(0, 2, 1))
 Build = Callable[[int], FactoredGame]
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class PhantomRules:
-    """A phantom game whose players see nothing but their own tries.
-
-    Attributes:
-      board: the board game.
-      tensors: how OpenSpiel writes what a player has tried.
-      is_abrupt: whether a try that fails ends the turn.
-      counts_turns: whether strings tell how often the opponent has failed.
-    """
-
-    board: boards.Board
-    tensors: StoneTensors
-    is_abrupt: bool
-    counts_turns: bool
 
 
 def factored_game(game: pyspiel.Game | str, *, num_threads: int | None = None) -> FactoredGame:
@@ -123,56 +105,39 @@ def _find(game: pyspiel.Game) -> tuple[Build, bool] | None:
     return None if family is None else family(game, game.get_parameters())
 
 
-def phantom_rules(game: pyspiel.Game) -> PhantomRules | None:
-    """The rules of a turn-based game, if it is a phantom game whose players see nothing else."""
-    name, parameters = game.get_type().short_name, game.get_parameters()
-    if name not in ("phantom_ttt", "dark_hex") or parameters["obstype"] != "reveal-nothing":
-        return None
-    is_abrupt = parameters["gameversion"] in ("abrupt", "adh")
-    if name == "phantom_ttt":
-        return PhantomRules(boards.tic_tac_toe(), _TIC_TAC_TOE, is_abrupt, counts_turns=False)
-    num_rows, num_columns = parameters["num_rows"], parameters["num_cols"]
-    num_cells = num_rows * num_columns
-    if min(num_rows, num_columns) < 2 or num_cells > _MOST_CELLS:
-        return None
-    tensors = StoneTensors(num_cells, cell_stride=9, kind_stride=1, num_kinds=9, kinds=(4, 5, 3))
-    return PhantomRules(
-        boards.hex_board(num_rows, num_columns), tensors, is_abrupt, counts_turns=not is_abrupt
-    )
-
-
 def _phantom(game: pyspiel.Game, parameters: dict[str, Any]) -> tuple[Build, bool] | None:
-    del parameters
-    rules = phantom_rules(game)
-    if rules is None:
+    """OpenSpiel's phantom games, where players see nothing but their own tries."""
+    is_hex = game.get_type().short_name == "dark_hex"
+    if parameters["obstype"] != "reveal-nothing":
         return None
+    board, tensors = boards.tic_tac_toe(), _TIC_TAC_TOE
+    if is_hex:
+        sides = (parameters["num_rows"], parameters["num_cols"])
+        n = math.prod(sides)
+        if min(sides) < 2 or n > _MOST_CELLS:
+            return None
+        board = boards.hex_board(*sides)
+        tensors = StoneTensors(n, cell_stride=9, kind_stride=1, num_kinds=9, kinds=(4, 5, 3))
 
     def build(num_threads: int) -> FactoredGame:
-        if rules.is_abrupt:
-            return AbruptGame.build(game, rules.board, rules.tensors, num_threads=num_threads)
+        if parameters["gameversion"] in ("abrupt", "adh"):
+            return AbruptGame.build(game, board, tensors, num_threads=num_threads)
         return PhantomGame.build(
-            game,
-            rules.board,
-            rules.tensors,
-            strings_count_turns=rules.counts_turns,
-            num_threads=num_threads,
+            game, board, tensors, strings_count_turns=is_hex, num_threads=num_threads
         )
 
-    return build, rules.board.num_cells >= _LARGE_BOARD
+    return build, board.num_cells >= _LARGE_BOARD
 
 
 def _own_phantom(game: pyspiel.Game, parameters: dict[str, Any]) -> tuple[Build, bool] | None:
     """Phantom games by rules of ours."""
-    name = game.get_type().short_name
-    is_hex = name.endswith("dark_hex")
-    sides = (parameters["num_rows"], parameters["num_cols"]) if is_hex else (3, 3)
-    if math.prod(sides) > _MOST_CELLS:
+    del parameters
+    board, n = game.rules.board, game.rules.board.num_cells
+    if n > _MOST_CELLS:
         return None
-    board = boards.hex_board(*sides) if is_hex else boards.tic_tac_toe()
-    n = board.num_cells
 
     def build(num_threads: int) -> FactoredGame:
-        if name.startswith("python_abrupt"):
+        if game.rules.is_abrupt:
             return AbruptGame.build(game, board, TurnTensors(n), num_threads=num_threads)
         return PhantomGame.build(
             game, board, WaitingTensors(n), num_threads=num_threads, has_waits=True

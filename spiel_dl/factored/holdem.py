@@ -121,30 +121,28 @@ class HoldemGame(FactoredGame):
         """The game; see the attributes."""
         deals = Deals.of_rules(rules)
         num_rounds = rules.num_rounds
-        places = (
-            holdem_places.places_before(rules, deals, 0, num_rounds),
-            holdem_places.places_before(rules, deals, 1, num_rounds),
+        first, second = (
+            holdem_places.places_before(rules, deals, player, num_rounds) for player in (0, 1)
         )
+        places = (first, second)
         rounds = range(num_rounds)
         ended = [holdem_places.ended_in(rules, places, index) for index in rounds]
+        ends = [
+            [
+                holdem_places.ends_of(rules, deals, places, player, *each)
+                for each in enumerate(ended)
+            ]
+            for player in (0, 1)
+        ]
         form = HoldemForm(
             (
-                holdem_places.treeplex_of(rules, deals, places[0], 0),
-                holdem_places.treeplex_of(rules, deals, places[1], 1),
+                holdem_places.treeplex_of(rules, deals, first, 0),
+                holdem_places.treeplex_of(rules, deals, second, 1),
             ),
             2.0 * rules.max_utility,
             num_threads,
             rules.num_cards,
-            (
-                [
-                    holdem_places.ends_of(rules, deals, places, 0, index, ended[index])
-                    for index in rounds
-                ],
-                [
-                    holdem_places.ends_of(rules, deals, places, 1, index, ended[index])
-                    for index in rounds
-                ],
-            ),
+            (ends[0], ends[1]),
             [(_side(deals, index, 0), _side(deals, index, 1)) for index in rounds],
             [boards.last for boards in deals.boards],
         )

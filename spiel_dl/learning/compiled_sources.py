@@ -133,7 +133,7 @@ class TreeSource(_CompiledSource):
 
     def record_histories(self) -> int:
         """As `Source.record_histories`."""
-        _, tensors = self.environment.history_tables()
+        _, tensors = self.environment.history_tables
         met = np.zeros(len(self._met), np.int64)
         self._histories = Listed(np.zeros(len(tensors), np.int64), met)
         self._history_place = torch.zeros_like(self._moves.place)
@@ -195,7 +195,7 @@ class TreeSource(_CompiledSource):
         """The histories before all moves, each once, and what comes of actions there."""
         assert self._histories is not None
         environment, place = self.environment, self._history_place
-        numbers, tensors = environment.history_tables()
+        numbers, tensors = environment.history_tables
         of_moves = numbers.index_select(0, self._history[:-1].view(-1)).view(place.shape)
         count = play_kernels.list_once(of_moves.numpy(), self._histories, place.numpy())
         met = torch.from_numpy(self._histories.met[:count])

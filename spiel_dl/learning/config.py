@@ -7,6 +7,8 @@ import math
 import operator
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from spiel_dl.networks.learning_rate import LearningRate
 from spiel_dl.system.parameters import MAX_SEED, check_types
 
@@ -89,8 +91,8 @@ class NetworkConfig:
 
     def to_json(self) -> dict[str, Any]:
         """The same as JSON can hold it."""
-        fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
-        fields["hidden_sizes"] = list(self.hidden_sizes)
+        names = [field.name for field in dataclasses.fields(self)]
+        fields = {n: np.asarray(getattr(self, n)).tolist() for n in names}  # NumPy's numbers, too.
         return {n: str(v) if v in (math.inf, -math.inf) else v for n, v in fields.items()}
 
 

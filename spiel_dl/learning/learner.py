@@ -16,7 +16,7 @@ import os
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 import pyspiel
@@ -29,15 +29,6 @@ from spiel_dl.tree.from_openspiel import is_game_of
 
 FILE_KIND = "learner"
 """What a header calls a checkpoint of a learner of policies or critics."""
-
-
-class Config(Protocol):
-    """What a learner is told."""
-
-    learning_rate: float
-
-    def to_json(self) -> dict[str, Any]:
-        """The same as JSON can hold it."""
 
 
 class Learner(abc.ABC):
@@ -66,7 +57,7 @@ class Learner(abc.ABC):
 
         Args:
           game: the turn-based game.
-          config: how to learn, a `Config`.
+          config: how to learn: with a `learning_rate`, and a `to_json`.
           device: where losses are collected.
 
         Raises:

@@ -144,7 +144,7 @@ class SelfPlayLearner(BatchLearner):
     @torch.no_grad()
     def _learn(self, trajectories: Trajectories) -> list[torch.Tensor]:
         terms = self._descend(trajectories)
-        self._move_target()
+        self._fixed[_TARGET].lerp_(self.parameters.detach(), self._now["target_rate"])
         return terms
 
     @abc.abstractmethod
@@ -185,10 +185,6 @@ class SelfPlayLearner(BatchLearner):
         )
         self._histories.learn(values, targets, trajectories)
         return targets
-
-    def _move_target(self) -> None:
-        """Moves the target network to the current one, as far as it goes in a step."""
-        self._fixed[_TARGET].lerp_(self.parameters.detach(), self._now["target_rate"])
 
     def _renew_regularization(self) -> None:
         """The target network becomes the newest regularisation policy; the oldest is forgotten."""

@@ -6,11 +6,11 @@
 from __future__ import annotations
 
 import abc
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, TypeAlias
 
 import torch
 
-from spiel_dl.games.environments import EpisodeEnds
+from spiel_dl.games.environments import BatchedEnvironment
 from spiel_dl.learning.play_kernels import MoveArrays
 from spiel_dl.learning.state_environment import StateEnvironment
 from spiel_dl.learning.tree_environment import TreeEnvironment
@@ -135,17 +135,8 @@ class Moves(NamedTuple):
         self, seen: Seen, histories: Seen | None, branches: Branches | None = None
     ) -> Trajectories:
         """Whole games."""
-        return Trajectories(
-            seen,
-            self.legal,
-            self.player,
-            self.action,
-            self.behaviour,
-            self.reward,
-            self.valid,
-            histories,
-            branches,
-        )
+        recorded = {name: each for name, each in self._asdict().items() if name != "place"}
+        return Trajectories(seen=seen, histories=histories, branches=branches, **recorded)
 
 
 class Shown(NamedTuple):
@@ -214,32 +205,8 @@ class Source(abc.ABC):
         """The games, once all moves are made."""
 
 
-class Environment(Protocol):
-    """B games played at once by tensors, as `spiel_dl.games.environments` plays them.
-
-    Attributes:
-      generator: the source of all chance, on the environment's device.
-    """
-
-    generator: torch.Generator
-
-    def restart(self) -> None:
-        """Starts a new game in every row."""
-
-    def current_player(self) -> torch.Tensor:
-        """Who moves: int8 [B]; negative in a row that has nothing to decide."""
-
-    def legal_actions(self) -> torch.Tensor:
-        """Legal actions of whoever moves: bool [B, A]."""
-
-    def features(self, out: torch.Tensor | None = None) -> torch.Tensor:
-        """What a network sees as whoever moves: float32 [B, D]."""
-
-    def history_features(self, out: torch.Tensor | None = None) -> torch.Tensor:
-        """What a critic sees of the whole history, hidden parts included: float32 [B, E]."""
-
-    def step(self, action: torch.Tensor) -> EpisodeEnds:
-        """Makes one move (int64 [B]) in every game, and plays the chance events after it."""
+Environment: TypeAlias = BatchedEnvironment | StateEnvironment | TreeEnvironment
+"""B games played at once by tensors; `games.environments` says how."""
 
 
 class TensorSource(Source):

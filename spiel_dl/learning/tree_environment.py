@@ -64,7 +64,7 @@ class TreeEnvironment:
       row: int64 [H], the row of these two tables that tells of whoever moves at a history.
       player: int8 [H], who moves; -4 where the game is over.
       is_over: bool [H].
-      utility: float32 [H], player 0's where the game is over, else 0.
+      utility: float64 [H], player 0's where the game is over, else 0.
       successor: int64 [H A], the history after (history, action), at history * A + action.
       chance: how chance is played, as arrays.
       events_after_move: the most chance events in a row after a move.
@@ -141,15 +141,8 @@ class TreeEnvironment:
         Args:
           out: where to write; None: a new tensor.
         """
-        rows, tensors = self._histories
+        rows, tensors = self.history_tables
         return torch.index_select(tensors, 0, rows.index_select(0, self.history), out=out)
-
-    def history_tables(self) -> tuple[torch.Tensor, torch.Tensor]:
-        """The row of each history, int64 [H], and the rows' tensors, float32 [N, E].
-
-        The last row is that of histories in which no player acts.
-        """
-        return self._histories
 
     def branches(self, number: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """What comes of all actions of histories; chance is sampled.
@@ -161,7 +154,7 @@ class TreeEnvironment:
           The rows after each action, int64 [N, A], -1 where the game is over or the action is not
           legal, and player 0's utility there, float32 [N, A].
         """
-        rows, tensors = self._histories
+        rows, tensors = self.history_tables
         if self._history_of_row is None:
             acts = (rows < len(tensors) - 1).nonzero()[:, 0]
             self._history_of_row = torch.cat([acts, acts[:1]])
@@ -239,8 +232,8 @@ class TreeEnvironment:
         return EpisodeEnds(finished, self.utility.index_select(0, self.history) * finished)
 
     @functools.cached_property
-    def _histories(self) -> tuple[torch.Tensor, torch.Tensor]:
-        """Each history's row, int64 [H], in a table of histories, float32 [N, E].
+    def history_tables(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """Each history's row, int64 [H], in a table of what critics see, float32 [N, E].
 
         Made when they are first asked for: most learners need none. The last row is that of
         histories in which no player acts.

@@ -184,12 +184,12 @@ def evaluate(
     hidden = [None] * (len(layers) - 1)
     *others, outputs = room or [*hidden, *room_for(layers[-1:], len(inputs))]
     assert outputs is not None
-    end = 0
-    for rows in _blocks(inputs):
+    blocks, end = _blocks(inputs), 0
+    for rows in blocks:
         begin, end = end, end + len(rows)
         for index, (layer, place) in enumerate(zip(layers, [*others, outputs], strict=True)):
             # What is not kept is in the cache still when the next block needs room.
-            here = None if place is None else place[begin:end]
+            here = place if place is None or len(blocks) == 1 else place[begin:end]
             if not isinstance(rows, SparseRows):
                 before = rows.relu_() if index else rows
                 rows = torch.addmm(layer.bias, before, layer.weight, out=here)
@@ -207,5 +207,5 @@ def _blocks(rows: Inputs) -> Sequence[Inputs]:
 def _split(rows: torch.Tensor) -> Sequence[torch.Tensor]:
     size = CPU_BLOCK if rows.is_cpu else _BLOCK
     # Torch takes its time to split what is in one piece.
-    blocks: Sequence[torch.Tensor] = rows.split(size) if len(rows) > size else [rows]
+    blocks: Sequence[torch.Tensor] = rows.split(size) if rows.shape[0] > size else [rows]
     return blocks

@@ -139,7 +139,7 @@ def play_pairs(
         from spiel_dl.play import batched_pairs  # It imports torch.
 
         return batched_pairs.play(turn_based.rules, rows, pairs, seed)
-    games = [_Game.start(turn_based, seed, pair, seat) for pair in pairs for seat in (0, 1)]
+    games = [_Game(turn_based, seed, pair, seat) for pair in pairs for seat in (0, 1)]
     at_once = all(_is_quick(policy) for policy in policies)
     groups, same = [games] if at_once else [[each] for each in games], [SameAnswers() for _ in "01"]
     parts = [_play(group, policies, same) for group in groups]
@@ -198,18 +198,10 @@ class _Game:
       first_seat: which player the first policy is.
     """
 
-    def __init__(
-        self, state: pyspiel.State, first_seat: int, sources: Sequence[np.random.Generator]
-    ):
-        self.state = state
-        self.first_seat = first_seat
-        self._sources = sources
+    def __init__(self, game: pyspiel.Game, seed: int, pair: int, first_seat: int):
+        self.state, self.first_seat = game.new_initial_state(), first_seat
+        self._sources = sources(seed, pair)
         self._steps: list[Step] = []
-
-    @staticmethod
-    def start(game: pyspiel.Game, seed: int, pair: int, first_seat: int) -> _Game:
-        """A game of a pair."""
-        return _Game(game.new_initial_state(), first_seat, sources(seed, pair))
 
     def plays_on(self) -> bool:
         """Plays chance, and says whether a player is to move then.

@@ -13,7 +13,6 @@ import numpy as np
 from spiel_dl.factored import holdem_kernels
 from spiel_dl.factored.holdem import HoldemGame
 from spiel_dl.factored.holdem_kernels import LANES, Ends
-from spiel_dl.factored.holdem_places import Places
 from spiel_dl.games.holdem_betting import CHANCE, NOBODY, TERMINAL
 from spiel_dl.policies.array_policy import ArrayPolicy, plans_of
 from spiel_dl.solvers.best_response import FixedStrategy, best_response
@@ -170,11 +169,11 @@ class PokerSolution:
         live = self.game.deals.boards[len(place.dealt)].live[player]
         hands = live.hand[live.offset[place.board] : live.offset[place.board + 1]]
         weights = self.game.deals.hands[player].weights[hands]
-        decision, rank = self._places(player).before[place.node]
+        decision, rank = self.game.places[player].before[place.node]
         if decision < 0:
             whole: np.ndarray = weights.copy()
             return whole
-        before = int(self._places(player).nodes[decision])
+        before = int(self.game.places[player].nodes[decision])
         first = self._sequences(player, before, len(place.dealt), place.board, hands)
         found: np.ndarray = weights * self._plans[player][first + rank]
         return found
@@ -230,7 +229,7 @@ class PokerSolution:
     def _cfvs(self, place: Place, player: int, hands: np.ndarray) -> np.ndarray:
         """A player's counterfactual values where somebody decides: float64 [n]."""
         tree, index = self.game.rules.tree, len(place.dealt)
-        places, where = self._places(player), (index, place.board, hands)
+        places, where = self.game.places[player], (index, place.board, hands)
         found: np.ndarray
         decision, rank = places.before[place.node]
         if tree.player[place.node] == player:
@@ -246,14 +245,11 @@ class PokerSolution:
             found = np.sum([self._infoset_cfv[player][each] for each in infosets], axis=0)
         return found
 
-    def _places(self, player: int) -> Places:
-        return self.game.places[player]
-
     def _infosets(
         self, player: int, node: int, index: int, board: int, hands: np.ndarray
     ) -> np.ndarray:
         """Infosets at a decision, of hands on a board of the same or a later round: int64 [n]."""
-        places, boards = self._places(player), self.game.deals.boards
+        places, boards = self.game.places[player], self.game.deals.boards
         decision = int(np.searchsorted(places.nodes, node))
         earlier = int(self.game.rules.tree.round[node])
         for later in range(index, earlier, -1):

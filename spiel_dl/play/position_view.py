@@ -17,7 +17,7 @@ import collections
 import dataclasses
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyspiel
@@ -60,6 +60,7 @@ PRIVATE = (
 TOO_LARGE = "This game is too large to be looked at."
 SILENT = "This kind of policy does not tell what it thinks."
 TOO_MANY = "This public state has too many histories to be looked at."
+_Place: TypeAlias = int | frozenset[int]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -96,7 +97,7 @@ class Watched:
           make: makes it; called again where it is to search anew.
         """
         self._make = make
-        self._unsearched: set[tuple[int, int]] = set()
+        self._unsearched: set[tuple[int, _Place]] = set()
         self._restart()
 
     def _restart(self) -> None:
@@ -131,21 +132,24 @@ class Watched:
         if place is None:
             return None
         asking.action_probabilities(self.policy, state, player)
-        found = self._latest(state, player)
+        found = self._latest(state, player, place)
         if found is None and (player, place) not in self._unsearched:
             # It may have been forgotten; then the search is made again.
             self._restart()
             asking.action_probabilities(self.policy, state, player)
-            found = self._latest(state, player)
+            found = self._latest(state, player, place)
             if found is None:
                 self._unsearched.add((player, place))
         return found
 
-    def _latest(self, state: pyspiel.State, player: int) -> tuple[Solution, int] | None:
+    def _latest(
+        self, state: pyspiel.State, player: int, place: _Place
+    ) -> tuple[Solution, int] | None:
         fitting = []
         for order, found in enumerate(self._found):
             is_own, tree, extent = found.player == player, found.trunk.tree, found.trunk.extent
-            if not (is_own or extent.is_whole):
+            is_other = isinstance(place, frozenset) and found.root.key not in place
+            if is_other or not (is_own or extent.is_whole):
                 continue
             history = _history_in(tree, self.searcher(player), state, player)
             if history is not None and extent.holds(history):
@@ -343,13 +347,19 @@ def _compiled_source(searcher: openspiel_policy.Policy) -> CompiledSource | None
     return source if isinstance(source, CompiledSource) else None
 
 
-def _place(searcher: openspiel_policy.Policy, state: pyspiel.State, player: int) -> int | None:
-    """The public state of a state, as a searcher calls it; None: it does not search."""
+def _place(searcher: openspiel_policy.Policy, state: pyspiel.State, player: int) -> _Place | None:
+    """Where a state is for who searches; None: nobody does.
+
+    In a compiled game, its public state; else the keys of the searches on the way to it. These may
+    be those of infosets: then searches in other infosets of a public state are others.
+    """
     if not isinstance(searcher, SearchPolicy) or player not in searcher.source.players:
         return None
     source = _compiled_source(searcher)
     if source is None:
-        return _public_key(searcher, state)
+        played: Any = searcher.source
+        way = played.way(state, player)
+        return frozenset(played.seed_of(way, position) for position in way.decisions)
     return int(
         source.tree.public_states.of_history[_history_in(source.tree, searcher, state, player)]
     )

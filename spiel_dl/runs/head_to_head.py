@@ -91,6 +91,8 @@ def play(
 ) -> MatchResult:
     """Plays a match; returns are the same for every engine and number of workers.
 
+    They are not if a search stops by time, as by `Effort(seconds=...)`.
+
     Args:
       game: game string, or the name of one of `presets.PRESETS`.
       first: a policy's name, see `play.registry`.

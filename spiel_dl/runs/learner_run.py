@@ -46,7 +46,7 @@ _LOSSES = [
 ]
 """What another one shows of the learning itself; the only one where strength is not measured."""
 FINISHED_FILE = "finished.json"
-"""How many steps a run has ended with; there is none while it is not finished."""
+"""How many steps a run had done when it last ended; there is none before."""
 _SECONDS_PER_PICTURE = 30.0
 _SECONDS_PER_CHECKPOINT = 300.0
 _TRUNK_ITERATIONS = 100

@@ -273,7 +273,7 @@ def _draw(
         (panel.x, panel.x_scale, "x"),
         (panel.y, panel.y_scale, "y"),
     ):
-        _scale(axes, axis, wanted, [row[name] for row in drawn if name in row])
+        _scale(axes, axis, wanted, [row[name] for row in drawn if row.get(name) is not None])
     axes.set_xlabel(panel.x_title)
     axes.set_ylabel(panel.y_title)
 
@@ -289,7 +289,7 @@ def _draw_points(axes: Axes, points: _Points, style: Mapping[str, Any]) -> None:
 
 
 def _points(rows: Rows, panel: Panel) -> _Points:
-    shown = [row for row in rows if panel.x in row and panel.y in row]
+    shown = [row for row in rows if None not in (row.get(panel.x), row.get(panel.y))]
     ends = [_ends(row, panel) for row in shown]
     return _Points(
         [row[panel.x] for row in shown],

@@ -67,9 +67,10 @@ def publish(
     Raises:
       ValueError: if the run is not one of a learner, or not finished, if its policy is no network,
         if the run of the policy that its critic was trained for is not where it was, if there is no
-        such zoo, or if the name is none, or one of another algorithm.
+        such zoo, or if the name is none, one of another algorithm, or one whose file is another
+        model's.
     """
-    zoo.models(folder)  # raises if there is no zoo
+    known = zoo.models(folder)  # raises if there is no zoo
     if num_games:
         matches.parts_of(num_games)  # raises if it is no such number, before what takes minutes
     record = read_run(run)
@@ -79,13 +80,16 @@ def publish(
     _check_finished(run, num_steps, record)
     blueprint = _of_blueprint(record.config.get("blueprint"))
     whole_name = _whole_name(name, header, (blueprint or header)["algorithm"])
+    file = f"{slug(whole_name)}.safetensors"
+    for other, model in known.items():
+        if model.file == file and other != whole_name:
+            raise ValueError(f"name={name!r}: {other} has the file {file}; choose another name")
     stored = {n: a.astype(np.float16) for n, a in trained.arrays.items()}
     restored = {n: a.astype(np.float32) for n, a in stored.items()}
     measured: dict[str, Any] = dict(trained.strength(restored))
     if num_games:
         for name, opponent in _opponents(turn_based_game(trained.game)).items():
             measured[f"against_{name}"] = _match(trained, restored, opponent, num_games, seed)
-    file = f"{slug(whole_name)}.safetensors"
     model = zoo.Model(
         file=file,
         curve=f"{slug(whole_name)}.curve.json",

@@ -45,11 +45,6 @@ class Table:
         return self._filled()[:MAX_COLUMNS]
 
     @property
-    def left_out(self) -> list[str]:
-        """The titles of the columns that are in the JSON file only."""
-        return [] if self.rest is None else list(self.rest.titles.values())
-
-    @property
     def rest(self) -> Table | None:
         """The columns for which there is no room, as another table; None if all are shown."""
         names = self._filled()[MAX_COLUMNS:]
@@ -180,11 +175,10 @@ def write(
         "levels": {picture.name: picture.levels for picture in report.pictures if picture.levels},
         **report.more,
     }
-    write_report(
-        path,
-        content,
-        _markdown(dataclasses.replace(report, pictures=pictures), content, Path(path).name),
-    )
+    write_json(f"{path}.json", content)
+    text = _markdown(dataclasses.replace(report, pictures=pictures), content, Path(path).name)
+    with tensor_files.atomic_path(f"{path}.md") as temporary:
+        temporary.write_text(text, encoding="utf-8")
     for picture in pictures:
         _draw(picture, Path(path).parent)
     return Path(f"{path}.md")
@@ -227,28 +221,6 @@ def _draw(picture: Picture, folder: Path) -> Path:
     return path
 
 
-def describe_run(environment: Mapping[str, Any]) -> str:
-    """What was run, when, and on which code: one line, of what `describe_environment` says."""
-    command, started = environment["command"], environment["started"]
-    return f"`{command}`, {started}, commit {environment['git_commit']}\n"
-
-
-def describe_machine(environment: Mapping[str, Any], used: str) -> str:
-    """Processor, platform and versions; `used` says what of the machine was used."""
-    versions = ", ".join(f"{n} {v}" for n, v in environment["versions"].items() if v)
-    return (
-        f"{environment['processor']}, {environment['cores']} cores, {used}; "
-        f"{environment['platform']}; Python {environment['python']}; {versions}"
-    )
-
-
-def write_report(path: str | os.PathLike[str], results: Mapping[str, Any], report: str) -> None:
-    """Writes the results to `path`.json and the report to `path`.md."""
-    write_json(f"{path}.json", results)
-    with tensor_files.atomic_path(f"{path}.md") as temporary:
-        temporary.write_text(report, encoding="utf-8")
-
-
 def _markdown(report: Report, content: Mapping[str, Any], name: str) -> str:
     paragraphs = [f"# {report.title}"]
     if report.verdict:
@@ -258,8 +230,9 @@ def _markdown(report: Report, content: Mapping[str, Any], name: str) -> str:
     paragraphs += [_how_it_was_made(content), *report.notes]
     for heading, table in report.tables.items():
         paragraphs += [f"## {heading}", table.to_markdown().rstrip()]
-        if table.left_out:
-            paragraphs.append(f"More columns are in {name}.json: {'; '.join(table.left_out)}.")
+        if table.rest:
+            others = "; ".join(table.rest.titles.values())
+            paragraphs.append(f"More columns are in {name}.json: {others}.")
     for picture in report.pictures:
         text = picture.title.replace("\n", "; ")
         paragraphs.append(f"![{text}]({picture.name}.png)")
@@ -267,9 +240,12 @@ def _markdown(report: Report, content: Mapping[str, Any], name: str) -> str:
 
 
 def _how_it_was_made(content: Mapping[str, Any]) -> str:
-    environment = content["environment"]
+    run = content["environment"]
+    versions = ", ".join(f"{n} {v}" for n, v in run["versions"].items() if v)
     text = (
-        f"{describe_run(environment).rstrip()}; {describe_machine(environment, content['used'])}."
+        f"`{run['command']}`, {run['started']}, commit {run['git_commit']}; "
+        f"{run['processor']}, {run['cores']} cores, {content['used']}; "
+        f"{run['platform']}; Python {run['python']}; {versions}."
     )
     if content["wall_clock_seconds"] is not None:
         text += f" Wall-clock of this start: {content['wall_clock_seconds']:.0f} s."
@@ -288,5 +264,6 @@ def _cell(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, float):
-        return f"{value:,.0f}" if 1e3 <= abs(value) < 1e6 else f"{value:.3g}"
-    return f"{value:,}" if isinstance(value, int) else str(value)
+        return f"{value:,.0f}" if 999.5 <= abs(value) < 1e6 else f"{value:.3g}"
+    is_number = isinstance(value, int) and not isinstance(value, bool)
+    return f"{value:,}" if is_number else str(value)

@@ -8,11 +8,10 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
-import numpy as np
-import pyspiel
-
+from spiel_dl.algorithms.cfr import CFRSolver
+from spiel_dl.algorithms.dl_cfr import DLCFRSolver
 from spiel_dl.algorithms.exploitability import exploitability
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.runs import plots
@@ -24,29 +23,8 @@ _SECONDS_PER_CHECKPOINT = 60.0
 # Of large games, whose checkpoints are gigabytes, fewer are written.
 _BYTES_PER_SECOND = 2e6
 
-
-class Solver(Protocol):
-    """What can be run: a `CFRSolver`, a `DLCFRSolver`, or whatever else looks like them."""
-
-    @property
-    def game(self) -> pyspiel.Game:
-        """The turn-based game that is solved."""
-
-    @property
-    def iteration(self) -> int:
-        """Number of iterations done."""
-
-    def run(self, num_iterations: int) -> None:
-        """Many iterations."""
-
-    def average_policy(self) -> ArrayPolicy:
-        """A copy of the average policy."""
-
-    def state(self) -> dict[str, np.ndarray]:
-        """Copies of all that changes from iteration to iteration."""
-
-    def load_state(self, state: Mapping[str, np.ndarray]) -> None:
-        """Goes on from a `state()`."""
+Solver: TypeAlias = CFRSolver | DLCFRSolver
+"""What can be run; whatever else has its methods can be, too."""
 
 
 @dataclasses.dataclass(frozen=True)

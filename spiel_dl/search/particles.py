@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import time
 
@@ -79,7 +80,8 @@ class ParticleSource(PlayedSource[Solution]):
         if particles is None:
             self.num_regenerations += before is not None
             particles = self._regenerate(way, position, generator)
-        solution = search(root_of_particles(particles, self.depth_limit, way.player, given))
+        root = root_of_particles(particles, self.depth_limit, way.player, given)
+        solution = search(dataclasses.replace(root, key=self.seed_of(way, position)))
         _ = solution.leaf_cfvs  # Values that are not finite are refused at once.
         return solution
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from spiel_dl.games import REGISTRATIONS
 from spiel_dl.play import kinds, zoo
 from spiel_dl.play.presets import game_string
 from spiel_dl.serve import inputs
@@ -125,6 +126,7 @@ _ANYWHERE = (
         True,
     ),
 )
+_POLICY_NETWORKS = {"rnad": "R-NaD", "mmd": "MMD", "ppo": "PPO"}
 _TOO_LARGE = "it lists the whole game first, which takes too long in this one"
 
 
@@ -168,14 +170,17 @@ def _opponents(game: _Game | None, policies: Sequence[str]) -> list[dict[str, st
 
 def _networks(game: _Game) -> list[dict[str, str]]:
     """One network of the zoo, and the search on top of it; the others are there by their names."""
-    known = {name: model for name, model in zoo.models().items() if _is_of(model.game, game.name)}
+    known = {
+        name: model
+        for name, model in zoo.models().items()
+        if name.partition(":")[0] in _POLICY_NETWORKS and _is_of(model.game, game.name)
+    }
     if not known:
         return []
     name = next((name for name, model in known.items() if model.critic), next(iter(known)))
-    model, algorithm = known[name], {"rnad": "R-NaD", "mmd": "MMD"}[name.partition(":")[0]]
-    against = model.measured["against_uniform"]["mean_return"]
-    strength = f"{against:+.2f} a game against random play"
-    text = f"A policy network, trained by {algorithm}."
+    model, against = known[name], known[name].measured.get("against_uniform")
+    strength = f"{against['mean_return']:+.2f} a game against random play" if against else ""
+    text = f"A policy network, trained by {_POLICY_NETWORKS[name.partition(':')[0]]}."
     reason = "" if model.critic else "this network has no critic, which the search needs"
     return [
         _opponent(name, "A network", strength, text),
@@ -191,11 +196,17 @@ def _networks(game: _Game) -> list[dict[str, str]]:
 
 def _is_of(complete: str, name: str) -> bool:
     """Whether a complete game string is of a game whose string leaves out the defaults."""
-    kind, _, parameters = game_string(name).rstrip(")").partition("(")
+    (kind, given), found = _parsed(game_string(name)), _parsed(complete)
     # Rules are not loaded for this: they need torch.
-    return complete.split("(")[0] == kind and all(
-        each in complete for each in parameters.split(",")
-    )
+    defaults = next((each.defaults for each in REGISTRATIONS if each.short_name == kind), {})
+    return found == (kind, {each: str(value) for each, value in defaults.items()} | given)
+
+
+def _parsed(game: str) -> tuple[str, dict[str, str]]:
+    """The name in a game string, and its parameters."""
+    kind, _, parameters = game.rstrip(")").partition("(")
+    pairs = (each.partition("=") for each in parameters.split(",") if each)
+    return kind, {name: value for name, _, value in pairs}
 
 
 def _opponent(name: str, title: str, strength: str, text: str, reason: str = "") -> dict[str, str]:

@@ -60,10 +60,15 @@ def _json_object(text: bytes, where: str) -> dict[str, Any]:
 
 
 def append_json_line(path: Path, content: Mapping[str, Any]) -> None:
-    """Appends one line that holds one JSON object, to a file that need not exist."""
+    """Appends one line that holds one JSON object, to a file that need not exist.
+
+    Half a line that a killed run has left is dropped.
+    """
     with path.open("ab+") as file:
-        if file.tell():
-            file.seek(-1, os.SEEK_END)
-            if file.read() != b"\n":
-                file.write(b"\n")  # A killed run left half a line.
+        file.seek(0)
+        *_, last = [b"\n", *file]
+        if not _is_whole(last):
+            file.truncate(file.tell() - len(last))
+        elif not last.endswith(b"\n"):
+            file.write(b"\n")
         file.write(f"{json.dumps(dict(content))}\n".encode())

@@ -19,9 +19,9 @@ def test_it_steps_as_the_batched_environment_does() -> None:
     view = VectorEnvironment(GAME, num_envs=8, seed=5)
     own = BatchedEnvironment(turn_based_game(GAME).rules, 8, seed=5)
     observation, info = view.reset(seed=5)
-    assert view.observation_space.contains(observation)
     ended = 0
     for step in range(20):
+        assert view.observation_space.contains(observation)
         np.testing.assert_array_equal(observation, own.features().numpy())
         np.testing.assert_array_equal(info["player"], own.current_player().numpy())
         np.testing.assert_array_equal(info["action_mask"], own.legal_actions().numpy())

@@ -38,7 +38,7 @@ def scaled_rules(factor: float) -> dl.GameTree:
     game = turn_based_game(GOOFSPIEL)
 
     def make_rules(**parameters: Any) -> Rules[Any]:
-        found = game.registration.rules(parameters)
+        found = game.registration.maker(**parameters)
         returns = found.returns
         found.returns = lambda state: factor * returns(state)
         found.max_utility *= factor

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import spiel_dl as dl
-from experiments.learners import battleships_race, opponents
+from experiments.learners import opponents
 from experiments.learners.battleships_ceiling import best_response_to_uniform
 from experiments.learners.strength import STRENGTH, Run, Settings, Study, make_learner
 from spiel_dl.runs.workspace import Workspace
@@ -82,16 +82,6 @@ def test_the_most_to_win_from_uniform_play_is_that_of_the_listed_game(board: str
     uniform = dl.ArrayPolicy.uniform(tree)
     expected = sum(dl.best_response_value(tree, uniform, player) for player in (0, 1)) / 2
     assert best_response_to_uniform(game) == pytest.approx(expected, abs=1e-12)
-
-
-def test_the_race_has_the_value_of_the_game_and_the_same_best_responses() -> None:
-    game = "python_battleships(board_width=4,board_height=1,ship_sizes=[2])"
-    early, late = battleships_race.measured(game, (3, 300))
-    assert 0 < late["nash_conv"] < 0.01 < early["nash_conv"]
-    value, _, _, _ = dl.solve_lp(game)
-    assert late["value"] == pytest.approx(value, abs=late["nash_conv"])
-    assert late["best"] == pytest.approx(best_response_to_uniform(game), abs=1e-12)
-    assert late["uniform"] < late["best"]
 
 
 def test_returns_are_those_of_matches_and_goals_are_for_their_means(tmp_path: Path) -> None:

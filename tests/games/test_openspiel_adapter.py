@@ -147,7 +147,7 @@ def test_game_has_its_rules_and_another_process_can_load_it(tmp_path: pathlib.Pa
 @pytest.mark.parametrize("registration", games.REGISTRATIONS, ids=lambda each: each.short_name)
 def test_parameters_are_those_of_the_rules(registration: registry.Registration) -> None:
     parameters = inspect.signature(registration.maker).parameters.values()
-    assert registration.rules(registration.defaults)
+    assert registration.maker(**registration.defaults)
     assert {each.name: each.default for each in parameters} == registration.defaults
 
 

@@ -157,6 +157,12 @@ def test_only_players_see_something():
         views.view(rules, rules.initial_state(), player=2)
 
 
+def test_a_wrestler_may_end_where_the_last_round_has_pushed_it():
+    state = reference.state_after("python_oshi_zumo_ii(horizon=1)", (2, 1))
+    told = endings.ending(state.get_game().rules, state.batch, 0, 1.0)
+    assert told == "The wrestler ended on your opponent's side."
+
+
 @pytest.mark.parametrize("game_string", SMALL_GAMES)
 def test_endings_fit_what_the_player_has_won(game_string):
     """Both players are told the same story, each from its side; the loser is who folded or lied."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -100,6 +101,9 @@ def test_states_and_checkpoints_go_on_to_the_same_parameters(
         resumed.run(6)
         assert_same_state(resumed, whole)
     assert by_file.metrics().keys() == whole.metrics().keys()
+    another = LEARNERS["ppo" if make is LEARNERS["rnad"] else "rnad"]()
+    with pytest.raises(ValueError, match="has algorithm"):
+        another.load(tmp_path / "checkpoint")
 
 
 def test_states_of_other_learners_are_refused_and_change_nothing() -> None:
@@ -186,6 +190,14 @@ def test_metrics_are_those_since_the_last_ones() -> None:
     moves = told["environment_steps_per_second"] / told["learner_steps_per_second"]
     assert 2 * RNAD.batch_size <= moves <= 3 * RNAD.batch_size
     assert learner.metrics() == {"step": 120}
+
+
+def test_a_config_may_have_numbers_of_numpy() -> None:
+    ours = RNaDConfig(hidden_sizes=(8,), seed=3, learning_rate=0.5)
+    theirs = RNaDConfig(
+        hidden_sizes=(np.int64(8),), seed=np.int64(3), learning_rate=np.float32(0.5)
+    )  # type: ignore[arg-type]
+    assert json.loads(json.dumps(theirs.to_json())) == ours.to_json()
 
 
 @pytest.mark.parametrize("num_steps", [0, -1, 1.5, float("nan"), float("inf")])

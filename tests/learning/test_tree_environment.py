@@ -93,7 +93,7 @@ def test_tables_that_do_not_fit_into_memory_are_refused(monkeypatch):
     environment = TreeEnvironment(tree, 1)
     tables = (environment.infoset_features, environment.infoset_legal, environment.successor)
     numbers = sum(table.numel() * table.element_size() for table in tables)
-    numbers += environment.history_tables()[1].numel() * 4
+    numbers += environment.history_tables[1].numel() * 4
     assert numbers < table_bytes(tree) < 4 * numbers
     monkeypatch.setattr(size_limit, "available_bytes", lambda: numbers)
     with pytest.raises(ValueError, match=r"9,457 histories, .* GiB are available; give the game"):

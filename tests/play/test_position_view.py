@@ -166,3 +166,19 @@ def test_who_starts_from_what_it_knows_alone_tells_it_at_the_end() -> None:
     told = look(watched, state, may_tell_private=True)
     assert told.is_private
     assert check_zero_sum(told)
+
+
+@pytest.mark.parametrize(("kind", "budget"), [("klss", {}), ("particle_sepot", {"budget": 4})])
+def test_what_was_searched_in_another_infoset_is_not_told(
+    kind: str, budget: dict[str, int], checkpoint: Path
+) -> None:
+    """What is played in the first one is remembered; the newest search is that of the second."""
+    settings = {"depth_limit": DepthLimit(rounds=1), "effort": Effort(10), **budget}
+    watched = Watched(lambda: load_policy(f"{kind}:{checkpoint}", GOOFSPIEL, **settings))  # type: ignore[arg-type]
+    # Player 1 has won the first round in both, which is all that is public.
+    states = [state_after(GOOFSPIEL, bids) for bids in ((0, 1), (1, 2))]
+    before, _, after = (
+        look(watched, state, may_tell_private=True) for state in (*states, states[0])
+    )
+    assert before.state == after.state
+    assert before.state is not None

@@ -10,7 +10,7 @@ import pytest
 from spiel_dl.algorithms import cfr, sepot
 from spiel_dl.algorithms.rnad import RNaDSolver
 from spiel_dl.learning.config import RNaDConfig
-from spiel_dl.play.registry import load_array_policy, load_policy
+from spiel_dl.play.registry import load_array_policy, load_policy, reported
 from spiel_dl.policies import opponent_models
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.solvers.effort import Effort
@@ -87,6 +87,12 @@ def test_search_below_particles_by_name(tmp_path: Path) -> None:
     assert searched.action_probabilities(state) == pytest.approx(network, abs=1e-6)
     table = load_array_policy(f"mmds:{path}", tree, stepsize=1e-9, num_rollouts=10)
     assert table.action_probabilities(state) == pytest.approx(network, abs=1e-6)
+
+
+def test_what_is_none_is_not_given() -> None:
+    for name in ("resolving:exact", "mmds:mmd:phantom_ttt"):
+        given = {"gadget": None, "budget": None}
+        assert reported("kuhn_poker", given, name) == reported("kuhn_poker", {}, name)
 
 
 def test_responses_in_both_seats() -> None:

@@ -11,7 +11,7 @@ import pytest
 from absl import flags
 
 from spiel_dl.commands import config_flags
-from spiel_dl.system.parameters import Bounds
+from spiel_dl.system.parameters import Bounds, parameters_of
 
 
 @dataclasses.dataclass(frozen=True)
@@ -123,6 +123,14 @@ def test_values_are_of_the_fields_types(arguments: list[str], changes: dict[str,
 def test_what_is_no_value_is_told_by_the_flags_name(argument: str, message: str) -> None:
     with pytest.raises(flags.IllegalFlagValueError, match=re.escape(message)):
         parse(Config, argument)
+
+
+def test_yes_and_no_may_be_typed() -> None:
+    [parameter] = parameters_of(Config, only=["is_fast"])
+    assert parameter.read("False") is False
+    assert parameter.read("true") is True
+    with pytest.raises(ValueError, match="must be true or false"):
+        parameter.read("no")
 
 
 def test_bounds_hold() -> None:

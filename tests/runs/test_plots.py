@@ -55,7 +55,7 @@ def test_bands_are_of_half_widths_or_of_ends(
     monkeypatch.setattr(Axes, "fill_between", lambda _, *band, **style: bands.append(band[1:]))
     groups = {
         "wide": [{"x": 1, "y": 2.0, "w": 0.5}, {"x": 2, "y": 3.0, "w": None}, {"x": 3, "y": 4.0}],
-        "none": curve(1.0, 2.0, 3.0),
+        "none": [*curve(1.0, 2.0, 3.0), {"x": 4, "y": None}],
     }
     panel = plots.Panel("x", "y", "x", "y", band=("w",))
     plots.plot_panels(tmp_path / "a.png", [panel], groups, "t")

@@ -145,6 +145,9 @@ def test_errors(trained: Path, models: Path, tmp_path: Path, monkeypatch: Any) -
         publish(trained / "ppo", models)  # no preset has its game
     with pytest.raises(ValueError, match="is a model of ppo; give ppo:one, or one alone"):
         publish(trained / "ppo", models, "rnad:one")
+    publish(trained / "ppo", models, "my-net", num_games=0)
+    with pytest.raises(ValueError, match=r"ppo:my-net has the file ppo_my_net\.safetensors"):
+        publish(trained / "ppo", models, "my_net", num_games=0)
     with pytest.raises(ValueError, match="there is no model zoo"):
         publish(trained / "ppo", tmp_path, "one")
     with pytest.raises(ValueError, match="holds no run"):

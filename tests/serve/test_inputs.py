@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
-from spiel_dl.play import kinds
+from spiel_dl.play import kinds, zoo
 from spiel_dl.serve import inputs, menu
 
 OFFERED = (
@@ -50,3 +52,20 @@ def test_the_page_says_no_kind_of_which_nothing_is_offered() -> None:
     files = {kind.pattern for kind in kinds.KINDS.values() if kind.takes == "FILE"}
     assert files == {"onnx:FILE"}
     assert patterns == {kind.pattern for kind in kinds.KINDS.values()} - files
+
+
+def test_networks_of_a_game_are_offered_whatever_was_measured(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """No other game's, nor what is no policy network."""
+    known = zoo.models()["mmd:dark_hex_3x3"]
+    small = dataclasses.replace(known, game="python_dark_hex(num_cols=2,num_rows=2)")
+    models = {
+        "mmd:dark_hex_2x2": small,
+        "particle:dark_hex_3x3": known,
+        "ppo:dark_hex_3x3": dataclasses.replace(known, measured={}),
+    }
+    monkeypatch.setattr(zoo, "models", lambda: models)
+    [game] = [each for each in menu.menu((), 30.0)["games"] if each["name"] == "dark_hex_3x3"]
+    found = [(each["name"], each["strength"]) for each in game["opponents"]]
+    assert found[:2] == [("ppo:dark_hex_3x3", ""), ("sepot:ppo:dark_hex_3x3", "a search, slower")]

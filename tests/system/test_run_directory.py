@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from spiel_dl.system.json_files import write_json
-from spiel_dl.system.run_directory import RunDirectory
+from spiel_dl.system.run_directory import RunDirectory, read_run
 
 CONFIG: dict[str, Any] = {"game": "kuhn_poker()", "alpha": 1.5, "layers": (64, 64), "seed": None}
 
@@ -129,6 +129,10 @@ def test_half_a_line_is_not_read_and_does_not_spoil_the_next(tmp_path: Path) -> 
     directory.truncate_metrics("step", 1)
     directory.append_metrics({"step": 2})
     assert directory.read_metrics() == [{"step": 1}, {"step": 2}]
+    with (tmp_path / "environment.jsonl").open("a") as file:
+        file.write('{"command": "py')
+    RunDirectory(tmp_path, CONFIG, resume=True).record_start()
+    assert len(read_run(tmp_path).starts) == 2
 
 
 def test_a_whole_line_may_lack_its_end(tmp_path: Path) -> None:
