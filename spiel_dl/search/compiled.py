@@ -102,7 +102,7 @@ class CompiledSource(Source[CompiledWay, Starts]):
         for player in self.players:
             every = self._all_places(player, policy.spec)
             places = [place for place in every if (player, place) not in policy.kept]
-            for batch in self._batches(player, places, policy):
+            for batch in self._batches(places, policy):
                 before = None
                 if goes_on(policy.spec) and batch[0] != ROOT:
                     before = policy.kept[player, self.pieces.path(batch[0])[-2]]
@@ -131,16 +131,13 @@ class CompiledSource(Source[CompiledWay, Starts]):
         places = {place for piece in pieces for place in self.pieces.path(piece)}
         return [place for place in self.pieces.in_order if place in places]
 
-    def _batches(
-        self, player: int, places: Iterable[int], policy: SearchPolicy
-    ) -> Iterator[list[int]]:
+    def _batches(self, places: Iterable[int], policy: SearchPolicy) -> Iterator[list[int]]:
         """Shares places out into batches to be searched side by side.
 
         Those of one level are, which is faster than one by one, where each knows its ranges. When
         a search stops must not depend on which others are made with it, unless all are bound to a
         model; a gadget by which the opponent chooses a root infoset wants one public state.
         """
-        del player
         spec = policy.spec
         together = comes_by_policies(spec) and (
             spec.p is not None or (policy.effort.tolerance is None and spec.gadget == "resolving")

@@ -153,7 +153,6 @@ def update_second(blocks, weights, ranges, learner, now, weight, tolerance, cfv)
         overwritten.
     """
     regret, strategy = learner.regret, learner.strategy
-    is_fixed = learner.is_fixed
     num_infosets = ranges.size
     num_choices = cfv.size // num_infosets - 1
     for infoset in range(num_infosets):
@@ -166,5 +165,4 @@ def update_second(blocks, weights, ranges, learner, now, weight, tolerance, cfv)
         for s in range(first, last):
             value += strategy[s] * cfv[s]
         cfv[infoset] = value
-        if not is_fixed[infoset]:
-            match_regrets(regret, strategy, first, last, cfv, value, now, tolerance)
+        match_regrets(regret, strategy, first, last, cfv, value, now, tolerance)
