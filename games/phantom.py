@@ -128,12 +128,8 @@ class PhantomRules(rules.Rules[PhantomState]):
         n = board.num_cells
         if n > _MOST_CELLS:
             raise ValueError(f"the board has {n} cells; use one of at most {_MOST_CELLS}")
-        self.board, self.num_columns, self.goal, self.is_abrupt = (
-            board,
-            num_columns,
-            goal,
-            is_abrupt,
-        )
+        self.board, self.num_columns, self.goal = board, num_columns, goal
+        self.is_abrupt = is_abrupt
         # Player 0 may try all cells, and player 1 all but the one on which the last stone is laid.
         self.turn_lengths = [1] * (2 * n - 1) if is_abrupt else boards.turn_lengths(n)
         self.max_game_length = sum(self.turn_lengths)

@@ -40,13 +40,11 @@ class LearnerFlags(NamedTuple):
       build: the learner that the parsed flags ask for; takes the flags of the run.
       games: flags of which exactly one is to be given: they say which game.
       defaults: of the flags of the run, where they are not those of `train.train`.
-      preset: what the preset says of the learner, once flags are parsed.
     """
 
     build: Callable[[Mapping[str, Any]], Made]
     games: tuple[str, ...] = ("game", "preset")
     defaults: Mapping[str, Any] = {}
-    preset: Callable[[], dict[str, Any]] = dict
 
 
 def _self_play(name: str, of: type[LearnerConfig]) -> LearnerFlags:
@@ -65,7 +63,7 @@ def _self_play(name: str, of: type[LearnerConfig]) -> LearnerFlags:
 
         solver = {each.name: each for each in (RNaDSolver, MMDSolver, PPOSolver)}[name]
         game = turn_based_game(game_flags.build())
-        config = config_of.build_over({n: e for n, e in preset().items() if n != "num_steps"})
+        config = config_of.build_over(preset())
         how = {"device": run["device"], "cuda_graph": graph.build()}
         chosen = transformations.build()
         if chosen is None:
@@ -77,7 +75,7 @@ def _self_play(name: str, of: type[LearnerConfig]) -> LearnerFlags:
         learner = solver(game, config, critic=critic, transformations=found, **how)
         return Made(learner, {"critic": critic.to_json(), "transformations": chosen})
 
-    return LearnerFlags(build, preset=preset)
+    return LearnerFlags(build)
 
 
 def _critic() -> LearnerFlags:
@@ -130,16 +128,14 @@ def _particle() -> LearnerFlags:
     def build(run: Mapping[str, Any]) -> Made:
         game = turn_based_game(game_flags.build())
         limit = limit_flags.build() if limit_flags.given else default_depth_limit(game)
-        said = {n: e for n, e in preset().items() if n != "num_steps"}
-        config = config_of.build_over({"decay_steps": run["num_steps"], **said})
+        config = config_of.build_over({"decay_steps": run["num_steps"], **preset()})
         network = network_flags.build(
             sizes.build(), features.build(), seed=config.seed, device=run["device"]
         )
         learner = ParticleSelfPlay(game, network, limit, config)
         return Made(learner, {"depth_limit": str(limit)})
 
-    defaults = {"num_steps": 1000, "steps_per_evaluation": 50}
-    return LearnerFlags(build, defaults=defaults, preset=preset)
+    return LearnerFlags(build, defaults={"num_steps": 1000, "steps_per_evaluation": 50})
 
 
 LEARNERS: dict[str, Callable[[], LearnerFlags]] = {

@@ -104,11 +104,8 @@ def main(*, algorithm: str = _DEFAULT) -> None:
     import torch
 
     del algorithm  # It was read before there were the flags that depend on it.
-    run = dict(_RUN.values)
-    if "num_steps" not in _RUN.given:
-        run["num_steps"] = _LEARNER.preset().get("num_steps", run["num_steps"])
-    torch.set_num_threads(run["num_threads"])
-    _RUN.build(_LEARNER.build(run), _DIRECTORY.build, num_steps=run["num_steps"])
+    torch.set_num_threads(_RUN.values["num_threads"])
+    _RUN.build(_LEARNER.build(_RUN.values), _DIRECTORY.build)
 
 
 if __name__ == "__main__":

@@ -109,8 +109,8 @@ class LearnerConfig(NetworkConfig):
       utility_unit: the unit of utilities; None: the game's largest absolute one.
       history_values: whether action values of whole histories are learned, too, to tell the policy
         with less noise what its actions are worth.
-      history_trace_decay: how far these trust what came of an action rather than themselves; 1:
-        that alone.
+      history_trace_decay: lambda of the targets of these action values. 1: the rest of the game as
+        it was played; 0: their own values one move later.
     """
 
     hidden_sizes: tuple[int, ...] = (128, 128)
@@ -155,8 +155,8 @@ class RNaDConfig(LearnerConfig):
       period: learner steps per regularisation policy later.
       neurd_threshold: beta, how far logits are pushed from their mean.
       neurd_clip: bound on the advantages that push logits.
-      neurd_max_gain: bound on what NeuRD's force on a logit is of the policy gradient's, whose
-        inverse probability of an action is noise where that is seldom played; infinite: NeuRD.
+      neurd_max_gain: bound on NeuRD's force on a logit, as a multiple of the policy gradient's; it
+        divides that by the action's probability, which is noisy if small. Infinite: plain NeuRD.
       uniform_share: how far a regularisation policy is moved to the uniform policy in the first
         step: it is taken to the power of 1 minus this, and normalised. 0: not at all.
       annealing_steps: learner steps until that has fallen by a factor of sqrt(2); infinite: it does
@@ -282,8 +282,8 @@ class CriticConfig(NetworkConfig):
       c_bar: v-trace's bound on the ratios that carry targets backwards.
       rho_bar: v-trace's bound on the ratios that correct values; infinite: unbiased.
       bounded: whether values cannot be larger than the game's largest utility.
-      expected: whether targets are what is expected of all actions, rather than what came of one;
-        None: if that is known.
+      expected: whether targets are expectations over all actions, rather than of the one played;
+        None: where these are known, which is in compiled games on a CPU.
       trace_decay: lambda, of targets that are expected: how far they trust what came of the game
         rather than the network's values.
     """

@@ -63,8 +63,7 @@ class Listed(NamedTuple):
     """Numbers that have come up, each once.
 
     Attributes:
-      row_of: int64 [more than the largest], where each is listed; anything not negative if it
-        is not.
+      row_of: int64 [R], by number, its place in `met`; of a number that is not listed, any place.
       met: int64 [T B], the numbers, in the order in which they came first.
     """
 
@@ -78,8 +77,7 @@ class SeenRows(NamedTuple):
     Attributes:
       rows: float32 [N, D].
       legal: bool [N, A].
-      row_of: int64 [S], of each hash where that is listed, or something else of the same hash,
-        which is then listed behind it; -1: nothing.
+      row_of: int64 [S], a hash table by linear probing: the row in each slot; -1: none.
       key: float32 [D], random numbers by which hashes weigh columns.
     """
 

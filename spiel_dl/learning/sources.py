@@ -224,11 +224,8 @@ class TensorSource(Source):
           num_steps: T, the largest number of moves of a game. Games that take longer are masked
             from their first move.
         """
-        self.environment, self.generator, self.num_steps = (
-            environment,
-            environment.generator,
-            num_steps,
-        )
+        self.environment, self.generator = environment, environment.generator
+        self.num_steps = num_steps
         self.is_capturable = not isinstance(environment, StateEnvironment)
         observation = environment.features()
         self.batch_size, self.num_inputs = observation.shape

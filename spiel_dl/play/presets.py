@@ -24,14 +24,11 @@ class Preset:
 
     Attributes:
       game: the game string.
-      settings: by an algorithm's name, the fields of its configuration that are not the defaults,
-        and `num_steps`, how many learner steps to do, where that is known.
-      transformations: which policy transformations a critic knows here if nothing else is said.
+      settings: by an algorithm's name, the fields of its configuration that are not the defaults.
     """
 
     game: str
     settings: Mapping[str, Mapping[str, Any]] = dataclasses.field(default_factory=dict)
-    transformations: str = "paper"
 
     def of(self, algorithm: str) -> dict[str, Any]:
         """The settings of an algorithm that are not the defaults."""
@@ -63,8 +60,8 @@ _LONG_GAMES = {
 }
 
 PRESETS: dict[str, Preset] = {
-    "leduc": Preset("python_leduc", transformations="pure"),
-    "leduc_poker": Preset("leduc_poker", transformations="pure"),
+    "leduc": Preset("python_leduc"),
+    "leduc_poker": Preset("leduc_poker"),
     "oshi_zumo": Preset("python_oshi_zumo_ii"),
     "goofspiel_4_descending": Preset(_GOOFSPIEL.format(4, "descending")),
     **{
@@ -78,14 +75,12 @@ PRESETS: dict[str, Preset] = {
     "battleships_2x2": Preset(_BATTLESHIPS.format(2, "[2]")),
     "battleships_3x3": Preset(_BATTLESHIPS.format(3, "[2;2]"), _LONG_GAMES),
     "battleships_5x5": Preset(_BATTLESHIPS.format(5, "[3;2;2]"), _LONG_GAMES),
-    "phantom_ttt": Preset("python_phantom_ttt", transformations="pure"),
-    "dark_hex_3x3": Preset("python_dark_hex", transformations="pure"),
-    "dark_hex_2x2": Preset("python_dark_hex(num_rows=2,num_cols=2)", transformations="pure"),
-    "abrupt_phantom_ttt": Preset("python_abrupt_phantom_ttt", transformations="pure"),
-    "abrupt_dark_hex_3x3": Preset("python_abrupt_dark_hex", transformations="pure"),
-    "abrupt_dark_hex_2x2": Preset(
-        "python_abrupt_dark_hex(num_rows=2,num_cols=2)", transformations="pure"
-    ),
+    "phantom_ttt": Preset("python_phantom_ttt"),
+    "dark_hex_3x3": Preset("python_dark_hex"),
+    "dark_hex_2x2": Preset("python_dark_hex(num_rows=2,num_cols=2)"),
+    "abrupt_phantom_ttt": Preset("python_abrupt_phantom_ttt"),
+    "abrupt_dark_hex_3x3": Preset("python_abrupt_dark_hex"),
+    "abrupt_dark_hex_2x2": Preset("python_abrupt_dark_hex(num_rows=2,num_cols=2)"),
 }
 """All presets, by name."""
 

@@ -68,7 +68,13 @@ def check_either_game_of(state: pyspiel.State, game: pyspiel.Game) -> None:
 
 
 def form_for(own: pyspiel.Game, game: pyspiel.Game) -> pyspiel.Game:
-    """A policy's game, or where a state's own game is simultaneous, the one it came from."""
+    """The form of a policy's game that a state may be of.
+
+    Args:
+      own: the state's game.
+      game: the policy's. If it was converted from one with simultaneous moves, and the state's game
+        is such a one, it is that.
+    """
     if own is not game and is_converted(game) and _is_simultaneous(own):
         return _original_state(game.new_initial_state()).get_game()
     return game

@@ -315,12 +315,16 @@ def _mean(runs: Sequence[_Points]) -> _Points:
     length = min(len(run.xs) for run in runs)
     xs = [[run.xs[i] for run in runs] for i in range(length)]
     ys = [[run.ys[i] for run in runs] for i in range(length)]
-    mean = [sum(each) / len(each) for each in xs], [sum(each) / len(each) for each in ys]
-    return _Points(*mean, list(map(min, ys)), list(map(max, ys)))
+    # Words are the same for all seeds.
+    places = [each[0] if isinstance(each[0], str) else sum(each) / len(each) for each in xs]
+    means = [sum(each) / len(each) for each in ys]
+    return _Points(places, means, list(map(min, ys)), list(map(max, ys)))
 
 
 def _scale(axes: Axes, axis: str, wanted: str, values: Sequence[Any]) -> None:
     """Sets the scale of an axis, with ticks that do not run into each other."""
+    if not values:
+        return
     from matplotlib import ticker
 
     set_scale = axes.set_xscale if axis == "x" else axes.set_yscale
@@ -328,19 +332,19 @@ def _scale(axes: Axes, axis: str, wanted: str, values: Sequence[Any]) -> None:
     if any(isinstance(value, str) for value in values):
         of_axis.set_view_interval(-0.5, len(set(values)) - 0.5, ignore=True)
         return
-    is_large = bool(values) and max(map(abs, values)) >= 10_000
-    if wanted == "linear" or min(values, default=1.0) < -_NOTHING * max(values, default=1.0):
+    is_large = max(map(abs, values)) >= 10_000
+    if wanted == "linear" or min(values) < -_NOTHING * max(values):
         if is_large:
             of_axis.set_major_formatter(ticker.EngFormatter(sep=""))
         if axis == "x":
             whole = all(float(value).is_integer() for value in values)
             of_axis.set_major_locator(ticker.MaxNLocator(6, integer=whole))
         return
-    if min(values, default=1.0) <= 0:
+    if min(values) <= 0:
         _show_zeros(axes, axis, values)
         return
     set_scale("log")
-    spread = math.log10(max(values) / min(values)) if values else 1.0
+    spread = math.log10(max(values) / min(values))
     if spread < 0.5:
         of_axis.set_major_locator(ticker.MaxNLocator(8, steps=[1, 2, 2.5, 5, 10]))
     elif spread < 2.0:  # Too few powers of ten to read a value by.

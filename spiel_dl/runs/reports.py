@@ -138,7 +138,6 @@ def write(
     path: str | os.PathLike[str],
     environment: Mapping[str, Any],
     *,
-    settings: Mapping[str, Any] | None = None,
     seconds: float | None = None,
     workspace: Workspace | None = None,
     used: str | None = None,
@@ -149,7 +148,6 @@ def write(
       report: what was found.
       path: where, without ending.
       environment: command, time, commit and machine, as `describe_environment` says them.
-      settings: what was asked for, as JSON can hold it.
       seconds: wall-clock of this start.
       workspace: where the parts are that the report was made of.
       used: what of the machine was used; None: the workspace's engine, or one process.
@@ -162,7 +160,7 @@ def write(
         "title": report.title,
         "verdict": report.verdict,
         "headline": report.headline,
-        "settings": dict(settings or {}),
+        "settings": {},  # Unless `Report.more` has them.
         "environment": dict(environment),
         "used": used or (workspace.engine.threads if workspace else "one process"),
         "wall_clock_seconds": seconds,

@@ -133,7 +133,7 @@ class Pool:
 
     async def _acquire(self, key: Hashable, end: float) -> _Worker:
         if self._idle:
-            # Who knows little forgets little.
+            # One that has computed something of this key; else one that remembers the fewest.
             found = min(self._idle, key=lambda each: (key not in each.keys, len(each.keys)))
             self._idle.remove(found)
         else:

@@ -160,7 +160,7 @@ class RunDirectory:
     def notes(self) -> dict[str, int]:
         """What a checkpoint's header says of the directory: how many lines of metrics came before.
 
-        `truncate_metrics` misses them when they are gone.
+        `truncate_metrics` refuses to go on without them.
         """
         return {_NUM_LINES: len(self.read_metrics())}
 

@@ -68,8 +68,7 @@ def test_presets_are_games_with_settings_that_learners_take(name: str) -> None:
     }
     turn_based_game(PRESETS[name].game)
     for algorithm, settings in PRESETS[name].settings.items():
-        given = {key: value for key, value in settings.items() if key != "num_steps"}
-        assert configs[algorithm](**given)
+        assert configs[algorithm](**settings)
 
 
 def test_the_papers_preset_is_the_papers_configuration() -> None:

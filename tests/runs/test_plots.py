@@ -73,6 +73,7 @@ def test_bands_are_of_half_widths_or_of_ends(
         ([1.0, 0.1, 0.0, -1e-13], "symlog"),
         ([1.0, 0.1, -0.1], "linear"),
         ([0.0, 0.0], "linear"),
+        ([], "linear"),
     ],
 )
 def test_zeros_have_a_place_on_logarithmic_axes(
@@ -110,6 +111,16 @@ def test_seeds_of_one_label_are_one_curve(tmp_path: Path, monkeypatch: pytest.Mo
     assert mean[1:] == ([1.0, 2.0], [2.0, 5.0])
     assert bands[0] == (mean[0], [1.0, 2.0], [1.0, 2.0], [3.0, 8.0])
     assert mean[0] != drawn["quadratic"][0]
+
+
+def test_seeds_have_a_mean_at_words_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [
+        [{"x": word, "y": y + seed} for word, y in (("one", 1.0), ("two", 3.0))] for seed in (0, 1)
+    ]
+    groups = {f"a, seed {seed}": each for seed, each in enumerate(rows)}
+    figure = figure_of(monkeypatch, tmp_path, [plots.Panel("x", "y", "x", "y")], groups, "t")
+    [line] = figure.axes[0].get_lines()
+    assert list(line.get_ydata()) == [1.5, 3.5]
 
 
 def test_a_missing_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
