@@ -241,7 +241,7 @@ def test_half_a_state_changes_nothing():
 def test_errors():
     with pytest.raises(ValueError, match="exploration=2"):
         ParticleSelfPlayConfig(exploration=2)
-    with pytest.raises(ValueError, match="budget=0 must be at least 1"):
+    with pytest.raises(ValueError, match="budget=0 must be at least 2"):
         ParticleSelfPlayConfig(budget=0)
     with pytest.raises(ValueError, match="final_learning_rate=1"):
         ParticleSelfPlayConfig(final_learning_rate=1.0)

@@ -50,7 +50,7 @@ NUMBERS = [
         f"{SOLVE} --points_per_decade=1000000000",
         "must be between 1 and 1000",
     ),
-    Bad(f"{SOLVE} --num_threads=100000", "num_threads=100000 is not between 1 and"),
+    Bad(f"{SOLVE} --num_threads=100000", "num_threads=100000 is more than"),
     Bad(f"{TRUNK} --moves=1 --value_function=zero --exact_tolerance=1", "used with --value_fun"),
     Bad(f"{DATA} --plies=-3", "--plies=-3: must be at least 1"),
     Bad(f"{DATA} --moves=1 --num_workers=1000000", "--num_workers=1000000 are too many processes"),
