@@ -158,7 +158,7 @@ def solve(problem: Problem, iterations: int) -> np.ndarray:
 def search(problem: Problem, effort: Effort) -> tuple[np.ndarray, float]:
     """Player 0's average plan by our search, float64 [S_0], and its gap if there is a tolerance."""
     trunk = problem.trunk
-    leaf_values = MultiValuedLeaves(trunk.leaves, 0, problem.utilities[:, None, :])
+    leaf_values = MultiValuedLeaves(trunk.leaves, 0, problem.utilities)
     others = np.ones(len(problem.opponent_cfvs))
     root = Root(trunk, 0, (problem.player_range, others), given_cfvs=problem.opponent_cfvs)
     spec = Spec(lambda _: leaf_values, "resolving", averages=False)
