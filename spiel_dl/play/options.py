@@ -115,14 +115,15 @@ def options_of(config: type[Options]) -> dict[str, Parameter]:
 
 def configure(config: type[T], given: Mapping[str, Any]) -> T:
     """A kind's configuration, with those of the options that it has; None: it is not given."""
+    given = {name: value for name, value in given.items() if value is not None}
     values = {}
     for field in dataclasses.fields(config):
         names = field.metadata.get(_OFFERED)
         if names is not None:
             default: Any = field.default
-            changes = {n: given[n] for n in names if given.get(n) is not None}
+            changes = {name: given[name] for name in names if name in given}
             values[field.name] = dataclasses.replace(default, **changes)
-        elif given.get(field.name) is not None:
+        elif field.name in given:
             values[field.name] = given[field.name]
     return config(**values)
 

@@ -65,10 +65,13 @@ def append_json_line(path: Path, content: Mapping[str, Any]) -> None:
     Half a line that a killed run has left is dropped.
     """
     with path.open("ab+") as file:
-        file.seek(0)
-        *_, last = [b"\n", *file]
-        if not _is_whole(last):
-            file.truncate(file.tell() - len(last))
-        elif not last.endswith(b"\n"):
-            file.write(b"\n")
+        if file.tell():
+            file.seek(-1, os.SEEK_END)
+            if file.read() != b"\n":
+                file.seek(0)
+                *_, last = file
+                if _is_whole(last):
+                    file.write(b"\n")
+                else:
+                    file.truncate(file.tell() - len(last))
         file.write(f"{json.dumps(dict(content))}\n".encode())

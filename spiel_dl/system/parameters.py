@@ -67,9 +67,9 @@ class Parameter:
             raise ValueError(f"value should be one of <{'|'.join(self.choices)}>")
         if hasattr(self.element, "parse"):
             return self.element.parse(text)
-        if self.element is bool and text.lower() not in ("true", "false"):
-            raise ValueError("must be true or false")
         if self.element is bool:
+            if text.lower() not in ("true", "false"):
+                raise ValueError("must be true or false")
             return text.lower() == "true"
         try:
             value = self.element(text)

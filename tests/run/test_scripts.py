@@ -96,7 +96,7 @@ def mounted(folder: Path, option: str) -> Iterator[None]:
     folder.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", option, "tmpfs", str(folder)]
     if shutil.which("mount") is None or subprocess.run(mount, check=False).returncode != 0:
-        pytest.skip("only root can mount a disk")
+        pytest.skip("no disk can be mounted here; it takes the rights to mount")
     try:
         yield
     finally:
