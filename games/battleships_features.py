@@ -23,6 +23,7 @@ import torch
 
 from spiel_dl.games.battleships_fleets import HIT, MISS, NOTHING, SUNK
 from spiel_dl.games.battleships_public_states import BattleshipsBoards, BattleshipsState
+from spiel_dl.games.rules import with_seat
 
 
 def feature_pieces(game: BattleshipsBoards) -> dict[str, tuple[int, ...]]:
@@ -64,7 +65,6 @@ def features(
     # How many ships are sunk is heard: whenever a tile is shot at first and the answer is sunk.
     num_sunk = (state.tiles_left == 0).unflatten(1, (-1, 2)).sum(dim=1)
     columns = [
-        torch.zeros((state.batch_size, 2), device=state.device),
         game.private_tensor(state, player, perfect_recall=False),
         *planes,
         *_placements_left(planes[3:], boards[:, 1 - player] == NOTHING, ships),
@@ -72,9 +72,7 @@ def features(
         *(shots_left[:, side : side + 1] * (1 / num_shots) for side in sides),
         *(num_sunk[:, side : side + 1] > numbers for side in sides),
     ]
-    seen = torch.cat([column.float() for column in columns], dim=1)
-    seen[:, player] = 1.0
-    return seen
+    return with_seat(player, columns)
 
 
 def _placements_left(

@@ -301,16 +301,13 @@ class LeducRules(rules.Rules[LeducState]):
         private, public = ranks[:, player], ranks[:, 2]
         chips = torch.stack([state.contributions[:, side] for side in (player, 1 - player)], dim=1)
         columns = [
-            torch.zeros((state.batch_size, 2), device=state.device),
             rules.one_hot(private, self.num_ranks),
             rules.one_hot(public, self.num_ranks),
             ((private == public) & (public >= 0))[:, None],
             chips.float() * (1 / self.max_stake),
             rules.one_hot(state.actions, self.num_actions).flatten(1),
         ]
-        seen = torch.cat([column.float() for column in columns], dim=1)
-        seen[:, player] = 1.0
-        return seen
+        return rules.with_seat(player, columns)
 
     def action_to_string(self, player: int, action: int) -> str:
         """A name of an action or of a deal; sizes are in chips of the first round."""

@@ -248,16 +248,13 @@ class LiarsDiceRules(rules.Rules[LiarsDiceState]):
         is_first = state.was_bid.cumsum(dim=1) % 2 == 1
         by_first, by_second = state.was_bid & is_first, state.was_bid & ~is_first
         columns = [
-            torch.zeros((state.batch_size, 2), device=state.device),
             own.sum(dim=1) * (1 / count),
             rules.one_hot(quantity - 1, self.num_rolls),
             rules.one_hot(face - 1, self.num_sides),
             *((by_first, by_second) if player == 0 else (by_second, by_first)),
             state.called[:, None],
         ]
-        seen = torch.cat([column.float() for column in columns], dim=1)
-        seen[:, player] = 1.0
-        return seen
+        return rules.with_seat(player, columns)
 
     def compiled(self) -> CompiledRules:
         """As `Rules.compiled`."""

@@ -264,7 +264,6 @@ class PhantomRules(rules.Rules[PhantomState]):
         )
         counts = torch.stack([own.sum(dim=1), found.sum(dim=1)], dim=1)
         columns = [
-            torch.zeros((state.batch_size, 2), device=state.device),
             own,
             found,
             ~(own | found),
@@ -272,9 +271,7 @@ class PhantomRules(rules.Rules[PhantomState]):
             tables.steps < state.step[:, None],
             rules.look_up(tables.try_bits, state.tries[:, player * n : (player + 1) * n]),
         ]
-        seen = torch.cat([column.float() for column in columns], dim=1)
-        seen[:, player] = 1.0
-        return seen
+        return rules.with_seat(player, columns)
 
     def draw_histories(
         self,

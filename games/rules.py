@@ -26,7 +26,7 @@ from __future__ import annotations
 import abc
 import dataclasses
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -341,10 +341,8 @@ class Rules(abc.ABC, Generic[State]):
 
     def information_state_tensor(self, state: State, player: int) -> torch.Tensor:
         """Player one-hot, public and own private tensor: float32 [B, 2 + Dpub + Dpriv]."""
-        own = torch.zeros((state.batch_size, 2), device=state.device)
-        own[:, player] = 1.0
         public = self.public_tensor(state, perfect_recall=True)
-        return torch.cat([own, public, self.private_tensor(state, player, True)], dim=1)
+        return with_seat(player, [public, self.private_tensor(state, player, True)])
 
     def information_state_strings(self, state: State, player: int) -> list[str]:
         """The information state tensor of every row as text, see `strings_of_pieces`."""
@@ -380,6 +378,13 @@ class Rules(abc.ABC, Generic[State]):
         public = self.public_tensor(state, perfect_recall=True)
         private = [self.private_tensor(state, player, True) for player in (0, 1)]
         return torch.cat([public, *private], dim=1)
+
+
+def with_seat(player: int, columns: Sequence[torch.Tensor]) -> torch.Tensor:
+    """A player, one-hot, and columns ([B, n] each): float32 [B, 2 + all n]."""
+    own = torch.zeros((len(columns[0]), 2), device=columns[0].device)
+    own[:, player] = 1.0
+    return torch.cat([own, *(column.float() for column in columns)], dim=1)
 
 
 def one_hot(index: torch.Tensor, size: int) -> torch.Tensor:

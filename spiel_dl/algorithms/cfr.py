@@ -86,7 +86,7 @@ class CFRSolver:
 
     def evaluate_and_update_policy(self) -> None:
         """One iteration."""
-        self.minimizer.run(1)
+        self.run(1)
 
     def run(self, num_iterations: int) -> None:
         """Many iterations, without returning to Python in between."""

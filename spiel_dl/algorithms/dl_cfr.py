@@ -21,8 +21,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import pyspiel
 
+from spiel_dl.algorithms.cfr import CFRSolver
 from spiel_dl.factored.families import cut_any
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.solvers.regret_minimization import Pair, RegretMinimizer
@@ -44,12 +44,11 @@ _OF_VALUES = "values."  # names in a state that are the value function's
 _MADE = "made"  # says in a state how the solver was made; older ones do not have it
 
 
-class DLCFRSolver:
+class DLCFRSolver(CFRSolver):
     """Solves a trunk.
 
     Attributes:
       trunk: the trunk that is solved.
-      minimizer: the regret minimizer on it.
     """
 
     def __init__(
@@ -76,9 +75,10 @@ class DLCFRSolver:
           ValueError: if the game cannot be compiled or cut, if it goes on at the leaves and no
             value function is given, or if there are no leaves and one is given.
         """
-        variant = variant_by_name(variant)
+        self.variant = variant_by_name(variant)
         check_arguments(value_function, depth_limit)
         self.trunk = cut_any(game, depth_limit)
+        self.tree = self.trunk.tree
         check_value_function(self.trunk, value_function)
         self._leaf_values: LeafValues | None = None
         if self.trunk.leaves.num_public_states and value_function is not None:
@@ -95,22 +95,8 @@ class DLCFRSolver:
             "tolerance": float(tolerance) if isinstance(tolerance, numbers.Real) else None,
         }
         self.minimizer = RegretMinimizer(
-            self.trunk.sequence_form, variant, alternating_updates=alternating_updates
+            self.trunk.sequence_form, self.variant, alternating_updates=alternating_updates
         )
-
-    @property
-    def game(self) -> pyspiel.Game:
-        """The turn-based game whose trunk is solved."""
-        return self.trunk.tree.game
-
-    @property
-    def iteration(self) -> int:
-        """Number of iterations done."""
-        return self.minimizer.iteration
-
-    def evaluate_and_update_policy(self) -> None:
-        """One iteration."""
-        self.run(1)
 
     def run(self, num_iterations: int) -> None:
         """Many iterations.
@@ -184,11 +170,10 @@ class DLCFRSolver:
                 raise
 
     def _in_whole_game(self, strategies: list[np.ndarray]) -> ArrayPolicy:
-        tree = self.trunk.tree
-        whole = [treeplex.uniform_strategy() for treeplex in tree.treeplexes]
+        whole = [treeplex.uniform_strategy() for treeplex in self.tree.treeplexes]
         for player in (0, 1):
             whole[player][self.trunk.sequences[player]] = strategies[player]
-        return ArrayPolicy(tree, (whole[0], whole[1]))
+        return ArrayPolicy(self.tree, (whole[0], whole[1]))
 
 
 def evaluated_ranges(solver: DLCFRSolver, iterations: Iterable[int]) -> Values:

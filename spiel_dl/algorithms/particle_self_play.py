@@ -227,8 +227,7 @@ class ParticleSelfPlay(Learner):
         found = {}
         for name, parameter in self.network.module.named_parameters():
             found[f"network.{name}"] = parameter.detach()
-            adam = self._descent.state(parameter)
-            found |= {f"adam.{name}.{entry}": tensor for entry, tensor in adam.items()}
+            found |= self._descent.state(parameter, f"adam.{name}.")
         return found
 
     def play(self) -> list[SparseSample]:

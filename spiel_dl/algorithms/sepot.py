@@ -55,14 +55,13 @@ can do behind the leaves.
 from __future__ import annotations
 
 import os
-from typing import Protocol, runtime_checkable
 
 import numpy as np
 import torch
 from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.learning import checkpoints
-from spiel_dl.learning.critic_network import NetworkCritic
+from spiel_dl.learning.batch_learner import BatchLearner
 from spiel_dl.learning.critics import Critic
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.search.compiled import CompiledPolicy, CompiledSource
@@ -81,8 +80,7 @@ from spiel_dl.tree.load import AnyGame, compile_game, turn_based_game
 from spiel_dl.tree.particles import rules_of
 from spiel_dl.tree.pieces import Pieces, look_ahead_sizes
 
-MAX_KEPT = 4096
-"""How many searches a policy remembers at most that is asked along games."""
+_MAX_KEPT = 4096  # searches that are remembered by a policy that is asked along games
 
 
 def sepot_spec(critic: Critic | None, config: SearchConfig) -> Spec:
@@ -171,7 +169,6 @@ class SePoTPlayPolicy(SearchPolicy):
         *,
         config: SearchConfig | None = None,
         particles: ParticleConfig | None = None,
-        max_kept: int = MAX_KEPT,
     ):
         """Loads the game.
 
@@ -186,7 +183,6 @@ class SePoTPlayPolicy(SearchPolicy):
           config: the rest; None: the defaults, without particles with max_histories=25,000. A
             config of your own has no bound unless it says one.
           particles: from which histories of a public state a search starts; None: from all.
-          max_kept: how many searches are remembered at most; the latest ones.
 
         Raises:
           ValueError: if the game has no rules, or if the blueprint is none of these.
@@ -203,7 +199,7 @@ class SePoTPlayPolicy(SearchPolicy):
             ),
         )
         spec = sepot_spec(critic, config)
-        super().__init__(source, spec, config.effort, max_kept=max_kept)
+        super().__init__(source, spec, config.effort, max_kept=_MAX_KEPT)
 
 
 def _sampler(config: SearchConfig, particles: ParticleConfig | None) -> Sampler:
@@ -212,19 +208,8 @@ def _sampler(config: SearchConfig, particles: ParticleConfig | None) -> Sampler:
     return SomeOfPublicState(particles) if particles.order is None else OfKnowledge(particles)
 
 
-@runtime_checkable
-class LearnerWithCritic(Protocol):
-    """A learner of a policy and of a critic of it."""
-
-    def policy(self) -> openspiel_policy.Policy:
-        """The policy as it is now."""
-
-    def critic(self) -> NetworkCritic:
-        """The critic of this policy."""
-
-
 def load(
-    source: str | os.PathLike[str] | LearnerWithCritic,
+    source: str | os.PathLike[str] | BatchLearner,
     depth_limit: DepthLimit,
     *others: object,
     config: SearchConfig | None = None,
@@ -245,15 +230,15 @@ def load(
     Raises:
       ValueError: as `checkpoints.load` and `SePoTPolicy`, or if it is given anything else.
     """
-    is_path = isinstance(source, (str, os.PathLike))
-    if others or not (is_path or isinstance(source, LearnerWithCritic)):
+    if others or not isinstance(source, str | os.PathLike | BatchLearner):
         raise ValueError(
             "SePoT is made of a learner with a critic, its checkpoint or its run directory, and of "
             "a depth limit; for a game, a blueprint and a critic of your own take "
             "spiel_dl.algorithms.sepot.SePoTPolicy(game, blueprint, critic, depth_limit)"
         )
-    if isinstance(source, (str, os.PathLike)):
+    blueprint: openspiel_policy.Policy
+    if isinstance(source, BatchLearner):
+        blueprint, critic = source.policy(), source.critic()
+    else:
         blueprint, critic = checkpoints.load(source, game, device)
-        return SePoTPolicy(game or critic.game, blueprint, critic, depth_limit, config=config)
-    learned, critic = source.policy(), source.critic()
-    return SePoTPolicy(game or critic.game, learned, critic, depth_limit, config=config)
+    return SePoTPolicy(game or critic.game, blueprint, critic, depth_limit, config=config)

@@ -116,8 +116,7 @@ class ActionValueTrainer:
 
     def tensors(self) -> dict[str, torch.Tensor]:
         """All tensors that a checkpoint holds, by name."""
-        adam = self._descent.state(self.parameters)
-        return {"parameters": self.parameters, **{f"adam.{n}": t for n, t in adam.items()}}
+        return {"parameters": self.parameters, **self._descent.state(self.parameters, "adam.")}
 
 
 @torch.no_grad()

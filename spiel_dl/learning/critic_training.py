@@ -130,9 +130,8 @@ class CriticTrainer:
 
     def tensors(self) -> dict[str, torch.Tensor]:
         """All tensors that a checkpoint holds, by name."""
-        adam = self._descent.state(self._parameters)
-        tensors = {"parameters": self._parameters, **{f"adam.{n}": t for n, t in adam.items()}}
-        return {**tensors, "target_parameters": self._target}
+        tensors = {"parameters": self._parameters, "target_parameters": self._target}
+        return {**tensors, **self._descent.state(self._parameters, "adam.")}
 
     def identity(self) -> dict[str, Any]:
         """What a checkpoint must have in common with the trainer."""

@@ -238,9 +238,8 @@ class SelfPlayLearner(BatchLearner):
         self._renew_tables()
 
     def _tensors(self) -> dict[str, torch.Tensor]:
-        adam = self._descent.state(self.parameters)
         tensors = {"parameters": self.parameters, "fixed_parameters": self._fixed}
-        tensors |= {f"adam.{name}": tensor for name, tensor in adam.items()}
+        tensors |= self._descent.state(self.parameters, "adam.")
         if self._histories is not None:
             tensors |= {f"histories.{n}": t for n, t in self._histories.tensors().items()}
         return {**super()._tensors(), **tensors}

@@ -85,11 +85,11 @@ class Descent:
             eps=self._epsilon,
         )
 
-    def state(self, parameter: torch.Tensor) -> dict[str, torch.Tensor]:
+    def state(self, parameter: torch.Tensor, prefix: str = "") -> dict[str, torch.Tensor]:
         """Adam's `step` (float32 []) and moments `exp_avg`, `exp_avg_sq` of one parameter.
 
-        A checkpoint holds them, and is loaded by writing into them.
+        A checkpoint holds them, by these names behind a prefix, and is loaded by writing into them.
         """
         index = next(i for i, own in enumerate(self.parameters) if own is parameter)
-        moments = {"exp_avg": self._means[index], "exp_avg_sq": self._squares[index]}
-        return {"step": self._steps[index], **moments}
+        found = {"step": self._steps, "exp_avg": self._means, "exp_avg_sq": self._squares}
+        return {prefix + name: tensors[index] for name, tensors in found.items()}

@@ -68,17 +68,14 @@ def _listen(host: str, port: int, backlog: int) -> socket.socket:
 
     uvicorn's own way to make one ends the program where it fails.
     """
-    listening = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    is_v6 = ":" in host
+    family = socket.AF_INET6 if is_v6 else socket.AF_INET
     try:
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind((host, port))
-        listening.listen(backlog)
+        return socket.create_server(
+            (host, port), family=family, backlog=backlog, dualstack_ipv6=is_v6
+        )
     except OSError as error:
-        listening.close()
-        raise OSError(
-            f"nothing can listen at {_shown(host)}:{port}: {error.strerror}; try another port, or 0"
-        ) from error
-    return listening
+        raise OSError(f"nothing can listen: {error.strerror}; try another port, or 0") from error
 
 
 def is_loopback(host: str) -> bool:

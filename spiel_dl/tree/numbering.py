@@ -103,11 +103,6 @@ class NumberedHistories(Histories):
         )
         return first, second
 
-    @property
-    def num_terminals(self) -> int:
-        """Number of terminal histories."""
-        return int(np.count_nonzero(self.is_terminal))
-
     def num_infosets(self, player: int) -> int:
         """Number of decision infosets of a player; ValueError if it is neither 0 nor 1."""
         check_player(player)

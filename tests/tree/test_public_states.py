@@ -120,7 +120,7 @@ def test_a_game_that_is_over_at_once() -> None:
     utility = 0.5
     faults = {("current_player", ()): -4, ("returns", ()): [utility, -utility]}
     tree = GameTree.from_game(tiny_games.Faulty(faults))
-    assert tree.num_histories == tree.num_terminals == 1
+    assert tree.num_histories == tree.is_terminal.sum() == 1
     assert tree.num_public_states == 0
     assert tree.public_states.of_history.tolist() == [-1]
     assert public_states.augmented_infosets(tree).tolist() == [[-1], [-1]]
