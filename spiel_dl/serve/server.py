@@ -68,14 +68,17 @@ def _listen(host: str, port: int, backlog: int) -> socket.socket:
 
     uvicorn's own way to make one ends the program where it fails.
     """
-    is_v6 = ":" in host
-    family = socket.AF_INET6 if is_v6 else socket.AF_INET
+    listening = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
     try:
-        return socket.create_server(
-            (host, port), family=family, backlog=backlog, dualstack_ipv6=is_v6
-        )
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((host, port))
+        listening.listen(backlog)
     except OSError as error:
-        raise OSError(f"nothing can listen: {error.strerror}; try another port, or 0") from error
+        listening.close()
+        raise OSError(
+            f"nothing can listen at {_shown(host)}:{port}: {error.strerror}; try another port, or 0"
+        ) from error
+    return listening
 
 
 def is_loopback(host: str) -> bool:
