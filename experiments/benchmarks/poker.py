@@ -10,7 +10,6 @@ pot, reaches of both players in the order 2s2h, 2s2d, 2s2c, 2s3s, ...), also wit
 """
 
 import itertools
-import resource
 import statistics
 import time
 from pathlib import Path
@@ -147,7 +146,7 @@ def _solve(spot: Spot, variant: str, threads: int) -> dict[str, Any]:
         "percent of the pot": 100 * found,
         "solving, clock (s)": clock,
         "making the game, clock (s)": building,
-        "memory (GB)": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9,
+        "memory (GB)": common.peak_gigabytes(),
     }
 
 
