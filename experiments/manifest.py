@@ -27,6 +27,7 @@ from experiments.particle_search import matches
 from experiments.policy_gradients import large_games
 from experiments.responses import (
     biased_rps,
+    counterexample,
     frontier,
     gadgets,
     late_mistakes,
@@ -86,6 +87,7 @@ PAPERS: Sequence[Paper] = (
             *frontier.ROWS,
             *local.ROWS,
             *biased_rps.ROWS,
+            *counterexample.ROWS,
             *late_mistakes.ROWS,
             *poker.ROWS,
         ),
@@ -93,7 +95,7 @@ PAPERS: Sequence[Paper] = (
             "Table 2, SlumBot: its strategy is not public; our row has an endgame instead",
             "CDRNR with values of 500 iterations of CFR (Figure 5): every subgame is solved in "
             "every iteration, 10 hours",
-            "Figures 9 and 10, and the exploiting strategy of Figure 15",
+            "the exploiting strategy of Figure 15",
         ),
     ),
     Paper(

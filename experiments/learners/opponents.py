@@ -256,20 +256,14 @@ ROWS = (
     Row(
         OPPONENTS,
         "learners/battleships_3x3",
-        Settings(("battleships_3x3",), "hunter", goal=0.7),
-        minutes=25,
+        Settings(("battleships_3x3",), "hunter", ("rnad",), goal=0.7),
+        minutes=15,
     ),
     Row(
         OPPONENTS,
-        "learners/battleships_3x3_longer",
-        Settings(("battleships_3x3",), "hunter", ("mmd",), num_steps=25_000, goal=0.7),
-        minutes=50,
-    ),
-    Row(
-        OPPONENTS,
-        "learners/battleships_3x3_hour",
+        "learners/battleships_3x3_mmd",
         Settings(("battleships_3x3",), "hunter", ("mmd",), num_steps=150_000, goal=0.7),
-        minutes=120,
+        minutes=100,
     ),
     Row(
         OPPONENTS,

@@ -58,6 +58,12 @@ _LONG_GAMES = {
     "rnad": {"eta": 0.02},
     "mmd": {"magnet_weight": 0.02, "temperature": 0.02},
 }
+# For many steps: what is learned from a magnet to the next is a small part of a policy, and little
+# of it noise; a temperature that falls would leave nothing that keeps ships from one place.
+_MANY_STEPS = {
+    **_LONG_GAMES,
+    "mmd": {"magnet_weight": 0.1, "temperature": 0.01, "annealing_steps": math.inf},
+}
 
 PRESETS: dict[str, Preset] = {
     "leduc": Preset("python_leduc"),
@@ -73,7 +79,7 @@ PRESETS: dict[str, Preset] = {
         _GOOFSPIEL.format(5, "descending"), {"rnad": _PAPERS_RNAD}
     ),
     "battleships_2x2": Preset(_BATTLESHIPS.format(2, "[2]")),
-    "battleships_3x3": Preset(_BATTLESHIPS.format(3, "[2;2]"), _LONG_GAMES),
+    "battleships_3x3": Preset(_BATTLESHIPS.format(3, "[2;2]"), _MANY_STEPS),
     "battleships_5x5": Preset(_BATTLESHIPS.format(5, "[3;2;2]"), _LONG_GAMES),
     "phantom_ttt": Preset("python_phantom_ttt"),
     "dark_hex_3x3": Preset("python_dark_hex"),

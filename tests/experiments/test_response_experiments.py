@@ -19,12 +19,15 @@ from experiments.responses import study as response_study
 from experiments.responses import sweeps as response_sweeps
 from experiments.responses import table_1 as response_table
 from experiments.responses.biased_rps import BIASED_RPS
+from experiments.responses.counterexample import COUNTEREXAMPLE
+from experiments.responses.counterexample import Settings as CounterexampleSettings
 from experiments.responses.frontier import FRONTIER, check_claims
 from experiments.responses.responders import compile_named, game_value
 from experiments.responses.table_1 import TABLE_1
 from spiel_dl.algorithms.best_response import best_response_policy
 from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.tree import GameTree
+from spiel_dl.runs.workspace import Workspace
+from spiel_dl.tree import DepthLimit, GameTree
 from tests.tiny_responses import SETTINGS, SWEEP, responder, study
 
 
@@ -69,6 +72,14 @@ def test_biased_rps_is_two_games_in_a_row() -> None:
     assert game_value("biased_rps", tree, 0) == pytest.approx(2 / 12)
     assert tree.num_terminals == 81
     assert [tree.num_infosets(player) for player in (0, 1)] == [10, 10]
+
+
+@pytest.mark.parametrize(("moves", "cdbr"), [(2, 2 / 3), (3, 10 / 3)])
+def test_cdbr_may_earn_less_than_an_equilibrium(tmp_path: Path, moves: int, cdbr: float) -> None:
+    """Figure 10 by hand; who sees the gift gives the best response."""
+    settings = CounterexampleSettings(DepthLimit(moves=moves))
+    found = COUNTEREXAMPLE.compute(COUNTEREXAMPLE.study(settings, Workspace(tmp_path)))
+    assert [row["ours"] for row in found] == pytest.approx([10 / 3, 2, cdbr, 1 / 2], abs=1e-6)
 
 
 def test_table_1_of_goofspiel_4_by_both_solvers(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -55,7 +55,7 @@ def test_gadgets_lose_what_they_are_said_to(tmp_path: Path) -> None:
 
 
 def test_only_responses_of_rnr_count_as_recovered(tmp_path: Path) -> None:
-    """RNR has two responses; the resolving gadget has one of them and a dominated one."""
+    """RNR has three responses; the resolving gadget has two of them and a dominated one."""
 
     def points(*pairs: tuple[float, float]) -> list[dict[str, float]]:
         return [
@@ -64,9 +64,9 @@ def test_only_responses_of_rnr_count_as_recovered(tmp_path: Path) -> None:
         ]
 
     methods = {
-        "CDRNR, resolving": points((4.0, 1.0), (3.0, 3.0)),
-        "CDRNR, full": points((4.0, 1.0), (7.0, 2.0), (7.0, 2.5)),
-        "RNR": points((4.0, 1.0), (7.0, 2.0), (7.0, 2.0)),
+        "CDRNR, resolving": points((4.0, 1.0), (3.0, 3.0), (7.0, 2.0)),
+        "CDRNR, full": points((4.0, 1.0), (7.0, 2.0), (7.0, 2.5), (9.0, 3.0)),
+        "RNR": points((4.0, 1.0), (7.0, 2.0), (7.0, 2.0), (9.0, 3.0)),
     }
 
     def told(*chosen: str) -> tuple[str, str, list[str]]:
@@ -76,14 +76,14 @@ def test_only_responses_of_rnr_count_as_recovered(tmp_path: Path) -> None:
         [table] = report.tables.values()
         return report.verdict, report.headline, [row["of_rnr"] for row in table.rows]
 
-    headline = "of RNR's 2 responses are recovered: CDRNR, resolving 1, CDRNR, full 2"
+    headline = "of RNR's 3 responses are recovered: CDRNR, resolving 2, CDRNR, full 3"
     assert told("CDRNR, resolving", "CDRNR, full", "RNR") == (
         REPRODUCED,
         headline,
-        ["yes", "yes", "yes", "no", "yes", "yes", "no"],
+        [*["yes"] * 3, "yes", "no", "yes", "yes", "yes", "no", "yes"],
     )
     methods["CDRNR, full"].pop(1)
     assert told("CDRNR, resolving", "CDRNR, full", "RNR")[0].startswith(f"{PARTLY}:")
-    methods["CDRNR, resolving"].append(methods["RNR"][1])
+    methods["CDRNR, resolving"].append(methods["RNR"][-1])
     assert told("CDRNR, resolving", "RNR")[0] == FAILS
     assert told("RNR")[0] == ""
