@@ -22,7 +22,7 @@ import common
 
 from spiel_dl.algorithms.mmd import MMDSolver
 from spiel_dl.algorithms.rnad import RNaDSolver
-from spiel_dl.learning.config import LearnerConfig, MMDConfig, RNaDConfig
+from spiel_dl.learning.config import LearnerConfig
 from spiel_dl.learning.self_play_learner import SelfPlayLearner
 from spiel_dl.runs.reports import Report, Table
 
@@ -86,17 +86,11 @@ Settings = dict[str, Any]
 """What learners are told: `LearnerConfig`'s arguments."""
 
 
-def rnad(game: str, settings: Settings) -> SelfPlayLearner:
-    """Our R-NaD."""
-    return RNaDSolver(game, RNaDConfig(**settings))
-
-
-def mmd(game: str, settings: Settings) -> SelfPlayLearner:
-    """Our MMD; one step of Adam per batch, as in rlg's public experiments."""
-    return MMDSolver(game, MMDConfig(**settings, num_epochs=1))
-
-
-LEARNERS: dict[str, Callable[[str, Settings], SelfPlayLearner]] = {"rnad": rnad, "mmd": mmd}
+LEARNERS: dict[str, tuple[type[SelfPlayLearner], Settings]] = {
+    "rnad": (RNaDSolver, {}),
+    "mmd": (MMDSolver, {"num_epochs": 1}),
+}
+"""Ours, and what they are told besides: one step of Adam per batch, as rlg's public experiments."""
 
 
 @contextlib.contextmanager
@@ -168,18 +162,16 @@ def figures_of(
     return common.medians(found)
 
 
-def solvers_of(
-    make: Callable[[str, Settings], SelfPlayLearner], game: Game, settings: Settings
-) -> dict[str, SelfPlayLearner]:
+def solvers_of(learner: str, game: Game, settings: Settings) -> dict[str, SelfPlayLearner]:
     """The learners of a game, by how they play it and what they learn."""
+    solver, own = LEARNERS[learner]
     limit = LearnerConfig.max_tree_histories
     forms = {_COMPILED: (limit, True), _PLAIN: (limit, False)} if game.is_compiled else {}
-    return {
-        form: make(
-            game.name, {**settings, "max_tree_histories": most, "history_values": has_values}
-        )
-        for form, (most, has_values) in {**forms, _RULES: (0, False)}.items()
-    }
+    found = {}
+    for form, (most, has_values) in {**forms, _RULES: (0, False)}.items():
+        told = {"max_tree_histories": most, "history_values": has_values}
+        found[form] = solver(game.name, solver.default_config(**settings, **own, **told))
+    return found
 
 
 def measure(
@@ -210,13 +202,13 @@ def measure(
     settings = {"batch_size": batch_size, "hidden_sizes": hidden_sizes}
     rows: list[dict[str, Any]] = []
     for name in games:
-        for learner, make in LEARNERS.items():
+        for learner in LEARNERS:
             theirs: Any = contextlib.nullcontext()
             if peer_python and peer:
                 asked = {"env": GAMES[name].environment, "loss_type": learner}
                 asked |= {"batch_size": batch_size, "hidden": hidden_sizes}
                 theirs = started(peer_python, peer, asked)
-            solvers = solvers_of(make, GAMES[name], settings)
+            solvers = solvers_of(learner, GAMES[name], settings)
             found = figures_of(solvers, rounds=rounds, seconds=seconds, peer=theirs)
             rows.append({"learner": learner, "game": name, **found})
             print(rows[-1], flush=True)

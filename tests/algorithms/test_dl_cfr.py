@@ -69,7 +69,7 @@ def test_values_that_are_not_finite_are_told(player, alternating):
     # The iteration that was broken off is as if it had not begun.
     done = solver.iteration
     whole = DLCFRSolver(
-        "kuhn_poker", ZeroValue(), DepthLimit(moves=1), alternating_updates=alternating
+        "kuhn_poker", broken_value(0, 99), DepthLimit(moves=1), alternating_updates=alternating
     )
     whole.run(done)
     assert done > 0
