@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -25,6 +25,7 @@ FAILS = "does not hold"
 _MOST_NAMES = 4
 Tables = Mapping[str, Sequence[Mapping[str, Any]]]
 """The rows of a report's tables, by heading."""
+AnyRow = TypeVar("AnyRow", bound=Mapping[str, Any])
 
 
 class Judgement(NamedTuple):
@@ -97,6 +98,15 @@ def _listed(names: Sequence[str]) -> str:
 def deviation(values: Sequence[float]) -> float:
     """The standard deviation that a sample tells of; 0 of a single value."""
     return float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
+
+
+def grouped(rows: Iterable[AnyRow], *names: str) -> dict[Any, list[AnyRow]]:
+    """Rows by one of their entries, or by several, in the order in which these come first."""
+    found: dict[Any, list[AnyRow]] = {}
+    for row in rows:
+        key = tuple(row.get(name) for name in names)
+        found.setdefault(key if names[1:] else key[0], []).append(row)
+    return found
 
 
 def sign_of_difference(first: Sequence[float], second: Sequence[float]) -> int:

@@ -31,12 +31,15 @@ class _MadeUpLeafValues(LeafValues):
         return self._evaluate(range_0, range_1)
 
 
-def broken_value(player: int) -> MadeUpValue:
-    """Says NaN for one player, and 0 for the other one."""
+def broken_value(player: int, num_answers: int = 0) -> MadeUpValue:
+    """Says 0, but NaN for one infoset of a player once it has given so many answers."""
+    given = [0]
 
     def evaluate(range_0: np.ndarray, range_1: np.ndarray) -> Pair:
         values = [np.zeros_like(range_0), np.zeros_like(range_1)]
-        values[player][...] = np.nan
+        if given[0] >= num_answers:
+            values[player][-1] = np.nan
+        given[0] += 1
         return values[0], values[1]
 
     return MadeUpValue(evaluate)

@@ -10,7 +10,7 @@ import collections
 import dataclasses
 import json
 import random
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ import numpy as np
 import open_spiel.python.games  # noqa: F401  (registers the games written in Python)
 import pyspiel
 import pytest
+from open_spiel.python import policy as openspiel_policy
 
 DATA = Path(__file__).parent / "data"
 VALUES: dict[str, dict[str, Any]] = json.loads((DATA / "values.json").read_text(encoding="utf-8"))
@@ -249,3 +250,14 @@ def decisions(game: pyspiel.Game, num_games: int, seed: int) -> list[pyspiel.Sta
                 found.append(state.clone())
             state.apply_action(int(generator.choice(state.legal_actions())))
     return found
+
+
+class ByHand(openspiel_policy.Policy):
+    """A policy that answers whatever a function says of the state and the player (or None)."""
+
+    def __init__(self, game: pyspiel.Game, answer: Callable[[pyspiel.State, int | None], Any]):
+        super().__init__(game, [0, 1])
+        self._answer = answer
+
+    def action_probabilities(self, state: pyspiel.State, player_id: int | None = None) -> Any:
+        return self._answer(state, player_id)

@@ -18,30 +18,20 @@ from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.search.sepot_config import ParticleConfig, SearchConfig
 from spiel_dl.solvers import checks
 from spiel_dl.value_functions.config import TrainingConfig
+from tests.reference import ByHand
 
 KUHN = pyspiel.load_game("kuhn_poker")
 UNIFORM = openspiel_policy.UniformRandomPolicy(KUHN)
 LIMIT = dl.DepthLimit(moves=1)
 
 
-class ByHand(openspiel_policy.Policy):
-    """Answers whatever a function says."""
-
-    def __init__(self, answer: Callable[[pyspiel.State], Any]):
-        super().__init__(KUHN, [0, 1])
-        self._answer = answer
-
-    def action_probabilities(self, state: pyspiel.State, player_id: int | None = None) -> Any:
-        return self._answer(state)
-
-
-def cheats(state: pyspiel.State) -> dict[int, float]:
+def cheats(state: pyspiel.State, _: int | None) -> dict[int, float]:
     """Bets more if the opponent's card is the lowest one."""
     share = 0.9 if state.history()[1 - state.current_player()] == 0 else 0.1
     return {0: 1 - share, 1: share}
 
 
-def changes_its_mind(state: pyspiel.State) -> dict[int, float]:
+def changes_its_mind(state: pyspiel.State, _: int | None) -> dict[int, float]:
     share = random.random()
     return {0: 1 - share, 1: share}
 
@@ -53,7 +43,7 @@ ANSWERS: list[Any] = [
 
 @pytest.mark.parametrize("answer", ANSWERS)
 def test_answers_that_are_no_distribution(answer: Any) -> None:
-    policy = ByHand(lambda state: answer)
+    policy = ByHand(KUHN, lambda *_: answer)
     for use in (
         lambda: dl.play_match("kuhn_poker", policy, UNIFORM, 2),
         lambda: dl.nash_conv("kuhn_poker", policy),
@@ -64,12 +54,13 @@ def test_answers_that_are_no_distribution(answer: Any) -> None:
 
 @pytest.mark.parametrize("answer", [cheats, changes_its_mind])
 def test_policies_that_are_no_function_of_the_infoset(answer: Any) -> None:
-    policy = ByHand(answer)
+    policy = ByHand(KUHN, answer)
     for use in (
         lambda: dl.play_match("kuhn_poker", policy, UNIFORM, 200),
         lambda: dl.play_match("kuhn_poker", UNIFORM, policy, 200),
         lambda: dl.expected_value("kuhn_poker", policy, policy),
         lambda: dl.nash_conv("kuhn_poker", policy),
+        lambda: dl.exploitability("kuhn_poker", policy),
         lambda: dl.best_response_value("kuhn_poker", policy, 0),
     ):
         with pytest.raises(ValueError, match=r"after .*\[.*\] and .* after \[.*cannot tell apart"):
@@ -77,7 +68,7 @@ def test_policies_that_are_no_function_of_the_infoset(answer: Any) -> None:
 
 
 def test_a_policy_that_is_one_may_be_asked_as_often_as_one_likes() -> None:
-    policy = ByHand(lambda state: {0: 0.25, 1: 0.75})
+    policy = ByHand(KUHN, lambda *_: {0: 0.25, 1: 0.75})
     assert dl.play_match("kuhn_poker", policy, policy, 20).num_games == 20
 
 
@@ -147,7 +138,7 @@ REFUSED: list[tuple[str, Callable[[], Any]]] = [
     ("depth_limit=2 must be a Dep", lambda: dl.DLCFR(KUHN, dl.ExactValue(), 2)),  # type: ignore[arg-type]
     ("depth_limit='2' must be", lambda: dl.trunk_exploitability(KUHN, UNIFORM, "2")),  # type: ignore[arg-type]
     ("depth_limit=None must be", lambda: dl.CDBR(KUHN, 0, UNIFORM, None)),  # type: ignore[arg-type]
-    ("no value function was given", lambda: dl.DLCFR(KUHN, None, LIMIT)),
+    ("pass value_function=", lambda: dl.DLCFR(KUHN, None, LIMIT)),
     ("must be a ValueFunction", lambda: dl.DLCFR(KUHN, dl.ExactValue, LIMIT)),  # type: ignore[arg-type]
     ("must be a ValueFunction", lambda: dl.DLCFR(KUHN, cheats, LIMIT)),  # type: ignore[arg-type]
     ("must be a ValueFunction", lambda: dl.DLCFR(KUHN, LIMIT, dl.ExactValue())),  # type: ignore[arg-type]

@@ -7,7 +7,10 @@ import pyspiel
 import torch
 
 from spiel_dl.algorithms.rnad import RNaDSolver
+from spiel_dl.games.features import num_features
+from spiel_dl.learning import history_features
 from spiel_dl.learning.config import CriticConfig, RNaDConfig
+from spiel_dl.learning.critic_network import CriticNetwork, NetworkCritic
 from spiel_dl.learning.critics import Critic, ExactCritic
 from spiel_dl.learning.self_play import ActingPolicy
 from spiel_dl.learning.transformations import (
@@ -16,6 +19,7 @@ from spiel_dl.learning.transformations import (
     transformations_by_name,
 )
 from spiel_dl.policies.array_policy import ArrayPolicy
+from spiel_dl.policies.network_policy import FineTuning, NetworkPolicy
 from spiel_dl.policies.policy_network import PolicyNetwork, policy_of
 from spiel_dl.tree import GameTree
 from spiel_dl.tree.compiled_tree import CompiledTree
@@ -30,6 +34,29 @@ def untrained(game: pyspiel.Game, transformations: str = "pure") -> RNaDSolver:
         transformations=transformations_by_name(transformations, game),
         critic=CriticConfig(hidden_sizes=(8, 8)),
     )
+
+
+def network_policy(
+    game: pyspiel.Game,
+    hidden_sizes: tuple[int, ...] = (16,),
+    *,
+    scale: float = 5.0,
+    seed: int = 1,
+    fine_tuning: FineTuning | None = None,
+) -> NetworkPolicy:
+    """A network's policy before training; a scale above 1 takes it far from uniform play."""
+    network = PolicyNetwork(num_features(game), game.num_distinct_actions(), hidden_sizes)
+    parameters = scale * network.initial_parameters(seed)
+    return NetworkPolicy(game, network, parameters, fine_tuning)
+
+
+def network_critic(
+    game: pyspiel.Game, hidden_sizes: tuple[int, ...] = (16,), *, scale: float = 1.0, seed: int = 1
+) -> NetworkCritic:
+    """A critic's network before training, of the paper's transformations."""
+    names = transformations_by_name("paper", game).names
+    network = CriticNetwork(history_features.size(game), len(names), hidden_sizes)
+    return NetworkCritic(game, network, scale * network.initial_parameters(seed), names)
 
 
 class Blueprint:

@@ -1,17 +1,23 @@
-"""What the benchmarks share: flags, timing in interleaved rounds, and reports.
+"""What the benchmarks share: flags, timing in interleaved rounds, processes, and reports.
 
 A benchmark is a function of its settings that returns a report, and hands itself to `run`.
 """
 
 from __future__ import annotations
 
+import concurrent.futures
+import contextlib
+import multiprocessing
+import os
+import re
+import resource
 import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import torch
 
@@ -22,8 +28,6 @@ from spiel_dl.system.environment import describe_environment
 T = TypeVar("T")
 OURS = "spiel_dl"
 GOOFSPIEL = "python_goofspiel_ii(num_cards={},points_order=descending)"
-# The first domain of Kovařík et al. (2021), Table 2; cut after 3 rounds.
-PAPERS_GOOFSPIEL = "python_goofspiel_ii(num_cards=5,points_order=descending,forced_last_round=true)"
 
 
 def run(
@@ -59,17 +63,6 @@ def run(
     script.run(main, defaults={"threads": threads})
 
 
-def battleships(side: int, ships: Sequence[int]) -> tuple[str, str]:
-    """Our game, and its C++ twin."""
-    board = f"board_width={side},board_height={side},ship_sizes=[{';'.join(map(str, ships))}]"
-    values = ";".join("1" for _ in ships)
-    return (
-        f"python_battleships({board})",
-        f"battleship({board},ship_values=[{values}],num_shots={side**2},"
-        "allow_repeated_shots=False,loss_multiplier=1.0)",
-    )
-
-
 def by_python(python: str, program: str) -> str:
     """What a program prints that may import the benchmarks; by the Python of any checkout.
 
@@ -79,6 +72,64 @@ def by_python(python: str, program: str) -> str:
     command, folder = [str(Path(python).absolute()), "-c", program], Path(__file__).parent
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, cwd=folder)
     return done.stdout
+
+
+def in_process(function: Callable[..., T], *arguments: Any) -> T:
+    """What a function returns in a process of its own, whose peak of memory is its own."""
+    context = multiprocessing.get_context("spawn")
+    with concurrent.futures.ProcessPoolExecutor(1, mp_context=context) as pool:
+        return pool.submit(function, *arguments).result()
+
+
+@contextlib.contextmanager
+def serving(command: Sequence[str], **options: Any) -> Iterator[str]:
+    """Starts a server of policies, and ends it; a context with the page's address.
+
+    Args:
+      command: how it is started.
+      **options: as `subprocess.Popen` takes them.
+
+    Raises:
+      ValueError: if it does not say where the page is.
+    """
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, **options)
+    try:
+        assert server.stdout is not None
+        found = re.search(r"http://[\d.]+:\d+", server.stdout.readline())
+        if found is None:
+            raise ValueError(f"{' '.join(command)} did not say where the page is")
+        yield found[0]
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def environment_of_peers(*left_out: str) -> dict[str, str]:
+    """Our environment variables without those that lead to our packages, and without others."""
+    return {name: v for name, v in os.environ.items() if name not in ("PYTHONPATH", *left_out)}
+
+
+def check_peer(peer_python: str | None, peer: str | None) -> None:
+    """Raises a ValueError if a peer's Python is given without its clone, or the other way round."""
+    if bool(peer_python) != bool(peer):
+        raise ValueError(f"peer_python={peer_python} and peer={peer}; pass both, or neither")
+
+
+def check_games(games: Sequence[str], known: Sequence[str]) -> None:
+    """Raises a ValueError if some games are unknown."""
+    if unknown := set(games) - set(known):
+        raise ValueError(f"games={sorted(unknown)} are unknown; use some of {list(known)}")
+
+
+def peak_gigabytes() -> float:
+    """The most memory that this process had up to now."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9
+
+
+def seconds_of_children() -> float:
+    """Processor seconds of all processes that were started here and have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def timed(function: Callable[[], T]) -> tuple[T, dict[str, float]]:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import os
 import re
-import resource
 import shlex
 import subprocess
 import tempfile
@@ -56,7 +55,7 @@ class _Walk:
         Raises:
           ValueError: if it failed.
         """
-        start, before = time.perf_counter(), _processor_seconds()
+        start, before = time.perf_counter(), common.seconds_of_children()
         activate = "if [ -e .venv/bin/activate ]; then . .venv/bin/activate; fi; "
         done = subprocess.run(
             ["bash", "-c", activate + command],
@@ -73,7 +72,7 @@ class _Walk:
     def add(self, title: str, start: float, before: float | None = None) -> None:
         """Adds a step that is over; `before` are the processor seconds when it began."""
         seconds = round(time.perf_counter() - start, 1)
-        used = None if before is None else round(_processor_seconds() - before, 1)
+        used = None if before is None else round(common.seconds_of_children() - before, 1)
         self.rows.append({"step": title, "seconds": seconds, "processor": used})
 
 
@@ -128,18 +127,11 @@ def _take(walk: _Walk, folder: Path, torch_index: bool) -> None:
     walk.run("the ten lines", "python ten_lines.py")
     start = time.perf_counter()
     words = [str(folder / ".venv" / "bin" / "spiel-dl"), *shlex.split(serve)[1:], "--port=0"]
-    server = subprocess.Popen(
-        words, cwd=folder, stdout=subprocess.PIPE, text=True, env=_environment()
-    )
-    try:
-        assert server.stdout is not None
-        found = re.search(r"http://[\d.]+:\d+", server.stdout.readline())
-        if found is None:
-            raise ValueError(f"{serve} did not say where the page is")
+    with common.serving(words, cwd=folder, env=_environment()) as address:
         walk.add(f"`{serve}`: the page is there", start)
         for game, policy in GAMES:
             start = time.perf_counter()
-            person = _Person(found[0], game, policy)
+            person = _Person(address, game, policy)
             person.run()
             if person.errors:
                 raise ValueError(f"a game against {policy} ended with {person.errors[0]}")
@@ -150,23 +142,13 @@ def _take(walk: _Walk, folder: Path, torch_index: bool) -> None:
             slowest = max(max(each) for each in person.seconds.values())
             told = f"{moves} answers of {policy}, each explained; slowest {slowest:.1f} s"
             walk.add(f"the rest of it: {told}", time.perf_counter() - rest)
-    finally:
-        start, before = time.perf_counter(), _processor_seconds()
-        server.terminate()
-        server.wait()
+        start, before = time.perf_counter(), common.seconds_of_children()
     walk.add("the server ends; its processor seconds in all", start, before)
-
-
-def _processor_seconds() -> float:
-    """Of all processes that were started here and have ended."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
 
 
 def _environment() -> dict[str, str]:
     """This one's, without what would let the new environment see packages that are here already."""
-    left_out = ("PYTHONPATH", "VIRTUAL_ENV", "NUMBA_CACHE_DIR")
-    return {name: value for name, value in os.environ.items() if name not in left_out}
+    return common.environment_of_peers("VIRTUAL_ENV", "NUMBA_CACHE_DIR")
 
 
 if __name__ == "__main__":

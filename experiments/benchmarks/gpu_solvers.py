@@ -14,9 +14,6 @@ every sequence, to read and write what is learned, at the rate at which this mac
   python experiments/benchmarks/gpu_solvers.py --output=results/benchmarks
 """
 
-import concurrent.futures
-import multiprocessing
-import resource
 import statistics
 from typing import Any, NamedTuple
 
@@ -166,7 +163,7 @@ def rows_of(
         "sequences": sum(treeplex.num_sequences for treeplex in form.treeplexes),
         "seconds": compiled["seconds"] + of_form["seconds"],
         "processor": compiled["processor"] + of_form["processor"],
-        "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9,
+        "peak": common.peak_gigabytes(),
     }
     if tree.num_histories != game.num_histories:
         raise RuntimeError(f"{game.string} has {tree.num_histories:,} histories, not as published")
@@ -194,7 +191,9 @@ def rows_of(
     return rows, compiling
 
 
-def measure(*, rounds: int = 3, seconds: float = 0.5, games: str = ",".join(GAMES)) -> Report:
+def measure(
+    *, rounds: int = 3, seconds: float = 0.5, games: tuple[str, ...] = tuple(GAMES)
+) -> Report:
     """Measures every game.
 
     Args:
@@ -202,14 +201,13 @@ def measure(*, rounds: int = 3, seconds: float = 0.5, games: str = ",".join(GAME
       seconds: at least, of each number of threads in a round.
       games: which of them, by name and in the order of their size.
     """
+    common.check_games(games, list(GAMES))
     rate = bandwidth()
     times, compiling = [], []
-    fresh = multiprocessing.get_context("spawn")
-    with concurrent.futures.ProcessPoolExecutor(1, fresh, max_tasks_per_child=1) as processes:
-        for label in games.split(","):
-            rows, how = processes.submit(rows_of, label, rounds, seconds, rate).result()
-            times += rows
-            compiling.append(how)
+    for label in games:
+        rows, how = common.in_process(rows_of, label, rounds, seconds, rate)
+        times += rows
+        compiling.append(how)
     of_cfr = [row for row in times if row["solver"] == "CFR"]
     ahead = sum(min(row["one"], row["two"]) < row["gpu"] for row in of_cfr)
     compared = [row["difference"] for row in times if "difference" in row]

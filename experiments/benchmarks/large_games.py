@@ -11,21 +11,17 @@ and 8, which nobody tries again.
     --peer_games="phantom_ttt,dark_hex"
 """
 
-import concurrent.futures
 import dataclasses
 import json
-import multiprocessing
 import os
-import resource
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import common
 import large_policies
 import numpy as np
-import peer_process
 import torch
 
 from spiel_dl.factored.families import factored_game
@@ -132,7 +128,7 @@ def evaluate_all(name: str, policies: Sequence[str], threads: int) -> list[dict[
         )
         numbers = {"value": found.value, "best_0": found.best[0], "best_1": found.best[1]}
         rows.append({"policy": policy, **numbers, **taken, "tables": made["processor"]})
-    gigabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9
+    gigabytes = common.peak_gigabytes()
     return [{**row, "gigabytes": gigabytes} for row in rows]
 
 
@@ -162,20 +158,13 @@ def ask_peer(
     """What the peer says, by policy."""
     program = Path(__file__).parent / "eas_peer.py"
     command = [str(Path(python).absolute()), str(program), clone, game, *policies]
-    variables = {**peer_process.own_variables(), "OMP_NUM_THREADS": str(threads)}
+    variables = {**common.environment_of_peers(), "OMP_NUM_THREADS": str(threads)}
     done = subprocess.run(
         command, check=True, text=True, env=variables, stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
     )  # fmt: skip
     lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
     return {line["policy"]: line for line in lines}
-
-
-def _in_process(function: Callable[..., Any], *arguments: Any) -> Any:
-    """What a function returns in a process of its own, whose peak of memory is its own."""
-    context = multiprocessing.get_context("spawn")
-    with concurrent.futures.ProcessPoolExecutor(1, mp_context=context) as pool:
-        return pool.submit(function, *arguments).result()
 
 
 def _beside(row: dict[str, Any], peers: dict[str, float]) -> dict[str, Any]:
@@ -206,17 +195,15 @@ def measure(
       peer: a clone of exp-a-spiel, built.
       peer_games: which games the peer evaluates besides its small one.
     """
-    if bool(peer_python) != bool(peer):
-        raise ValueError(f"peer_python={peer_python} and peer={peer}; pass both, or neither")
+    common.check_peer(peer_python, peer)
     games = () if games == ("none",) else games
-    if unknown := {*games, *peer_games} - set(GAMES):
-        raise ValueError(f"games={sorted(unknown)} are unknown; use some of {list(GAMES)}")
+    common.check_games([*games, *peer_games], list(GAMES))
     if without := [name for name in peer_games if GAMES[name].peer is None]:
         raise ValueError(f"peer_games={without}: the peer does not have them")
     threads, rows, corner = torch.get_num_threads(), [], []
     for name in games:
         chosen = policies if GAMES[name].is_quick or name in peer_games else ("uniform",)
-        found = list(_in_process(evaluate_all, name, chosen, threads))
+        found = list(common.in_process(evaluate_all, name, chosen, threads))
         for row in found:
             row["exploitability"] = (row["best_0"] + row["best_1"]) / 2
         if peer_python and peer and name in peer_games:
@@ -226,7 +213,7 @@ def measure(
         print(*rows[-len(found) :], sep="\n", flush=True)
     if peer_python and peer:
         theirs = ask_peer(peer_python, peer, _CORNER, large_policies.NAMES, threads)
-        for row in _in_process(evaluate_corner, large_policies.NAMES, threads):
+        for row in common.in_process(evaluate_corner, large_policies.NAMES, threads):
             corner.append(_beside(row, theirs[row["policy"]]))
             print(corner[-1], flush=True)
     return _report(rows, corner, threads)

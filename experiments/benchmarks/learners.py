@@ -10,29 +10,23 @@ peer needs.
 """
 
 import contextlib
+import json
 import os
+import subprocess
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
-from unittest import mock
 
 import common
-import peer_process
-import rlg_games
 
 from spiel_dl.algorithms.mmd import MMDSolver
 from spiel_dl.algorithms.rnad import RNaDSolver
-from spiel_dl.learning.action_values import ActionValueTrainer
-from spiel_dl.learning.config import LearnerConfig, MMDConfig, RNaDConfig
-from spiel_dl.learning.self_play import SelfPlay
+from spiel_dl.learning.config import LearnerConfig
 from spiel_dl.learning.self_play_learner import SelfPlayLearner
-from spiel_dl.networks.optimization import Descent
-from spiel_dl.networks.perceptron import Answer, Perceptron
-from spiel_dl.policies.policy_network import PolicyNetwork
 from spiel_dl.runs.reports import Report, Table
 
 _WARM_UP = 3  # steps; loops are compiled in the first ones
-_PROFILED = 30  # steps
 _COMPILED, _PLAIN, _RULES, _RLG = "compiled", "compiled, plain", "by the rules", "rlg"
 
 
@@ -41,30 +35,34 @@ class Game(NamedTuple):
 
     Attributes:
       name: ours.
-      environment: rlg's name of it.
+      environment: what rlg's configurations say of it. In its goofspiel bids are hidden and the
+        last round is played out; its Leduc is `leduc_poker` with ranks in place of suits.
       is_compiled: whether its tree is small enough for learners to compile it.
     """
 
     name: str
-    environment: rlg_games.Environment
+    environment: dict[str, Any]
     is_compiled: bool
 
 
 def _battleships(side: int, ships: list[int], is_compiled: bool = False) -> Game:
-    name, _ = common.battleships(side, ships)
-    return Game(name, rlg_games.battleships(side, ships), is_compiled)
+    sizes = ";".join(map(str, ships))
+    name = f"python_battleships(board_width={side},board_height={side},ship_sizes=[{sizes}])"
+    rlg = {"name": "battleship", "board_size": side, "ship_lengths": ships}
+    return Game(name, {**rlg, "reward_type": "binary"}, is_compiled)
 
 
 def _goofspiel(num_cards: int, is_compiled: bool = False) -> Game:
+    rlg = {"name": "goofspiel", "n_cards": num_cards, "prize_order": "descending"}
     name = common.GOOFSPIEL.format(num_cards)
-    return Game(name, rlg_games.goofspiel(num_cards), is_compiled)
+    return Game(name, {**rlg, "reward_type": "binary"}, is_compiled)
 
 
 GAMES = {
     "goofspiel 5": _goofspiel(5, is_compiled=True),
     "goofspiel 8": _goofspiel(8),
     "goofspiel 13": _goofspiel(13),
-    "leduc": Game("python_leduc", rlg_games.LEDUC, True),
+    "leduc": Game("python_leduc", {"name": "leduc", "reward_type": "difference"}, True),
     "battleships 2x2": _battleships(2, [2], is_compiled=True),
     "battleships 3x3": _battleships(3, [2]),
     "battleships 5x5": _battleships(5, [3, 2]),
@@ -88,57 +86,52 @@ Settings = dict[str, Any]
 """What learners are told: `LearnerConfig`'s arguments."""
 
 
-def rnad(game: str, settings: Settings) -> SelfPlayLearner:
-    """Our R-NaD."""
-    return RNaDSolver(game, RNaDConfig(**settings))
-
-
-def mmd(game: str, settings: Settings) -> SelfPlayLearner:
-    """Our MMD; one step of Adam per batch, as in rlg's public experiments."""
-    return MMDSolver(game, MMDConfig(**settings, num_epochs=1))
-
-
-LEARNERS: dict[str, Callable[[str, Settings], SelfPlayLearner]] = {"rnad": rnad, "mmd": mmd}
-
-
-PARTS: dict[str, tuple[tuple[type, str], ...]] = {
-    "self-play": ((SelfPlay, "play"),),
-    "fixed networks": ((Perceptron, "outputs"), (PolicyNetwork, "values")),
-    "gradient": ((Answer, "gradient"),),
-    "Adam": ((Descent, "follow"),),
-    "action values": ((ActionValueTrainer, "ask"), (ActionValueTrainer, "learn")),
+LEARNERS: dict[str, tuple[type[SelfPlayLearner], Settings]] = {
+    "rnad": (RNaDSolver, {}),
+    "mmd": (MMDSolver, {"num_epochs": 1}),
 }
-"""Parts of a step by the methods that do them, each without those inside another part."""
+"""Ours, and what they are told besides: one step of Adam per batch, as rlg's public experiments."""
 
 
-def profile(solver: SelfPlayLearner) -> dict[str, float]:
-    """Milliseconds of the processor that a step takes, and the percentage of each part."""
-    seconds = dict.fromkeys(PARTS, 0.0)
-    inside: list[str] = []
+@contextlib.contextmanager
+def started(peer_python: str, rlg: str, settings: Settings) -> Iterator[Callable[[float], float]]:
+    """Starts `rlg_peer.py`, which says "ready" once it is compiled, and ends it.
 
-    def watched(part: str, method: Callable[..., Any]) -> Callable[..., Any]:
-        def call(*args: Any, **kwargs: Any) -> Any:
-            if inside:
-                return method(*args, **kwargs)
-            inside.append(part)
-            start = time.process_time()
-            result = method(*args, **kwargs)
-            seconds[inside.pop()] += time.process_time() - start
-            return result
+    Args:
+      peer_python: a Python that has jax.
+      rlg: a clone of it.
+      settings: what the peer is told.
 
-        return call
+    Returns:
+      A context with a function from the least seconds to the seconds per step.
+    """
+    script = str(Path(__file__).with_name("rlg_peer.py"))
+    command = [peer_python, script, str(Path(rlg).resolve()), json.dumps(settings)]
+    variables = {
+        **common.environment_of_peers(),
+        "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false",
+    }
+    with subprocess.Popen(
+        command, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=variables
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        stdin, stdout = process.stdin, process.stdout
 
-    with contextlib.ExitStack() as stack:
-        for part, methods in PARTS.items():
-            for owner, name in methods:
-                call = watched(part, getattr(owner, name))
-                stack.enter_context(mock.patch.object(owner, name, call))
-        start = time.process_time()
-        solver.run(_PROFILED)
-        total = time.process_time() - start
-    shares = {part: 100 * each / total for part, each in seconds.items()}
-    rest = {"targets, losses and the rest": 100 - sum(shares.values())}
-    return {"ms": 1e3 * total / _PROFILED, **shares, **rest}
+        def answer() -> str:
+            line = stdout.readline()
+            if not line:
+                raise SystemExit(f"the peer has ended: {' '.join(command)}")
+            return line
+
+        def seconds_per_step(least_seconds: float) -> float:
+            print(least_seconds, file=stdin, flush=True)
+            return float(answer())
+
+        while answer().strip() != "ready":
+            pass  # what the peer says besides
+        yield seconds_per_step
+        stdin.close()
 
 
 def figures_of(
@@ -169,18 +162,16 @@ def figures_of(
     return common.medians(found)
 
 
-def solvers_of(
-    make: Callable[[str, Settings], SelfPlayLearner], game: Game, settings: Settings
-) -> dict[str, SelfPlayLearner]:
+def solvers_of(learner: str, game: Game, settings: Settings) -> dict[str, SelfPlayLearner]:
     """The learners of a game, by how they play it and what they learn."""
+    solver, own = LEARNERS[learner]
     limit = LearnerConfig.max_tree_histories
     forms = {_COMPILED: (limit, True), _PLAIN: (limit, False)} if game.is_compiled else {}
-    return {
-        form: make(
-            game.name, {**settings, "max_tree_histories": most, "history_values": has_values}
-        )
-        for form, (most, has_values) in {**forms, _RULES: (0, False)}.items()
-    }
+    found = {}
+    for form, (most, has_values) in {**forms, _RULES: (0, False)}.items():
+        told = {"max_tree_histories": most, "history_values": has_values}
+        found[form] = solver(game.name, solver.default_config(**settings, **own, **told))
+    return found
 
 
 def measure(
@@ -206,29 +197,21 @@ def measure(
     """
     if len(os.sched_getaffinity(0)) > 1:
         raise ValueError("pin it to one core: taskset -c 0 python .../learners.py")
-    if bool(peer_python) != bool(peer):
-        raise ValueError(f"peer_python={peer_python} and peer={peer}; pass both, or neither")
-    if unknown := set(games) - set(GAMES):
-        raise ValueError(f"games={sorted(unknown)} are unknown; use some of {list(GAMES)}")
+    common.check_peer(peer_python, peer)
+    common.check_games(games, list(GAMES))
     settings = {"batch_size": batch_size, "hidden_sizes": hidden_sizes}
     rows: list[dict[str, Any]] = []
-    profiled: list[dict[str, Any]] = []
     for name in games:
-        for learner, make in LEARNERS.items():
+        for learner in LEARNERS:
             theirs: Any = contextlib.nullcontext()
             if peer_python and peer:
                 asked = {"env": GAMES[name].environment, "loss_type": learner}
                 asked |= {"batch_size": batch_size, "hidden": hidden_sizes}
-                command = rlg_games.command(peer_python, peer, asked)
-                theirs = peer_process.started(command, rlg_games.peer_variables())
-            solvers = solvers_of(make, GAMES[name], settings)
+                theirs = started(peer_python, peer, asked)
+            solvers = solvers_of(learner, GAMES[name], settings)
             found = figures_of(solvers, rounds=rounds, seconds=seconds, peer=theirs)
             rows.append({"learner": learner, "game": name, **found})
             print(rows[-1], flush=True)
-            profiled += [
-                {"learner": learner, "game": name, "form": form, **profile(solver)}
-                for form, solver in solvers.items()
-            ]
     # Games that are not compiled do not have all the entries.
     forms = (_COMPILED, _PLAIN, _RULES, _RLG)
     names = [f"{form}, steps/s" for form in forms] + [f"{form} / {_RLG}" for form in forms]
@@ -244,10 +227,7 @@ def measure(
         {
             "Learner steps per second": Table(
                 rows, {name: name for name in ("learner", "game", *names)}
-            ),
-            "Where a step's time goes: milliseconds, and percentages": Table(
-                profiled, {name: name for name in profiled[0]}
-            ),
+            )
         },
     )
 

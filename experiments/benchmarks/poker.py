@@ -10,21 +10,19 @@ pot, reaches of both players in the order 2s2h, 2s2d, 2s2c, 2s3s, ...), also wit
 """
 
 import itertools
-import resource
 import statistics
 import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import common
-import pyspiel
 
-import spiel_dl.games  # noqa: F401  (registers the games)
 from spiel_dl.algorithms.cfr import CFRSolver
 from spiel_dl.algorithms.dl_cfr import DLCFRSolver
 from spiel_dl.algorithms.exploitability import exploitability
 from spiel_dl.factored.families import factored_game
 from spiel_dl.games.holdem_cards import RANKS
+from spiel_dl.games.poker import endgame
 from spiel_dl.play import zoo
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.tree.depth_limit import DepthLimit
@@ -75,21 +73,9 @@ def read_endgame(path: Path) -> Spot:
 
 
 def _game(spot: Spot, threads: int) -> FactoredGame:
-    return factored_game(
-        pyspiel.load_game(
-            "python_holdem",
-            {
-                "board": spot.board,
-                "board_cards": "[0]" if len(spot.board) == 10 else "[0;1]",
-                "stacks": f"[{_STACK};{_STACK}]",
-                "blinds": f"[{spot.pot / 2};{spot.pot / 2}]",
-                "min_wager": 0.0,
-                "range_0": spot.ranges[0],
-                "range_1": spot.ranges[1],
-            },
-        ),
-        num_threads=threads,
-    )
+    left = _STACK - spot.pot / 2
+    made = endgame(board=spot.board, pot=spot.pot, stacks=(left, left), ranges=spot.ranges)
+    return factored_game(made, num_threads=threads)
 
 
 def _beside_networks(spot: Spot, threads: int) -> list[dict[str, Any]]:
@@ -147,7 +133,7 @@ def _solve(spot: Spot, variant: str, threads: int) -> dict[str, Any]:
         "percent of the pot": 100 * found,
         "solving, clock (s)": clock,
         "making the game, clock (s)": building,
-        "memory (GB)": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9,
+        "memory (GB)": common.peak_gigabytes(),
     }
 
 

@@ -8,13 +8,13 @@ and with the other checkout's Python, and compares the policies' arrays.
 
 import functools
 import itertools
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import common
 import numpy as np
 import pyspiel
 import torch
@@ -34,6 +34,7 @@ from spiel_dl.algorithms.sepot import (
     SePoTPolicy,
 )
 from spiel_dl.algorithms.ses import safe_exploitation_search
+from spiel_dl.commands import script
 from spiel_dl.learning.critics import Critic, ExactCritic
 from spiel_dl.learning.transformations import transformations_by_name
 from spiel_dl.policies.opponent_models import cfr_average, random_policy
@@ -66,73 +67,38 @@ def _resolving(tree: GameTree) -> Iterator[Case]:
     for (gadget, refinement), (values, iterations) in itertools.product(
         gadgets, ((ZeroValue, 40), (ExactValue, 10))
     ):
-        yield (
-            f"resolving {gadget} {refinement} {values.__name__}",
-            lambda v=values, g=gadget, r=refinement, n=iterations: ContinualResolvingPolicy(
-                tree, _values_of(v), MOVES, gadget=g, refinement=r, effort=Effort(n)
-            ),
-        )
+        how = {"gadget": gadget, "refinement": refinement, "effort": Effort(iterations)}
+        make = functools.partial(ContinualResolvingPolicy, tree, _values_of(values), MOVES, **how)
+        yield f"resolving {gadget} {refinement} {values.__name__}", make
 
 
-def _responses(tree: GameTree) -> Iterator[Case]:
-    model = random_policy(tree, 0)
-    for player in (0, 1):
-        yield (
-            f"rnr {player}",
-            lambda player=player: RNRPolicy(tree, player, model, p=0.5, effort=_effort(100)),
-        )
-        for alpha in (0.0, 0.5):
-            yield (
-                f"ses {player} {alpha}",
-                lambda player=player, alpha=alpha: safe_exploitation_search(
-                    tree, player, model, PLIES, alpha=alpha
-                ),
-            )
-        for scheme in ("sliding", "block"):
-            yield (
-                f"abd {player} {scheme}",
-                lambda player=player, s=scheme: ABDPolicy(
-                    tree, player, model, MOVES, p=0.5, scheme=s, effort=_effort(50)
-                ),
-            )
-        for scheme, values in itertools.product(
-            ("sliding", "block"), (None, ZeroValue, ExactValue)
-        ):
-            deep = values is None or tree.game.get_type().short_name == "leduc_poker"
-            yield (
-                f"cdbr {player} {scheme} {values and values.__name__}",
-                lambda player=player, scheme=scheme, values=values, deep=deep: CDBRPolicy(
-                    tree,
-                    player,
-                    model,
-                    PLIES if deep else MOVES,
-                    scheme=scheme,
-                    value_function=_values_of(values),
-                    effort=_effort(20 if values is ExactValue else 200),
-                ),
-            )
-        gadgets = {"joint": 30, "full": 30}
-        gadgets |= {"resolving": 60, "max_margin": 60, "reach_max_margin": 60}
-        steps = [("block", None), ("block", ZeroValue), ("sliding", None)]
-        cases = [(g, *step, n) for (g, n), step in itertools.product(gadgets.items(), steps)]
-        for gadget, scheme, values, iterations in [*cases, ("resolving", "block", ExactValue, 5)]:
-            limit = PLIES if gadget in ("joint", "full") else MOVES
-            yield (
-                f"cdrnr {player} {gadget} {scheme} {values and values.__name__}",
-                lambda player=player, g=gadget, s=scheme, v=values, n=iterations, limit=limit: (
-                    CDRNRPolicy(
-                        tree,
-                        player,
-                        model,
-                        limit,
-                        p=0.5,
-                        scheme=s,
-                        gadget=g,
-                        value_function=_values_of(v),
-                        effort=_effort(n),
-                    )
-                ),
-            )
+def _responses(tree: GameTree, player: int) -> Iterator[Case]:
+    model, schemes = random_policy(tree, 0), ("sliding", "block")
+
+    def of(kind: Callable[..., Any], *limits: DepthLimit, **how: Any) -> Callable[[], Any]:
+        return functools.partial(kind, tree, player, model, *limits, **how)
+
+    yield f"rnr {player}", of(RNRPolicy, p=0.5, effort=_effort(100))
+    for alpha in (0.0, 0.5):
+        yield f"ses {player} {alpha}", of(safe_exploitation_search, PLIES, alpha=alpha)
+    for scheme in schemes:
+        make = of(ABDPolicy, MOVES, p=0.5, scheme=scheme, effort=_effort(50))
+        yield f"abd {player} {scheme}", make
+    for scheme, values in itertools.product(schemes, (None, ZeroValue, ExactValue)):
+        deep = values is None or tree.game.get_type().short_name == "leduc_poker"
+        how = {"scheme": scheme, "value_function": _values_of(values)}
+        effort = _effort(20 if values is ExactValue else 200)
+        make = of(CDBRPolicy, PLIES if deep else MOVES, effort=effort, **how)
+        yield f"cdbr {player} {scheme} {values and values.__name__}", make
+    gadgets = {"joint": 30, "full": 30}
+    gadgets |= {"resolving": 60, "max_margin": 60, "reach_max_margin": 60}
+    steps = [("block", None), ("block", ZeroValue), ("sliding", None)]
+    cases = [(g, *step, n) for (g, n), step in itertools.product(gadgets.items(), steps)]
+    for gadget, scheme, values, iterations in [*cases, ("resolving", "block", ExactValue, 5)]:
+        limit = PLIES if gadget in ("joint", "full") else MOVES
+        how = {"scheme": scheme, "gadget": gadget, "value_function": _values_of(values)}
+        make = of(CDRNRPolicy, limit, p=0.5, effort=_effort(iterations), **how)
+        yield f"cdrnr {player} {gadget} {scheme} {values and values.__name__}", make
 
 
 def _sepot_configs(**settings: Any) -> dict[str, SearchConfig]:
@@ -158,10 +124,8 @@ def _sepot(tree: GameTree) -> Iterator[Case]:
     configs = _sepot_configs()
     configs["bound"] = SearchConfig(effort=Effort(40), max_histories=300)
     for name, config in configs.items():
-        yield (
-            f"sepot {name}",
-            lambda config=config: SePoTPolicy(tree, blueprint, critic, MOVES, config=config),
-        )
+        make = functools.partial(SePoTPolicy, tree, blueprint, critic, MOVES, config=config)
+        yield f"sepot {name}", make
 
 
 class _Counting(Critic):
@@ -183,46 +147,39 @@ def _act(observation: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
 def _played(game: pyspiel.Game) -> Iterator[Case]:
     critic, few = _Counting(), Effort(40)
     for name, config in _sepot_configs(max_histories=25_000).items():
-        yield (
-            f"played sepot {name}",
-            lambda config=config: SePoTPlayPolicy(game, _act, critic, MOVES, config=config),
-        )
+        make = functools.partial(SePoTPlayPolicy, game, _act, critic, MOVES, config=config)
+        yield f"played sepot {name}", make
     for gadget in ("unsafe", "resolving", "max_margin"):
-        yield (
-            f"played particle {gadget}",
-            lambda gadget=gadget: ParticlePolicy(
-                game, ZeroValue(), MOVES, budget=40, gadget=gadget, effort=Effort(30)
-            ),
-        )
+        how = {"budget": 40, "gadget": gadget, "effort": Effort(30)}
+        make = functools.partial(ParticlePolicy, game, ZeroValue(), MOVES, **how)
+        yield f"played particle {gadget}", make
     samples = {"all": {"budget": 500}, "some": {"budget": 20}}
     samples["drawn"] = {"budget": 20, "max_listed": 0}
-    for (kind, order), (name, sample) in itertools.product(
-        {"particle sepot": None, "knowledge limited": 1}.items(), samples.items()
-    ):
-        for gadget in ("resolving", "unsafe"):
-            config = SearchConfig(effort=few, gadget=gadget)
-            yield (
-                f"played {kind} {name} {gadget}",
-                functools.partial(_below_particles, game, critic, config, order, **sample),
-            )
-    yield (
-        "played knowledge limited order 2",
-        functools.partial(_below_particles, game, critic, SearchConfig(effort=few), 2, budget=40),
-    )
+    cases = [
+        (f"{kind} {name} {gadget}", {"order": order, **sample}, {"gadget": gadget})
+        for (kind, order), (name, sample), gadget in itertools.product(
+            {"particle sepot": None, "knowledge limited": 1}.items(),
+            samples.items(),
+            ("resolving", "unsafe"),
+        )
+    ]
+    for name, particles, how in [
+        *cases,
+        ("knowledge limited order 2", {"order": 2, "budget": 40}, {}),
+    ]:
+        below = {
+            "config": SearchConfig(effort=few, **how),
+            "particles": ParticleConfig(**particles),
+        }
+        yield (
+            f"played {name}",
+            functools.partial(SePoTPlayPolicy, game, _act, critic, ROUNDS, **below),
+        )
+    mirror_descent = MirrorDescentConfig(temperature=0.1, num_rollouts=100)
     yield (
         "played mirror descent",
-        lambda: MirrorDescentPolicy(
-            game, _act, MirrorDescentConfig(temperature=0.1, num_rollouts=100)
-        ),
+        functools.partial(MirrorDescentPolicy, game, _act, mirror_descent),
     )
-
-
-def _below_particles(
-    game: pyspiel.Game, critic: Critic, config: SearchConfig, order: int | None, **sample: int
-) -> Any:
-    """Search below a sample, or by knowledge of an order."""
-    particles = ParticleConfig(order=order, **sample)
-    return SePoTPlayPolicy(game, _act, critic, ROUNDS, config=config, particles=particles)
 
 
 def _along(policy: Any, game: pyspiel.Game) -> np.ndarray:
@@ -247,7 +204,8 @@ def write(path: str, only: str = "") -> None:
     arrays: dict[str, np.ndarray] = {}
     for short, string in GAMES.items():
         tree = GameTree.from_game(string)
-        for name, make in (*_resolving(tree), *_responses(tree), *_sepot(tree)):
+        responses = (*_responses(tree, 0), *_responses(tree, 1))
+        for name, make in (*_resolving(tree), *responses, *_sepot(tree)):
             if only in f"{short} {name}":
                 policy = make()
                 strategies = getattr(policy, "to_array_policy", lambda p=policy: p)().strategies
@@ -283,13 +241,9 @@ def main(*, other: str, only: str = "") -> None:
     with tempfile.TemporaryDirectory() as folder:
         files = [str(Path(folder) / name) for name in ("here.npz", "there.npz")]
         for python, file in zip((sys.executable, other), files, strict=True):
-            program = f"import same_policies as s; s.write({file!r}, {only!r})"
-            command = [str(Path(python).absolute()), "-c", program]
-            subprocess.run(command, check=True, cwd=Path(__file__).parent)
+            common.by_python(python, f"import same_policies as s; s.write({file!r}, {only!r})")
         sys.exit(compare(*files) > TOLERANCE)
 
 
 if __name__ == "__main__":
-    from spiel_dl.commands import script
-
     script.run(main)

@@ -1,10 +1,8 @@
-"""One search of SePoT, part by part, and its CFR+ beside that of the game written out in full.
+"""One search of SePoT, part by part, and what solving by predictive CFR+ saves.
 
 Goofspiel with 8 cards after 4 rounds, in the public state whose number of histories is closest to
 25,000; the search looks one round ahead, with 22 transformations. Blueprint and critic are
-untrained networks, which takes as long as trained ones. Written out, each choice at a leaf is an
-ordinary sequence, as it is for who has a solver of sequence forms and no code for choices at
-leaves; here that solver is ours.
+untrained networks, which takes as long as trained ones.
 
   python experiments/benchmarks/sepot.py --output=results/benchmarks
 """
@@ -13,14 +11,11 @@ import dataclasses
 import functools
 import itertools
 import os
-import resource
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import common
 import numpy as np
 import pyspiel
-import scipy.sparse
 
 from spiel_dl.algorithms.sepot import SearchConfig, SePoTPlayPolicy
 from spiel_dl.games.features import num_features
@@ -33,14 +28,11 @@ from spiel_dl.runs.reports import Report, Table
 from spiel_dl.search import search as one_search
 from spiel_dl.search.sepot_config import DEFAULT_EFFORT
 from spiel_dl.search.spec import Root, Solution, Spec
-from spiel_dl.solvers import gadgets
 from spiel_dl.solvers.effort import Effort
-from spiel_dl.solvers.regret_minimization import RegretMinimizer
 from spiel_dl.solvers.variants import PREDICTIVE_CFR_PLUS
 from spiel_dl.tree import DepthLimit
 from spiel_dl.tree.from_openspiel import load_turn_based
 from spiel_dl.tree.particles import Particles
-from spiel_dl.tree.sequence_form import SequenceForm, Treeplex
 from spiel_dl.tree.sparse_tree import root_ranges, sparse_trunk
 from spiel_dl.tree.trunk import Trunk
 from spiel_dl.value_functions.multi_valued import MultiValuedLeaves
@@ -53,7 +45,6 @@ DEPTH_LIMIT = DepthLimit(rounds=1)
 HIDDEN_SIZES = (256, 256)
 # Looks at the gap, every 25 iterations: enough to come to that of 1,500 iterations of CFR+.
 MAX_ITERATIONS = 5000
-WRITTEN_OUT = "written out"
 
 
 class Searcher(NamedTuple):
@@ -122,54 +113,21 @@ def make_problem(searcher: Searcher, state: pyspiel.State) -> Problem:
     return Problem(trunk, own_range, given, utilities)
 
 
-def write_out(trunk: Trunk, utilities: np.ndarray) -> SequenceForm:
-    """The game of a search with each of player 1's choices at leaves as a sequence.
-
-    Args:
-      trunk: of the search.
-      utilities: float [N, T], player 0's.
-    """
-    form, leaves, num_choices = trunk.sequence_form, trunk.leaves, utilities.shape[1]
-    own, old = form.treeplexes
-    num_infosets = leaves.num_infosets(1)
-    first = old.num_sequences + num_choices * np.arange(num_infosets)
-    sizes = np.full(num_infosets, num_choices, np.int32)
-    opponent = Treeplex(
-        np.concatenate([old.parent_sequence, leaves.sequences[1]]),
-        np.concatenate([old.first_sequence, first]).astype(np.int32),
-        np.concatenate([old.num_actions, sizes]),
-        old.num_root_sequences,
-    )
-    rows = np.repeat(leaves.sequences[0][leaves.infoset_of_history[0]], num_choices)
-    columns = first[leaves.infoset_of_history[1]][:, None] + np.arange(num_choices)
-    data = (utilities * leaves.chance_reach[:, None]).reshape(-1)
-    shape = (own.num_sequences, opponent.num_sequences)
-    trunk = form.payoffs.copy()
-    trunk.resize(shape)
-    at_leaves = scipy.sparse.coo_array((data, (rows, columns.reshape(-1))), shape=shape)
-    return SequenceForm((own, opponent), trunk + at_leaves.tocsr(), form.utility_range)
-
-
-def solve(problem: Problem, iterations: int) -> np.ndarray:
-    """Player 0's average plan by our search: float64 [S_0]."""
-    return search(problem, Effort(iterations))[0]
-
-
-def search(problem: Problem, effort: Effort) -> tuple[np.ndarray, float]:
-    """Player 0's average plan by our search, float64 [S_0], and its gap if there is a tolerance."""
+def search(problem: Problem, effort: Effort) -> float:
+    """Solves by our search; the gap, if there is a tolerance."""
     trunk = problem.trunk
     leaf_values = MultiValuedLeaves(trunk.leaves, 0, problem.utilities)
     others = np.ones(len(problem.opponent_cfvs))
     root = Root(trunk, 0, (problem.player_range, others), given_cfvs=problem.opponent_cfvs)
     spec = Spec(lambda _: leaf_values, "resolving", averages=False)
     solution = one_search.search(root, spec, effort)
-    return solution.plans[0], solution.gap
+    return solution.gap
 
 
 def to_the_same_gap(problem: Problem, iterations: int, rounds: int) -> list[dict[str, Any]]:
     """CFR+ without looking at the gap, and predictive CFR+ until it has come to that one's gap."""
     fixed = Effort(iterations)
-    _, gap = search(problem, dataclasses.replace(fixed, tolerance=0.0))
+    gap = search(problem, dataclasses.replace(fixed, tolerance=0.0))
     until = Effort(MAX_ITERATIONS, gap, variant=PREDICTIVE_CFR_PLUS)
     efforts = {
         f"CFR+, {iterations:,} iterations": fixed,
@@ -185,20 +143,9 @@ def to_the_same_gap(problem: Problem, iterations: int, rounds: int) -> list[dict
     for name, effort in efforts.items():
         ratios = [{"r": each[first]["seconds"] / each[name]["seconds"]} for each in found]
         seconds = common.medians([each[name] for each in found])
-        reached = gap if effort is fixed else search(problem, effort)[1]
+        reached = gap if effort is fixed else search(problem, effort)
         rows.append({"way": name, "gap": reached, **seconds, "faster": common.medians(ratios)["r"]})
     return rows
-
-
-def solve_written_out(problem: Problem, iterations: int) -> np.ndarray:
-    """The same by CFR+ in the game written out."""
-    form = write_out(problem.trunk, problem.utilities)
-    gadget = gadgets.resolving(form, 0, problem.player_range, problem.opponent_cfvs)
-    minimizer = RegretMinimizer(gadget.sequence_form)
-    for player in (0, 1):
-        minimizer.set_range(player, gadget.root_ranges[player])
-    minimizer.run(iterations)
-    return minimizer.average_plan(0)[gadget.new_sequences[0]]
 
 
 def search_seconds(
@@ -220,30 +167,11 @@ def search_seconds(
     return common.medians(found)
 
 
-def solutions(problem: Problem, iterations: int, rounds: int) -> list[dict[str, Any]]:
-    """Median seconds of CFR+ by both ways, preparation included, and how far they are apart."""
-    ways: dict[str, Callable[[], np.ndarray]] = {
-        "search": lambda: solve(problem, iterations),
-        WRITTEN_OUT: lambda: solve_written_out(problem, iterations),
-    }
-    rows = []
-    found = [{name: common.timed(way) for name, way in ways.items()} for _ in range(rounds)]
-    exact = found[-1][WRITTEN_OUT][0]
-    for name in ways:
-        seconds = common.medians([each[name][1] for each in found])
-        ratios = [{"r": r[WRITTEN_OUT][1]["seconds"] / r[name][1]["seconds"]} for r in found]
-        difference = float(np.abs(found[-1][name][0] - exact).max() / exact.max())
-        faster = common.medians(ratios)["r"]
-        rows.append({"way": name, **seconds, "faster": faster, "difference": difference})
-    return rows
-
-
-def measure(*, iterations: int = 1500, peer_iterations: int = 100, rounds: int = 3) -> Report:
+def measure(*, iterations: int = 1500, rounds: int = 3) -> Report:
     """Measures one search.
 
     Args:
       iterations: of CFR+ in a search.
-      peer_iterations: of CFR+ beside the peer.
       rounds: per figure.
     """
     load = os.getloadavg()[0]
@@ -251,7 +179,7 @@ def measure(*, iterations: int = 1500, peer_iterations: int = 100, rounds: int =
     state = find_state(searcher.game)
     printed = search_seconds(searcher, state, Effort(iterations), rounds)
     default = search_seconds(searcher, state, DEFAULT_EFFORT, rounds)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    peak = common.peak_gigabytes()
     problem = make_problem(searcher, state)
     leaves = problem.trunk.leaves
     return Report(
@@ -264,7 +192,7 @@ def measure(*, iterations: int = 1500, peer_iterations: int = 100, rounds: int =
             f"{np.count_nonzero(problem.trunk.tree.parent == 0):,} root histories, "
             f"{len(leaves.histories):,} leaves, {leaves.num_infosets(1):,} leaf infosets of the "
             f"opponent, {problem.utilities.shape[1]} transformations; networks of two layers of "
-            f"{HIDDEN_SIZES[0]} units. Peak memory of the process: {peak:,.0f} MiB.",
+            f"{HIDDEN_SIZES[0]} units. Peak memory of the process: {peak:.2f} GB.",
         ],
         {
             "Seconds of the parts of a search": Table.of(
@@ -280,12 +208,6 @@ def measure(*, iterations: int = 1500, peer_iterations: int = 100, rounds: int =
                 gap="gap (utility)",
                 processor="processor seconds",
                 faster="times faster",
-            ),
-            f"{peer_iterations:,} iterations of CFR+, preparation included": Table.of(
-                solutions(problem, peer_iterations, rounds),
-                processor="processor seconds",
-                faster="times faster than written out",
-                difference="largest difference of the plan",
             ),
         },
     )

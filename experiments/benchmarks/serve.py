@@ -13,9 +13,6 @@ from __future__ import annotations
 import collections
 import json
 import random
-import re
-import resource
-import subprocess
 import sys
 import tempfile
 import threading
@@ -157,26 +154,16 @@ def _play_all(
     policy: str, clients: int, games: int, num_workers: int, seconds: float
 ) -> tuple[list[Client], float, float]:
     """The clients after all games, the seconds that these took, and the processors used."""
-    started, before = time.perf_counter(), _processor_seconds()
+    started, before = time.perf_counter(), common.seconds_of_children()
     flags = ["--port=0", f"--num_workers={num_workers}", f"--seconds={seconds}"]
-    server = subprocess.Popen(
-        [sys.executable, str(SCRIPT), *flags, f"--policies={policy}"],
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        assert server.stdout is not None
-        found = re.search(r"http://[\d.]+:\d+", server.stdout.readline())
-        assert found is not None
-        _warm_up(found[0], policy, num_workers)
+    command = [sys.executable, str(SCRIPT), *flags, f"--policies={policy}"]
+    with common.serving(command) as address:
+        _warm_up(address, policy, num_workers)
         start = time.perf_counter()
-        players = _play_at_once(found[0], policy, clients, games)
+        players = _play_at_once(address, policy, clients, games)
         took = time.perf_counter() - start
-    finally:
-        server.terminate()
-        server.wait()
     all_took = time.perf_counter() - started
-    return players, took, (_processor_seconds() - before) / all_took
+    return players, took, (common.seconds_of_children() - before) / all_took
 
 
 def _warm_up(address: str, policy: str, num_workers: int) -> None:
@@ -201,12 +188,6 @@ def _play_at_once(address: str, policy: str, clients: int, games: int) -> list[C
     for player in players:
         player.join()
     return players
-
-
-def _processor_seconds() -> float:
-    """Processor seconds of all processes that were started here and have ended."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
 
 
 def _row(what: str, name: str, players: list[Client]) -> dict[str, Any]:

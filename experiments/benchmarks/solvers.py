@@ -1,4 +1,4 @@
-"""CFR+ iterations, NashConv and compile times beside OpenSpiel's C++ and LiteEFG, in one run.
+"""CFR+ iterations and NashConv beside OpenSpiel's C++ and LiteEFG, and compile times, in one run.
 
 Every figure is the median over rounds; in each round they run one after the other, and ratios
 are taken within a round. One thread each.
@@ -7,12 +7,10 @@ are taken within a round. One thread each.
 """
 
 import contextlib
+import functools
 import importlib.metadata
 import io
 import os
-import statistics
-import subprocess
-import sys
 import tempfile
 from collections.abc import Callable
 from typing import Any
@@ -34,28 +32,6 @@ GAMES = {
     "liars_dice, 1 die, 4 sides": "liars_dice(numdice=1,dice_sides=4)",
     "goofspiel 4": _GOOFSPIEL.format(4),
     "goofspiel 5": _GOOFSPIEL.format(5),
-}
-TWO_THREADS = f"{common.OURS}, two threads"
-TIMED = """
-import time
-start = time.perf_counter()
-{}
-print(time.perf_counter() - start)
-"""
-FROM_IMPORT = {
-    "1000 iterations of CFR+ and their NashConv": """
-from spiel_dl.algorithms import cfr, exploitability
-solver = cfr.CFRPlusSolver("leduc_poker")
-solver.run(1000)
-exploitability.nash_conv(solver.tree, solver.average_policy())
-""",
-    "NashConv of the uniform policy": """
-import pyspiel
-from open_spiel.python import policy
-from spiel_dl.algorithms import exploitability
-uniform = policy.UniformRandomPolicy(pyspiel.load_game("leduc_poker"))
-exploitability.nash_conv("leduc_poker", uniform)
-""",
 }
 
 
@@ -111,45 +87,6 @@ def compare(
     return {"game": game, **{f"{n}, µs": each for n, each in microseconds.items()}, **ratios}
 
 
-def compiling(game_string: str, rounds: int) -> tuple[GameTree, float]:
-    """A compiled game, and the median seconds that it takes."""
-    found = [common.timed(lambda: GameTree.from_game(game_string)) for _ in range(rounds)]
-    return found[-1][0], statistics.median(took["seconds"] for _, took in found)
-
-
-def growth(num_cards: int, rounds: int, seconds: float) -> dict[str, Any]:
-    """Compile and iteration times of goofspiel."""
-    tree, compile_seconds = compiling(_GOOFSPIEL.format(num_cards), 1)
-    tree.sequence_form  # noqa: B018 - computed on first use
-    ways = {
-        common.OURS: cfr.CFRPlusSolver(tree).run,
-        TWO_THREADS: cfr.CFRPlusSolver(tree, num_threads=2).run,
-    }
-    microseconds, ratios = common.compare(ways, rounds, seconds)
-    return {
-        "cards": num_cards,
-        "histories": tree.num_histories,
-        "compile, s": compile_seconds,
-        "CFR+ iteration, µs": microseconds[common.OURS],
-        "per history, ns": 1e3 * microseconds[common.OURS] / tree.num_histories,
-        "two threads, times faster": 1 / ratios[f"{TWO_THREADS} / {common.OURS}"],
-    }
-
-
-def from_import(what: str) -> dict[str, Any]:
-    """Seconds that a program says it took, without and with cached kernels."""
-    with tempfile.TemporaryDirectory() as cache:
-        environment = {**os.environ, "NUMBA_CACHE_DIR": cache}
-        command = [sys.executable, "-c", TIMED.format(FROM_IMPORT[what])]
-        runs = [
-            subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-            for _ in range(4)
-        ]
-    first, *later = (float(run.stdout) for run in runs)
-    when = "first time on a machine, kernels being compiled, s"
-    return {"result": what, when: first, "later, s": statistics.median(later)}
-
-
 def measure(*, rounds: int = 5, seconds: float = 0.5) -> Report:
     """Measures everything.
 
@@ -163,16 +100,15 @@ def measure(*, rounds: int = 5, seconds: float = 0.5) -> Report:
         ready = Implementations(game_string)
         iterations.append(compare(name, ready.iteration(), rounds, seconds))
         nash_convs.append(compare(name, ready.nash_conv(), rounds, seconds))
-        tree, took = compiling(game_string, rounds)
-        compiled.append({"game": name, "histories": tree.num_histories, "seconds": took})
+        made = [
+            common.timed(functools.partial(GameTree.from_game, game_string)) for _ in range(rounds)
+        ]
+        took = common.medians([seconds for _, seconds in made])["seconds"]
+        compiled.append({"game": name, "histories": made[0][0].num_histories, "seconds": took})
     tables = {
         "One CFR+ iteration: both players updated, average accumulated": iterations,
         "NashConv of a tabular policy": nash_convs,
         "From game string to arrays": compiled,
-        "Growth: goofspiel, descending points, imperfect information, turn-based": [
-            growth(num_cards, rounds, seconds) for num_cards in range(3, 7)
-        ],
-        "From the first import to results in leduc_poker": [from_import(n) for n in FROM_IMPORT],
     }
     return Report(
         "Solvers beside their peers",

@@ -25,7 +25,7 @@ from experiments.dl_cfr.study import (
 )
 from experiments.experiment import Experiment, Row
 from experiments.settings import check_least
-from experiments.verdicts import Judgement, Tables, verdict
+from experiments.verdicts import Judgement, Tables, grouped, verdict
 from spiel_dl.runs.dl_cfr_run import METRIC, METRIC_TITLE
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.value_functions.training import split_strategies
@@ -102,9 +102,8 @@ def _amount_rows(study: Study) -> Rows:
 def _amount_report(study: Study, rows: Rows) -> Report:
     title = f"fewest samples with {ALL_ERROR_TITLES[HUBER]} at most {_GOOD_HUBER}"
     line: dict[str, Any] = {"what": title, "paper": "about 50,000"}
-    networks = {row["network"]: row["network"] for row in rows}
-    for network in networks:
-        own = [row for row in rows if row["network"] == network]
+    networks = grouped(rows, "network")
+    for network, own in networks.items():
         enough = [row["samples"] for row in own if row[HUBER] <= _GOOD_HUBER]
         line[network] = min(enough, default="more than these")
     return study.report(
@@ -112,7 +111,7 @@ def _amount_report(study: Study, rows: Rows) -> Report:
             "One sample is a leaf public state of one trunk strategy. Less data is gone through "
             "more often, so that all networks take about as many steps.",
         ],
-        Table([line], {"what": "", "paper": "the paper", **networks}),
+        Table([line], {"what": "", "paper": "the paper", **{name: name for name in networks}}),
         Table.of(rows, **OUTCOME),
         figure_panels("samples", "training samples"),
         "network",
@@ -124,9 +123,8 @@ def _judge_amount(tables: Tables) -> Judgement:
     """The fewest samples with a good Huber loss, and the exploitability that these come to."""
     parts: dict[str, bool] = {}
     headlines = []
-    rows = tables[ALL_NUMBERS]
-    for network in dict.fromkeys(row["network"] for row in rows):
-        good = [r for r in rows if r["network"] == network and r[HUBER] <= _GOOD_HUBER]
+    for network, own in grouped(tables[ALL_NUMBERS], "network").items():
+        good = [row for row in own if row[HUBER] <= _GOOD_HUBER]
         fewest = min(good, key=operator.itemgetter("samples"), default=None)
         for name, held in (
             ("enough for the loss", fewest is not None and fewest["samples"] <= _ENOUGH),

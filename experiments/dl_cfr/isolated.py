@@ -14,6 +14,7 @@ from typing import Any
 from experiments.dl_cfr.as_printed import UnscaledNetwork
 from experiments.dl_cfr.errors import OUTCOME, PAPER_LINF, Rows, outcome
 from experiments.dl_cfr.study import (
+    ALL_NUMBERS,
     BOUNDS,
     FIVE_SEEDS,
     GOOFSPIEL,
@@ -24,7 +25,7 @@ from experiments.dl_cfr.study import (
     TrainedStudy,
 )
 from experiments.experiment import Experiment, Row
-from experiments.verdicts import Judgement, Tables, told, verdict
+from experiments.verdicts import Judgement, Tables, grouped, told, verdict
 from spiel_dl.play.tally import student_half_width
 from spiel_dl.runs.dl_cfr_run import METRIC, METRIC_TITLE
 from spiel_dl.runs.plots import Panel
@@ -137,8 +138,7 @@ def _report(study: Study, rows: Rows) -> Report:
 def summary(rows: Rows) -> Rows:
     """Means over seeds by change."""
     lines = []
-    for change in dict.fromkeys(row["change"] for row in rows):
-        own = [row for row in rows if row["change"] == change]
+    for change, own in grouped(rows, "change").items():
         values = [row[METRIC] for row in own]
         lines.append(
             {
@@ -158,10 +158,8 @@ def summary(rows: Rows) -> Rows:
 
 def _judge(tables: Tables) -> Judgement:
     """Whether the best of the changes, in the mean over seeds, stays below the bound."""
-    rows = tables["All numbers"]
-    found: dict[str, list[float]] = {}
-    for row in rows:
-        found.setdefault(row["change"], []).append(row[METRIC])
+    changes = grouped(tables[ALL_NUMBERS], "change")
+    found = {name: [row[METRIC] for row in rows] for name, rows in changes.items()}
     means = {name: statistics.fmean(values) for name, values in found.items()}
     best = min(means, key=lambda name: means[name])
     below = means[best] < BOUNDS[METRIC]

@@ -26,7 +26,7 @@ from experiments.dl_cfr.study import (
     TrainedStudy,
 )
 from experiments.experiment import Experiment, Row
-from experiments.verdicts import Judgement, Tables, verdict
+from experiments.verdicts import Judgement, Tables, grouped, verdict
 from spiel_dl.algorithms.dl_cfr import DLCFRSolver, evaluated_ranges
 from spiel_dl.runs.plots import Panel
 from spiel_dl.runs.reports import Report, Table
@@ -141,13 +141,10 @@ def _means(
     rows: Sequence[Mapping[str, Any]], most: float = math.inf
 ) -> dict[str, dict[str, float]]:
     """Means over iterations, up to one, by who asks; of random ranges there is one row."""
-    found: dict[str, list[Mapping[str, Any]]] = {}
-    for row in rows:
-        if row.get("iteration") is None or row["iteration"] <= most:
-            found.setdefault(row["source"], []).append(row)
+    chosen = [row for row in rows if row.get("iteration") is None or row["iteration"] <= most]
     return {
         who: {name: float(np.nanmean([row[name] for row in own])) for name in _COMPARED}
-        for who, own in found.items()
+        for who, own in grouped(chosen, "source").items()
     }
 
 

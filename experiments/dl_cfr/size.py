@@ -25,7 +25,7 @@ from experiments.dl_cfr.study import (
 )
 from experiments.experiment import Experiment, Row
 from experiments.settings import check_least
-from experiments.verdicts import Judgement, Tables, verdict
+from experiments.verdicts import Judgement, Tables, grouped, verdict
 from spiel_dl.runs.dl_cfr_run import METRIC_TITLE
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.value_functions.validation import ALL_ERROR_TITLES
@@ -95,13 +95,11 @@ def _size_report(study: Study, rows: Rows) -> Report:
 
 def _best_sizes(rows: Sequence[Mapping[str, Any]], name: str) -> dict[str, Mapping[str, Any]]:
     """Of every network whose `layers` or `units` were varied, the row with the least loss."""
-    varied = _VARIED[name]
-    networks = dict.fromkeys(row["network"] for row in rows if row["network"].endswith(varied))
+    varied = f", {_VARIED[name]}"
     return {
-        network.removesuffix(f", {varied}"): min(
-            (row for row in rows if row["network"] == network), key=operator.itemgetter(HUBER)
-        )
-        for network in networks
+        network.removesuffix(varied): min(own, key=operator.itemgetter(HUBER))
+        for network, own in grouped(rows, "network").items()
+        if network.endswith(varied)
     }
 
 

@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 
 from experiments import experiment
 from experiments.settings import check_least
+from experiments.verdicts import grouped
 from spiel_dl.algorithms.cfr import CFRPlusSolver
 from spiel_dl.algorithms.dl_cfr import DLCFRSolver
 from spiel_dl.runs.dl_cfr_run import METRIC, measure_trunk
@@ -297,10 +298,8 @@ class Study(experiment.Study[AnySettings]):
         game, limit = self.trunk.tree.game, f"depth limit {data.depth_limit}"
         seeds = ", ".join(map(str, self.settings.seeds))
         what = f"`{game}`, {limit}; data of seed {data.seed}, networks of seeds {seeds}."
-        groups: dict[str, list[Mapping[str, Any]]] = {}
-        for row in table.rows:
-            if all(panel.x in row for panel in panels):
-                groups.setdefault(str(row[group]), []).append(row)
+        shown = [row for row in table.rows if all(panel.x in row for panel in panels)]
+        groups = {str(name): rows for name, rows in grouped(shown, group).items()}
         picture = Picture("", f"{game}, {limit}", panels, groups, levels or {}, joined)
         return Report(
             "",

@@ -15,7 +15,7 @@ from typing import Any
 from experiments import experiment
 from experiments.experiment import OURS, Experiment, Row
 from experiments.settings import as_json, check_least, check_seeds
-from experiments.verdicts import Judgement, Tables, told, verdict
+from experiments.verdicts import Judgement, Tables, grouped, told, verdict
 from spiel_dl.algorithms.continual_resolving import ContinualResolvingPolicy
 from spiel_dl.algorithms.exploitability import expected_value, nash_conv
 from spiel_dl.algorithms.particle_self_play import ParticleSelfPlay, ParticleSelfPlayConfig
@@ -154,6 +154,7 @@ def _compute(study: Study) -> list[dict[str, Any]]:
 
 
 _MEANS, _ALL, _GOAL = "Means", "All networks", "Goal"
+_KEYS = {"values": "values", "games": "games of self-play", "gadget": "gadget"}
 _COLUMNS = {
     "nash_conv": "NashConv (utility)",
     "highest": "against the highest card",
@@ -164,15 +165,13 @@ _COLUMNS = {
 def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
     settings, play = study.settings, study.settings.play
     means = []
-    for key in dict.fromkeys((row["values"], row.get("games"), row["gadget"]) for row in rows):
-        own = [row for row in rows if (row["values"], row.get("games"), row["gadget"]) == key]
-        line: dict[str, Any] = dict(zip(("values", "games", "gadget"), key, strict=True))
+    for key, own in grouped(rows, *_KEYS).items():
+        line: dict[str, Any] = dict(zip(_KEYS, key, strict=True))
         line |= {name: statistics.fmean(row[name] for row in own) for name in _COLUMNS}
         if len(own) > 1:
             line["half_width"] = student_half_width([row["nash_conv"] for row in own])
         means.append(line)
     seeds = ", ".join(map(str, settings.seeds))
-    keys = {"values": "values", "games": "games of self-play", "gadget": "gadget"}
     return Report(
         "",
         [
@@ -187,9 +186,9 @@ def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
         {
             _MEANS: Table(
                 means,
-                {**keys, **_COLUMNS, "half_width": "± of NashConv (95 %, t)"},
+                {**_KEYS, **_COLUMNS, "half_width": "± of NashConv (95 %, t)"},
             ),
-            _ALL: Table(rows, {**keys, "seed": "seed", **_COLUMNS}),
+            _ALL: Table(rows, {**_KEYS, "seed": "seed", **_COLUMNS}),
             _GOAL: Table([{"goal": settings.goal}], {"goal": "NashConv, at most"}),
         },
     )
@@ -198,11 +197,8 @@ def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
 def _judge(tables: Tables) -> Judgement:
     """The longest self-play against the goal, and the kinds of networks against one another."""
     rows, goal = tables[_ALL], tables[_GOAL][0]["goal"]
-    values: dict[tuple[str, int, str], list[float]] = {}
-    for row in rows:
-        if row["values"] != _OPTIMAL:
-            key = (row["values"], row["games"], row["gadget"])
-            values.setdefault(key, []).append(row["nash_conv"])
+    learned = grouped((row for row in rows if row["values"] != _OPTIMAL), *_KEYS)
+    values = {key: [row["nash_conv"] for row in own] for key, own in learned.items()}
     longest = max(games for _, games, _ in values)
     means = {key: statistics.fmean(each) for key, each in values.items()}
     best = min((key for key in means if key[1] == longest), key=lambda key: means[key])

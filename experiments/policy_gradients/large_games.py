@@ -12,7 +12,7 @@ from experiments import experiment
 from experiments.experiment import Experiment, Row
 from experiments.policy_gradients.training import ALGORITHMS, make_learner, train
 from experiments.settings import as_json, check_least, check_seeds
-from experiments.verdicts import OPEN, Judgement, Tables, told, verdict
+from experiments.verdicts import OPEN, Judgement, Tables, grouped, told, verdict
 from spiel_dl.factored.families import factored_game
 from spiel_dl.learning.self_play_learner import SelfPlayLearner
 from spiel_dl.runs import large_games as judging
@@ -180,10 +180,10 @@ def _row(run: Run, points: list[dict[str, Any]]) -> dict[str, Any]:
 def _judge(tables: Tables) -> Judgement:
     """PPO and MMD, each against R-NaD in each game, at the last evaluation."""
     [rows] = tables.values()
-    found: dict[tuple[str, str], list[float]] = {}
-    for row in rows:
-        last = max((name for name in row if name.isdigit()), key=int)
-        found.setdefault((row["game"], row["algorithm"]), []).append(row[last])
+    found = {
+        key: [row[max((name for name in row if name.isdigit()), key=int)] for row in own]
+        for key, own in grouped(rows, "game", "algorithm").items()
+    }
     means = {key: statistics.fmean(values) for key, values in found.items()}
     holds = {
         f"{name} in {game}": means[game, name] <= means[game, _PEER]

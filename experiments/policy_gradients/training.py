@@ -9,15 +9,12 @@ from typing import Any
 from spiel_dl.algorithms.mmd import MMDSolver
 from spiel_dl.algorithms.ppo import PPOSolver
 from spiel_dl.algorithms.rnad import RNaDSolver
-from spiel_dl.learning.config import MMDConfig, PPOConfig, RNaDConfig
 from spiel_dl.learning.self_play_learner import SelfPlayLearner
 from spiel_dl.runs.loop import run_job
 from spiel_dl.system.run_directory import RunDirectory
 
-_LEARNERS: dict[str, tuple[type[SelfPlayLearner], type[Any]]] = {
-    "ppo": (PPOSolver, PPOConfig),
-    "mmd": (MMDSolver, MMDConfig),
-    "rnad": (RNaDSolver, RNaDConfig),
+_LEARNERS: dict[str, type[SelfPlayLearner]] = {
+    solver.name: solver for solver in (PPOSolver, MMDSolver, RNaDSolver)
 }
 ALGORITHMS = tuple(_LEARNERS)
 """Names of learners, in the order of reports."""
@@ -25,9 +22,9 @@ ALGORITHMS = tuple(_LEARNERS)
 
 def make_learner(algorithm: str, game: str, **config: Any) -> SelfPlayLearner:
     """A fresh learner with its defaults but for the entries that are given."""
-    solver, configuration = _LEARNERS[algorithm]
+    solver = _LEARNERS[algorithm]
     # No exact quantity of the learner's own is used, so small games are learned as large ones.
-    return solver(game, configuration(max_tree_histories=0, **config))
+    return solver(game, solver.default_config(max_tree_histories=0, **config))
 
 
 def train(

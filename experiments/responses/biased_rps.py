@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from experiments.experiment import Experiment, Row
 from experiments.responses import frontier, sweeps
 from experiments.responses.frontier import METRIC, POINTS, SAME, Found, Study
 from experiments.responses.sweeps import Sweep
-from experiments.verdicts import Judgement, Tables, verdict
+from experiments.verdicts import Judgement, Tables, grouped, verdict
 from spiel_dl.algorithms.cdrnr import GADGETS
 from spiel_dl.runs.reports import Report
 from spiel_dl.tree.depth_limit import DepthLimit
@@ -39,10 +36,9 @@ def _report(study: Study, found: Found) -> Report:
 def _judge(tables: Tables) -> Judgement:
     """SES gains nothing, and the full gadget most at the exploitability of any other."""
     counts = {"SES gains nothing": 0, "full gadget is the best": 0}
-    by_model: dict[str, dict[str, list[Mapping[str, Any]]]] = {}
-    for row in tables[POINTS]:
-        by_model.setdefault(row["model"], {}).setdefault(row["method"], []).append(row)
-    for points in by_model.values():
+    by_model = grouped(tables[POINTS], "model")
+    for rows in by_model.values():
+        points = grouped(rows, "method")
         own = sweeps.cdrnr_name(_PAPERS_GADGETS[0])
         if own not in points:
             return Judgement("", f"{own} was left out")

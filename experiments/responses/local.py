@@ -20,7 +20,7 @@ from experiments.responses import lbr, table_1
 from experiments.responses import study as responses_study
 from experiments.responses.responders import CFR_READINGS, Responder
 from experiments.responses.study import Labels
-from experiments.verdicts import Judgement, Tables, verdict
+from experiments.verdicts import Judgement, Tables, grouped, verdict
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.runs.plots import Panel
 from spiel_dl.runs.reports import Picture, Report, Table
@@ -96,16 +96,11 @@ def _judged(responder: Responder, policy: ArrayPolicy, start: float) -> dict[str
 
 def _report(study: Study, rows: Rows) -> Report:
     pictures = []
-    for key in dict.fromkeys((row["game"], row["player"], row["opponent"]) for row in rows):
-        groups: dict[str, Rows] = {}
-        for row in rows:
-            if (row["game"], row["player"], row["opponent"]) == key:
-                groups.setdefault(row["method"], []).append(row)
-        game, player, opponent = key
+    for (game, player, opponent), own in grouped(rows, "game", "player", "opponent").items():
         title = f"{study.tree(game).game}, player {player} against the {opponent}"
         reading = next(name for name, told in CFR_READINGS.items() if told == opponent)
         name = file_name("local", game, player, reading)
-        pictures.append(Picture(name, title, [_PANEL], groups))
+        pictures.append(Picture(name, title, [_PANEL], grouped(own, "method")))
     return Report(
         "",
         [
@@ -136,9 +131,7 @@ def _report(study: Study, rows: Rows) -> Report:
 
 def _judge(tables: Tables) -> Judgement:
     """By the reading that has the most of the paper's picture, in games in which there is LBR."""
-    by_reading: dict[str, list[Mapping[str, Any]]] = {}
-    for row in tables[_ROWS]:
-        by_reading.setdefault(row["opponent"], []).append(row)
+    by_reading = grouped(tables[_ROWS], "opponent")
     found = {reading: _judge_reading(rows) for reading, rows in by_reading.items()}
     best = max(found, key=lambda reading: sum(all(held) for held in found[reading].values()))
     told = "; ".join(
@@ -150,10 +143,10 @@ def _judge(tables: Tables) -> Judgement:
 
 
 def _judge_reading(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[bool]]:
-    cases: dict[tuple[Any, ...], dict[str, float]] = {}
-    for row in rows:
-        key = (row["game"], row["player"], row["iterations"])
-        cases.setdefault(key, {})[row["method"]] = row["gain"]
+    cases = {
+        key: {row["method"]: row["gain"] for row in own}
+        for key, own in grouped(rows, "game", "player", "iterations").items()
+    }
     poker = {key: gains for key, gains in cases.items() if LBR in gains}
     last = max((number for _, _, number in poker), default=0)
     largest = cdbr_name(max(LOOK_AHEAD))

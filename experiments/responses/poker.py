@@ -17,7 +17,7 @@ from experiments.experiment import Experiment, Row
 from experiments.responses import lbr
 from experiments.responses import study as responses_study
 from experiments.responses.responders import Responder
-from experiments.verdicts import Judgement, Tables, verdict
+from experiments.verdicts import Judgement, Tables, grouped, verdict
 from spiel_dl.algorithms.best_response import best_response_policy
 from spiel_dl.algorithms.cdbr import CDBRPolicy
 from spiel_dl.algorithms.cdrnr import CDRNRPolicy
@@ -115,9 +115,10 @@ def _report(study: Study, rows: Rows) -> Report:
 
 def _judge(tables: Tables) -> Judgement:
     """Against each model and for each player."""
-    cases: dict[tuple[Any, ...], dict[str, Any]] = {}
-    for row in tables[_ROWS]:
-        cases.setdefault((row["game"], row["model"], row["player"]), {})[row["method"]] = row
+    cases = {
+        key: {row["method"]: row for row in rows}
+        for key, rows in grouped(tables[_ROWS], "game", "model", "player").items()
+    }
     everywhere = {
         "CDBR gains at least as much as LBR": [
             case["CDBR"]["gain"] >= case["LBR"]["gain"] - _SAME * _MBB for case in cases.values()

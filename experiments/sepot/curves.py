@@ -7,7 +7,7 @@ previous searches (Figures 4 and 7 to 12) and against the defaults'.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +18,7 @@ from experiments.sepot.study import Trained, TrainedGame, TrainedStudy, is_whole
 from experiments.verdicts import (
     Judgement,
     Tables,
+    grouped,
     is_less,
     sign_of_difference,
     verdict,
@@ -125,7 +126,7 @@ def _cfvs_report(study: Study, figures: list[Figure]) -> Report:
 
 def _judge_curves(tables: Tables) -> Judgement:
     claims: dict[str, bool | None] = {}
-    for game, final in _by_game(tables):
+    for game, final in grouped(tables[_AT_THE_END], "game").items():
         claims |= curves_claims(game, final)
     return Judgement(verdict(claims), _headline(tables))
 
@@ -133,7 +134,7 @@ def _judge_curves(tables: Tables) -> Judgement:
 def _judge_cfvs(tables: Tables) -> Judgement:
     """Both kinds of given cfvs against each other, and the critic's against the network."""
     claims: dict[str, bool | None] = {}
-    for game, final in _by_game(tables):
+    for game, final in grouped(tables[_AT_THE_END], "game").items():
         claims |= curves_claims(game, [row for row in final if row["policy"].endswith(CRITIC)])
         limits = dict.fromkeys(_limit(row) for row in final)
         claims |= {
@@ -145,12 +146,6 @@ def _judge_cfvs(tables: Tables) -> Judgement:
             if not is_whole_game(game, limit)
         }
     return Judgement(verdict(claims), _headline(tables))
-
-
-def _by_game(tables: Tables) -> Iterator[tuple[str, list[Mapping[str, Any]]]]:
-    rows = tables[_AT_THE_END]
-    for game in dict.fromkeys(row["game"] for row in rows):
-        yield game, [row for row in rows if row["game"] == game]
 
 
 def _limit(row: Mapping[str, Any]) -> str:
@@ -264,11 +259,8 @@ def _searches(study: Game, source: str) -> list[Curve]:
 
 
 def _picture(name: str, title: str, rows: Sequence[Mapping[str, Any]]) -> Picture:
-    groups: dict[str, list[Mapping[str, Any]]] = {}
-    for row in rows:
-        groups.setdefault(row["policy"], []).append(row)
     told = "means over seeds; band of NashConv: 95 %, t"
-    return Picture(name, f"{title}\n{told}", _PANELS, groups)
+    return Picture(name, f"{title}\n{told}", _PANELS, grouped(rows, "policy"))
 
 
 def _notes(settings: Trained, studies: Sequence[Game]) -> list[str]:

@@ -18,7 +18,7 @@ from experiments.sepot.paper_results import paper_result
 from experiments.sepot.study import TrainedGame, TrainedStudy
 from experiments.sepot.table_1 import MATCHES, Rows, play, pooled
 from experiments.settings import check_least
-from experiments.verdicts import Judgement, Tables, verdict
+from experiments.verdicts import Judgement, Tables, grouped, verdict
 from spiel_dl.algorithms import rnad
 from spiel_dl.runs.reports import Report, Table
 
@@ -99,11 +99,10 @@ def _report(study: Study, rows: Rows) -> Report:
 def summary(rows: Rows) -> Rows:
     """Mean returns by game and bound, and by how much they are above the control's."""
     lines: Rows = []
-    for game in dict.fromkeys(row["game"] for row in rows):
-        own = [row for row in rows if row["game"] == game]
+    for game, own in grouped(rows, "game").items():
         control = pooled([row for row in own if row["kind"] == CONTROL])
-        for most in dict.fromkeys(row["max_histories"] for row in own):
-            found = pooled([row for row in own if row["max_histories"] == most])
+        for most, matches in grouped(own, "max_histories").items():
+            found = pooled(matches)
             line = {
                 "game": game,
                 "largest search": most or CONTROL,

@@ -12,22 +12,20 @@ pytest.importorskip("onnx")
 onnxruntime = pytest.importorskip("onnxruntime")
 
 from spiel_dl.adapters.onnx import write_onnx
-from spiel_dl.games.features import features, num_features
+from spiel_dl.games.features import features
 from spiel_dl.play import registry
 from spiel_dl.policies.network_policy import FineTuning, NetworkPolicy
-from spiel_dl.policies.policy_network import PolicyNetwork
 from spiel_dl.policies.small_policies import UniformPolicy
+from tests.untrained_blueprints import network_policy
 
 
-def network_policy(fine_tuning: FineTuning | None = None) -> NetworkPolicy:
+def leduc(fine_tuning: FineTuning | None = None) -> NetworkPolicy:
     game = pyspiel.load_game("leduc_poker")
-    sizes = (num_features(game), game.num_distinct_actions())
-    network = PolicyNetwork(*sizes, (8, 5))
-    return NetworkPolicy(game, network, 3 * network.initial_parameters(seed=1), fine_tuning)
+    return network_policy(game, (8, 5), scale=3, fine_tuning=fine_tuning)
 
 
 def test_the_file_says_what_the_policy_says(tmp_path: Path) -> None:
-    policy = network_policy()
+    policy = leduc()
     write_onnx(policy, tmp_path / "leduc.onnx")
     session = onnxruntime.InferenceSession(tmp_path / "leduc.onnx")
     assert session.get_modelmeta().custom_metadata_map == {
@@ -47,7 +45,7 @@ def test_the_file_says_what_the_policy_says(tmp_path: Path) -> None:
 
 
 def test_the_file_is_played_by_its_name(tmp_path: Path) -> None:
-    policy = network_policy()
+    policy = leduc()
     write_onnx(policy, tmp_path / "leduc.onnx")
     played = registry.load_policy(f"onnx:{tmp_path / 'leduc.onnx'}", "leduc_poker")
     first = policy.game.new_initial_state().child(0).child(3)
@@ -61,7 +59,7 @@ def test_other_policies_are_refused(tmp_path: Path) -> None:
     game = pyspiel.load_game("leduc_poker")
     for policy, message in (
         (UniformPolicy(game, [0, 1]), "is no NetworkPolicy"),
-        (network_policy(FineTuning()), "leave fine-tuning out"),
+        (leduc(FineTuning()), "leave fine-tuning out"),
     ):
         with pytest.raises(ValueError, match=message):
             write_onnx(policy, tmp_path / "file.onnx")

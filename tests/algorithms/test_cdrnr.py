@@ -214,32 +214,24 @@ def test_value_function_at_the_leaves(gadget):
     assert exploitable < gain + 0.05
 
 
-def test_errors():
+@pytest.mark.parametrize(
+    ("how", "told"),
+    [
+        (
+            {"scheme": "sliding", "gadget": "resolving", "value_function": ExactValue()},
+            "use scheme='block'",
+        ),
+        (
+            {
+                "scheme": "block",
+                "gadget": "full",
+                "value_function": {DepthLimit(moves=1): ExactValue()},
+            },
+            "gadget='full' looks down to several depth limits",
+        ),
+    ],
+)
+def test_value_functions_that_would_not_be_asked_where_they_must_are_refused(how, told):
     tree = GameTree.from_game("kuhn_poker")
-    model, limit = ArrayPolicy.uniform(tree), DepthLimit(moves=1)
-    with pytest.raises(ValueError, match="gadget='open' must be one of"):
-        CDRNRPolicy(tree, 0, model, limit, p=0.5, gadget="open")
-    with pytest.raises(ValueError, match=r"p=1\.5 must be between 0 and 1"):
-        CDRNRPolicy(tree, 0, model, limit, p=1.5)
-    with pytest.raises(ValueError, match="use scheme='block'"):
-        CDRNRPolicy(
-            tree,
-            0,
-            model,
-            limit,
-            p=0.5,
-            scheme="sliding",
-            gadget="resolving",
-            value_function=ExactValue(),
-        )
-    with pytest.raises(ValueError, match="gadget='full' looks down to several depth limits"):
-        CDRNRPolicy(
-            tree,
-            0,
-            model,
-            limit,
-            p=0.5,
-            scheme="block",
-            gadget="full",
-            value_function={limit: ExactValue()},
-        )
+    with pytest.raises(ValueError, match=told):
+        CDRNRPolicy(tree, 0, ArrayPolicy.uniform(tree), DepthLimit(moves=1), p=0.5, **how)

@@ -348,25 +348,19 @@ def test_networks_that_are_made_for_one_depth_limit_each(game, unit):
         ContinualResolvingPolicy(tree, {2: first}, limit)
 
 
-def test_errors():
-    limit = DepthLimit(moves=1)
-    with pytest.raises(ValueError, match="gadget='safe' must be one of"):
-        ContinualResolvingPolicy("kuhn_poker", ZeroValue(), limit, gadget="safe")
-    with pytest.raises(ValueError, match="refinement='all' must be one of"):
-        ContinualResolvingPolicy("kuhn_poker", ZeroValue(), limit, refinement="all")
-    with pytest.raises(ValueError, match="gadget='unsafe' is none"):
-        ContinualResolvingPolicy(
-            "kuhn_poker", ZeroValue(), limit, gadget="unsafe", refinement="ones"
-        )
-    with pytest.raises(ValueError, match="iterations=0"):
-        ContinualResolvingPolicy("kuhn_poker", ZeroValue(), limit, effort=Effort(0))
-    with pytest.raises(ValueError, match="pass value_function="):
-        ContinualResolvingPolicy("kuhn_poker", None, limit)
-    with pytest.raises(ValueError, match=r"tolerance=0\.1 cannot be used here: .*; leave it out"):
-        ContinualResolvingPolicy("kuhn_poker", ZeroValue(), limit, effort=Effort(1, 0.1))
-    policy = ContinualResolvingPolicy("kuhn_poker", ZeroValue(), limit, effort=Effort(1))
-    with pytest.raises(ValueError, match="no player moves"):
-        policy.action_probabilities(policy.game.new_initial_state())
+@pytest.mark.parametrize(
+    ("how", "told"),
+    [
+        ({"refinement": "all"}, "refinement='all' must be one of"),
+        ({"gadget": "unsafe", "refinement": "ones"}, "gadget='unsafe' is none"),
+        ({"value_function": None}, "pass value_function="),
+        ({"effort": Effort(1, 0.1)}, r"tolerance=0\.1 cannot be used here: .*; leave it out"),
+    ],
+)
+def test_wrong_settings_are_refused(how, told):
+    given = {"value_function": ZeroValue(), "depth_limit": DepthLimit(moves=1), **how}
+    with pytest.raises(ValueError, match=told):
+        ContinualResolvingPolicy("kuhn_poker", **given)
 
 
 def test_values_that_are_not_finite_are_told():

@@ -10,7 +10,7 @@ from spiel_dl.algorithms.trunk_exploitability import trunk_losses
 from spiel_dl.tree import DepthLimit
 from spiel_dl.tree.depth_limit import BEYOND_THE_GAME
 from spiel_dl.value_functions import ExactValue, ValueFunction, ZeroValue
-from tests.made_up_values import MadeUpValue
+from tests.made_up_values import broken_value
 from tests.reference import assert_same_policy
 
 GOOFSPIEL_4 = "python_goofspiel_ii(num_cards=4,points_order=descending)"
@@ -48,11 +48,6 @@ def test_a_wrong_value_function_is_asked_and_misleads():
     assert trunk_losses(solver.trunk, solver.average_policy()).nash_conv > 0.1
 
 
-def test_leaves_without_value_function_are_refused():
-    with pytest.raises(ValueError, match="pass value_function="):
-        DLCFRSolver("leduc_poker", None, DepthLimit(moves=2))
-
-
 @pytest.mark.parametrize("limit", [DepthLimit(plies=30), BEYOND_THE_GAME])
 def test_a_value_function_that_is_never_asked_is_refused(limit):
     with pytest.raises(
@@ -63,35 +58,18 @@ def test_a_value_function_that_is_never_asked_is_refused(limit):
         DLCFRSolver("kuhn_poker", function, limit).run(1)
 
 
-def broken_value(player: int) -> MadeUpValue:
-    """NaN for one infoset of a player, from the third answer on."""
-    num_answers = [0]
-
-    def evaluate(range_0, range_1):
-        values = np.zeros_like(range_0), np.zeros_like(range_1)
-        num_answers[0] += 1
-        if num_answers[0] > 2:
-            values[player][-1] = np.nan
-        return values
-
-    return MadeUpValue(evaluate)
-
-
 @pytest.mark.parametrize("player", [0, 1])
 @pytest.mark.parametrize("alternating", [False, True])
 def test_values_that_are_not_finite_are_told(player, alternating):
     solver = DLCFRSolver(
-        "kuhn_poker", broken_value(player), DepthLimit(moves=1), alternating_updates=alternating
+        "kuhn_poker", broken_value(player, 2), DepthLimit(moves=1), alternating_updates=alternating
     )
     with pytest.raises(ValueError, match="values that are not finite"):
         solver.run(10)
     # The iteration that was broken off is as if it had not begun.
     done = solver.iteration
     whole = DLCFRSolver(
-        "kuhn_poker",
-        MadeUpValue(lambda *ranges: tuple(map(np.zeros_like, ranges))),
-        DepthLimit(moves=1),
-        alternating_updates=alternating,
+        "kuhn_poker", broken_value(0, 99), DepthLimit(moves=1), alternating_updates=alternating
     )
     whole.run(done)
     assert done > 0

@@ -33,7 +33,7 @@ from spiel_dl.value_functions import ExactValue, ValueFunction, ZeroValue
 from spiel_dl.value_functions.particle_features import InfostateFeatures
 from spiel_dl.value_functions.particle_module import ParticleSizes
 from tests import reference
-from tests.made_up_values import MadeUpValue
+from tests.made_up_values import MadeUpValue, broken_value
 from tests.particle_networks import network_for
 from tests.reference import state_after
 
@@ -310,33 +310,33 @@ def test_kept_solutions_count_their_trees():
 
 @pytest.mark.parametrize("num_answers", [0, 4])  # The last answer values the averages.
 def test_values_that_are_not_finite_are_told(num_answers):
-    answers = [0]
-
-    def evaluate(range_0, range_1):
-        value_0, value_1 = np.zeros_like(range_0), np.zeros_like(range_1)
-        answers[0] += 1
-        return value_0, value_1 * np.nan if answers[0] > num_answers else value_1
-
-    game = pyspiel.load_game(GOOFSPIEL.format(4))
-    policy = ParticlePolicy(game, MadeUpValue(evaluate), DepthLimit(rounds=1), effort=Effort(2))
+    game, values = pyspiel.load_game(GOOFSPIEL.format(4)), broken_value(1, num_answers)
+    policy = ParticlePolicy(game, values, DepthLimit(rounds=1), effort=Effort(2))
     with pytest.raises(ValueError, match="values that are not finite"):
         policy.action_probabilities(game.new_initial_state())
 
 
-def test_errors():
-    game = GOOFSPIEL.format(4)
-    with pytest.raises(ValueError, match=r"kuhn_poker.*has no Rules"):
-        ParticlePolicy("kuhn_poker", None, DepthLimit(moves=1))
-    with pytest.raises(ValueError, match="budget=1"):
-        ParticlePolicy(game, None, DepthLimit(moves=1), budget=1)
-    with pytest.raises(ValueError, match="gadget='safe' must be one of"):
-        ParticlePolicy(game, None, DepthLimit(moves=1), gadget="safe")
-    with pytest.raises(ValueError, match=r"tolerance=0\.1 cannot be used here: .*; leave it out"):
-        ParticlePolicy(game, ZeroValue(), DepthLimit(moves=1), effort=Effort(1, 0.1))
-    state = pyspiel.load_game(game).new_initial_state()
-    with pytest.raises(ValueError, match="pass value_function="):
-        ParticlePolicy(game, None, DepthLimit(rounds=1)).action_probabilities(state)
-    with pytest.raises(ValueError, match="has no subgames"):
-        ParticlePolicy(game, ExactValue(), DepthLimit(rounds=1)).action_probabilities(state)
+@pytest.mark.parametrize(
+    ("how", "told"),
+    [
+        ({"game": "kuhn_poker"}, r"kuhn_poker.*has no Rules"),
+        ({"budget": 1}, "budget=1"),
+        ({"gadget": "safe"}, "gadget='safe' must be one of"),
+        ({"effort": Effort(1, 0.1)}, r"tolerance=0\.1 cannot be used here: .*; leave it out"),
+        ({"value_function": None}, "pass value_function="),
+        ({"value_function": ExactValue()}, "has no subgames"),
+    ],
+)
+def test_wrong_settings_are_refused_when_they_are_known(how, told):
+    def ask(**given):
+        policy = ParticlePolicy(depth_limit=DepthLimit(rounds=1), **given)
+        policy.action_probabilities(policy.game.new_initial_state())
+
+    with pytest.raises(ValueError, match=told):
+        ask(**{"game": GOOFSPIEL.format(4), "value_function": ZeroValue(), **how})
+
+
+def test_who_does_not_move_is_not_asked():
+    policy = ParticlePolicy(GOOFSPIEL.format(4), None, BEYOND)
     with pytest.raises(ValueError, match="player 1 does not move"):
-        ParticlePolicy(game, None, BEYOND).action_probabilities(state, 1)
+        policy.action_probabilities(policy.game.new_initial_state(), 1)

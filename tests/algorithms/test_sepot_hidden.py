@@ -19,14 +19,10 @@ from spiel_dl.algorithms.mirror_descent_search import (
 )
 from spiel_dl.algorithms.particle_search import ParticlePolicy
 from spiel_dl.algorithms.sepot import ParticleConfig, SearchConfig, SePoTPlayPolicy, SePoTPolicy
-from spiel_dl.games.features import num_features
-from spiel_dl.learning import history_features
-from spiel_dl.learning.critic_network import CriticNetwork, NetworkCritic
+from spiel_dl.learning.critic_network import NetworkCritic
 from spiel_dl.learning.self_play import ActingNetwork
-from spiel_dl.learning.transformations import transformations_by_name
 from spiel_dl.play.bots import policy_bot
 from spiel_dl.policies.network_policy import NetworkPolicy
-from spiel_dl.policies.policy_network import PolicyNetwork
 from spiel_dl.search.compiled import CompiledSource
 from spiel_dl.search.policy import SearchPolicy
 from spiel_dl.solvers.effort import Effort
@@ -34,6 +30,7 @@ from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.tree.public_states import consistent_histories
 from spiel_dl.value_functions import ZeroValue
 from tests.reference import state_after
+from tests.untrained_blueprints import network_critic, network_policy
 
 GOOFSPIEL = "python_goofspiel_ii(num_cards={},points_order={})"
 SHIPS_3 = "python_battleships(board_width=3,board_height=3,ship_sizes=[2;2])"
@@ -60,13 +57,7 @@ MAX_HISTORIES = 6
 
 def networks(game: pyspiel.Game) -> tuple[NetworkPolicy, NetworkCritic]:
     """Untrained ones with large outputs."""
-    network = PolicyNetwork(num_features(game), game.num_distinct_actions(), (16,))
-    blueprint = NetworkPolicy(game, network, 3 * network.initial_parameters(seed=1))
-    transformations = transformations_by_name("paper", game)
-    size = history_features.size(game)
-    valued = CriticNetwork(size, len(transformations), (16,))
-    parameters = 3 * valued.initial_parameters(seed=1)
-    return blueprint, NetworkCritic(game, valued, parameters, transformations.names)
+    return network_policy(game, scale=3), network_critic(game, scale=3)
 
 
 @functools.cache

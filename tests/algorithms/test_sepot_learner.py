@@ -178,16 +178,15 @@ def test_networks_on_a_gpu_give_the_same_searches(tmp_path: Path) -> None:
     learner.step()
     learner.save(tmp_path / "checkpoint.safetensors")
     search = {"depth_limit": DepthLimit(rounds=1), "effort": Effort(iterations=20)}
-    for name in ("sepot",):
-        policies = [
-            load_policy(f"{name}:{tmp_path}", game, device=device, **search)
-            for device in ("cpu", "cuda")
-        ]
-        state = game.new_initial_state()
-        while not state.is_terminal():
-            on_cpu, on_gpu = (policy.action_probabilities(state) for policy in policies)
-            assert on_gpu == pytest.approx(on_cpu, abs=1e-3)
-            state.apply_action(state.legal_actions()[-1])
+    policies = [
+        load_policy(f"sepot:{tmp_path}", game, device=device, **search)
+        for device in ("cpu", "cuda")
+    ]
+    state = game.new_initial_state()
+    while not state.is_terminal():
+        on_cpu, on_gpu = (policy.action_probabilities(state) for policy in policies)
+        assert on_gpu == pytest.approx(on_cpu, abs=1e-3)
+        state.apply_action(state.legal_actions()[-1])
 
 
 def test_it_serves_search_by_reconstruction(tmp_path: Path) -> None:

@@ -67,7 +67,6 @@ def test_the_best_change_is_held_to_the_bound() -> None:
         for value in values
     ]
     judge = ISOLATED.judge
-    assert judge is not None
     found = judge({"All numbers": rows})
     assert found.verdict == REPRODUCED
     assert found.headline.startswith("no pure strategies: 0.009 ")

@@ -26,7 +26,6 @@ def test_left_out_states_are_held_to_both_readings() -> None:
         {"what": ALL_ERROR_TITLES[UNNORMALISED + name], "largest": largest, "paper": 0.1}
         for name, largest in (("linf", 0.8), ("linf_mean", 0.02))
     ]
-    assert LEFT_OUT.judge is not None
     found = LEFT_OUT.judge({SUMMARY: lines}).verdict
     assert found == f"{PARTLY}: 1 of 2 parts hold; not: L∞ (largest of all), unnormalised"
     # The paper has 2.6 in Goofspiel, where utilities are differences of points.
@@ -45,7 +44,6 @@ def frontier(*claims: tuple[str, str], at_half: float = 0.2) -> Judgement:
         )
     ]
     rows = [{**who, "claim": claim, "holds": holds} for claim, holds in claims]
-    assert FRONTIER.judge is not None
     return FRONTIER.judge({"The paper's claims": rows, "All points": points})
 
 
@@ -78,7 +76,6 @@ def test_the_full_gadget_is_held_to_mixtures_of_its_points(gain: float, expected
         {"model": "random:0", "method": method, "gain": value, "exploitability": lost}
         for method, value, lost in points
     ]
-    assert BIASED_RPS.judge is not None
     assert BIASED_RPS.judge({"All points": rows}).verdict.startswith(expected)
 
 
@@ -87,7 +84,6 @@ def test_errors_are_to_foretell_exploitability() -> None:
     names = [name for name in BOUNDS if name != METRIC]
 
     def judged(exploitability: list[float]) -> Judgement:
-        assert CHECKPOINTS.judge is not None
         errors = [10.0**-n for n in range(2, 2 + len(exploitability))]
         rows = [
             {"network": "seed 0", METRIC: value, **dict.fromkeys(names, error)}
@@ -123,7 +119,6 @@ def test_few_histories_are_to_do_as_well_as_all(
         for share, e in values.items()
     ]
     summary = [{"what": "uniform", "ours": 0.42, "paper": paper}]
-    assert FRACTIONS.judge is not None
     found = FRACTIONS.judge({SUMMARY: summary, ALL_NUMBERS: rows})
     assert found.verdict.split(":")[0] == expected
 
@@ -135,7 +130,6 @@ def test_one_seed_leaves_policy_gradients_open() -> None:
         for algorithm, last in (("ppo", 0.1), ("mmd", 0.3), ("rnad", 0.2))
     ]
     judge = LARGE_GAMES.judge
-    assert judge is not None
     expected = f"{PARTLY}: 1 of 2 parts hold; not: mmd in phantom_ttt"
     assert judge({"Table": rows}).verdict == expected
     found = judge({"Table": rows[:3]})
@@ -162,7 +156,6 @@ def test_all_that_figure_3_shows_is_judged() -> None:
     first = networks({"positional": [0.5], "particle": [0.6]}, mse=1.0, epoch=10)
     late = networks({"positional": [0.5], "particle": [0.1]}, mse=1.0, epoch=11)
     judge = ARCHITECTURES.judge
-    assert judge is not None
     assert judge({SUMMARY: last, ALL_NUMBERS: [*first, *late, *last]}).verdict == REPRODUCED
     far = networks({**ends, "particle": [0.06, 0.07, 0.08]}, mse=1e-5, epoch=100)
     swapped = [{**row, "trunk_nash_conv": 1 - row["trunk_nash_conv"]} for row in first]
@@ -175,7 +168,6 @@ def test_all_that_figure_3_shows_is_judged() -> None:
 def test_abr_is_told_and_not_judged() -> None:
     row = {"game": "leduc", "whose": "difference", "abr": -2.3, "cdbr_1": 0.01, "best_nash": -0.02}
     judge = TABLE_1.judge
-    assert judge is not None
     told = "at most 0.02 points from the paper's; ABR -2.3 in leduc"
     assert judge({"Beside the paper's, percent": [row]}) == ("", told)
     others = {name: value for name, value in row.items() if name != "abr"}
@@ -195,6 +187,5 @@ def test_safety_is_judged_of_the_papers_cfvs_too() -> None:
         )
     ]
     judge = SAFETY.judge
-    assert judge is not None
     found = judge({"How often": rows})
     assert found.verdict == f"{PARTLY}: 1 of 2 parts hold; not: identity, to the end"

@@ -67,7 +67,6 @@ def test_goals_are_met_by_the_mean() -> None:
         {"game": "leduc", "learner": name, "nash_conv": mean} for name, mean, _ in found[:3]
     ]
     judge = STRENGTH.judge
-    assert judge is not None
     judged = judge({"Means": means, "After the last step": rows})
     assert judged.verdict == "partly: 1 of 3 parts hold; not: rnad in leduc; open: ppo in leduc"
     assert judged.headline.startswith("rnad in leduc 0.31 (one seed); mmd in leduc 0.34")

@@ -33,7 +33,6 @@ def test_local_responses_by_hand() -> None:
         for (number, method), gain in gains.items()
     ]
     judge = LOCAL_RESPONSES.judge
-    assert judge is not None
     assert judge({"Gain, by model and responder": rows}).verdict == REPRODUCED
     rows[0]["gain"] = 0.9
     assert judge({"Gain, by model and responder": rows}) == (

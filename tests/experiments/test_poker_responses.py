@@ -52,7 +52,6 @@ def test_responses_by_hand() -> None:
         for method, gain in gains.items()
     ]
     judge = POKER.judge
-    assert judge is not None
     heading = "Gain and exploitability, by model and method"
     assert judge({heading: rows}).verdict == REPRODUCED
     rows[1]["gain"] = 3.5

@@ -9,31 +9,23 @@ from experiments.sepot import battleships
 from experiments.sepot.battleships import RATIONAL_TILES, position, tile
 from experiments.sepot.position import POSITION
 from spiel_dl.algorithms.rnad import RNaDSolver
-from spiel_dl.games.features import num_features
-from spiel_dl.learning import checkpoints, history_features
+from spiel_dl.learning import checkpoints
 from spiel_dl.learning.config import CriticConfig, RNaDConfig
-from spiel_dl.learning.critic_network import CriticNetwork, NetworkCritic
 from spiel_dl.learning.transformations import transformations_by_name
 from spiel_dl.play.presets import game_string
-from spiel_dl.policies.network_policy import NetworkPolicy
-from spiel_dl.policies.policy_network import PolicyNetwork
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.from_openspiel import load_turn_based
 from spiel_dl.tree.public_states import consistent_histories
 from tests.reference import state_after
 from tests.tiny_sepot import report
+from tests.untrained_blueprints import network_critic, network_policy
 
 
 def untrained(seed, scale=1.0):
     """Networks of the game before training; a scale above 1 makes them opinionated."""
     game = load_turn_based(game_string("battleships_5x5"))
-    transformations = transformations_by_name("paper", game)
-    sizes = (64,)
-    network = PolicyNetwork(num_features(game), game.num_distinct_actions(), sizes)
-    valued = CriticNetwork(history_features.size(game), len(transformations), sizes)
-    parameters = [scale * each.initial_parameters(seed) for each in (network, valued)]
-    critic = NetworkCritic(game, valued, parameters[1], transformations.names)
-    return NetworkPolicy(game, network, parameters[0]), critic
+    how = {"scale": scale, "seed": seed}
+    return network_policy(game, (64,), **how), network_critic(game, (64,), **how)
 
 
 def possible_states():

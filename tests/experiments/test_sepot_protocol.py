@@ -29,7 +29,6 @@ def match(mean: float, most: int | None, half_width: float = 0.003) -> dict[str,
 
 def judged(control: float, search: float, half_width: float = 0.003) -> tuple[str, str]:
     rows = summary([match(control, None, half_width), match(search, 100_000, half_width)])
-    assert PROTOCOL.judge is not None
     return PROTOCOL.judge({"Table 1": rows})
 
 

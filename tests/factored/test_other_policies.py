@@ -7,29 +7,22 @@ import random
 import numpy as np
 import pyspiel
 import pytest
-from open_spiel.python import policy as openspiel_policy
 from open_spiel.python.algorithms import exploitability
 
 import spiel_dl as dl
 from spiel_dl.factored.families import factored_game
 from spiel_dl.policies.array_policy import plans_of
 from tests.factored_checks import random_strategy
+from tests.reference import ByHand
 
 
-class Drawn(openspiel_policy.Policy):
-    """Draws what it plays for each infoset, by what the player is told; far from uniform."""
-
-    def __init__(self, game: pyspiel.Game):
-        super().__init__(game, [0, 1])
-
-    def action_probabilities(
-        self, state: pyspiel.State, player_id: int | None = None
-    ) -> dict[int, float]:
-        player = state.current_player() if player_id is None else player_id
-        told = np.array(state.information_state_tensor(player), np.int8).tobytes()
-        generator = random.Random(hashlib.sha256(told + bytes([player])).digest())
-        weights = {action: generator.expovariate(1.0) ** 4 for action in state.legal_actions()}
-        return {action: weight / sum(weights.values()) for action, weight in weights.items()}
+def drawn(state: pyspiel.State, player_id: int | None) -> dict[int, float]:
+    """What is drawn for each infoset, by what the player is told; far from uniform."""
+    player = state.current_player() if player_id is None else player_id
+    told = np.array(state.information_state_tensor(player), np.int8).tobytes()
+    generator = random.Random(hashlib.sha256(told + bytes([player])).digest())
+    weights = {action: generator.expovariate(1.0) ** 4 for action in state.legal_actions()}
+    return {action: weight / sum(weights.values()) for action, weight in weights.items()}
 
 
 @pytest.mark.parametrize(
@@ -43,9 +36,9 @@ class Drawn(openspiel_policy.Policy):
 )
 def test_exploitability_is_openspiels(name: str) -> None:
     game = factored_game(name)
-    drawn = Drawn(game.game)
-    expected = exploitability.exploitability(game.game, drawn)
-    assert dl.exploitability(game, drawn) == pytest.approx(expected, abs=1e-12)
+    policy = ByHand(game.game, drawn)
+    expected = exploitability.exploitability(game.game, policy)
+    assert dl.exploitability(game, policy) == pytest.approx(expected, abs=1e-12)
     assert expected > 0.1
 
 

@@ -13,7 +13,7 @@ import torch
 
 import spiel_dl.games  # noqa: F401  (registers the games)
 from spiel_dl.games.battleships import BattleshipsRules
-from tests.games import conformance, enumeration
+from tests.games import enumeration, twins
 from tests.reference import state_after
 
 TERMINAL = pyspiel.PlayerId.TERMINAL
@@ -92,30 +92,22 @@ def test_equals_twin_where_placements_must_leave_room(first: tuple[int, int]) ->
 
 
 @pytest.mark.parametrize(
-    ("rules", "num_games"),
+    ("parameters", "num_games"),
     [
-        (BattleshipsRules(3, 3, "[2;2]", returns_type="ship_values"), 40),
-        (BattleshipsRules(3, 3, "[3;2;2]", True, "ship_values", "[3;2;1]", 7), 40),
-        (BattleshipsRules(5, 5, "[3;2;2]", returns_type="ship_values", num_shots=20), 15),
-        (BattleshipsRules(returns_type="ship_values", ship_values="[1;2;4;8;16]"), 3),
-        (BattleshipsRules(7, 10, "[1;5;5]", returns_type="ship_values"), 3),
+        ("board_width=3,board_height=3,ship_sizes=[2;2]", 40),
+        (
+            "board_width=3,board_height=3,ship_sizes=[3;2;2],allow_repeated_shots=True,"
+            "ship_values=[3;2;1],num_shots=7",
+            40,
+        ),
+        ("board_width=5,board_height=5,ship_sizes=[3;2;2],num_shots=20", 15),
+        ("ship_values=[1;2;4;8;16]", 3),
+        ("board_width=7,board_height=10,ship_sizes=[1;5;5]", 3),
     ],
 )
-def test_random_games_equal_the_twins(rules: BattleshipsRules, num_games: int) -> None:
-    twin, generator = _twin(rules), random.Random(0)
-    for _ in range(num_games):
-        state, twin_state = rules.initial_state(), twin.new_initial_state()
-        while True:
-            assert rules.current_player(state).item() == twin_state.current_player()
-            legal = twin_state.legal_actions()
-            assert rules.legal_actions(state)[0].nonzero()[:, 0].tolist() == legal
-            value = rules.returns(state).item()
-            assert [value, -value] == twin_state.returns()
-            if twin_state.is_terminal():
-                break
-            action = generator.choice(legal)
-            state = rules.apply(state, torch.tensor([action]))
-            twin_state.apply_action(action)
+def test_random_games_equal_the_twins(parameters: str, num_games: int) -> None:
+    ours = pyspiel.load_game(f"python_battleships({parameters},returns_type=ship_values)")
+    twins.assert_same_random_games(ours, _twin(ours.rules), num_games)
 
 
 def test_who_sinks_the_fleet_wins() -> None:
@@ -136,24 +128,6 @@ def test_who_sinks_the_fleet_wins() -> None:
         assert rules.returns(state).item() == (sunk[0] == 2) - (sunk[1] == 2)
         results.add(rules.returns(state).item())
     assert results == {-1, 0, 1}
-
-
-@pytest.mark.parametrize(
-    "rules",
-    [
-        BattleshipsRules(2, 1, "[1]", True, "ship_values", "[3]", 2),
-        BattleshipsRules(3, 1, "[1;2]"),
-        BattleshipsRules(2, 1, "[1]"),
-    ],
-)
-def test_rules_conform(rules: BattleshipsRules) -> None:
-    conformance.check_rules(rules, max_histories=10_000)
-
-
-def test_openspiel_game_conforms() -> None:
-    parameters = "board_width=3,board_height=2,ship_sizes=[2;1],num_shots=3"
-    game = pyspiel.load_game(f"python_battleships({parameters})")
-    conformance.check_openspiel_game(game, num_walks=2)
 
 
 def test_tensors_by_hand() -> None:

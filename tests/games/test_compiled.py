@@ -108,7 +108,6 @@ def check_chance(
     arrays = tuple(array[rows].copy() for array in states.arrays())
     copied = Games(np.full(len(rows), NO_ACTION), uniform, *(x[rows].copy() for x in games[2:]))
     compiled = rules.compiled()
-    assert compiled is not None
     compiled.advance(arrays, copied)
     check_same(rules, rules.apply(before, outcome), arrays, copied)
 

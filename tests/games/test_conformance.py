@@ -1,4 +1,4 @@
-"""The conformance suite finds what is wrong with broken games."""
+"""Games keep their contracts, and the conformance suite finds what is wrong with broken ones."""
 
 from __future__ import annotations
 
@@ -12,11 +12,58 @@ import pytest
 import torch
 
 from spiel_dl.games import registry
+from spiel_dl.games.battleships import BattleshipsRules
 from spiel_dl.games.goofspiel_ii import GoofspielIIRules, GoofspielIIState
+from spiel_dl.games.holdem import HoldemRules
+from spiel_dl.games.leduc import LeducRules
+from spiel_dl.games.liars_dice import LiarsDiceRules
 from spiel_dl.games.openspiel import RulesGame
+from spiel_dl.games.oshi_zumo_ii import OshiZumoIIRules
+from spiel_dl.games.phantom import abrupt_dark_hex, dark_hex
 from spiel_dl.games.registration import Registration
-from spiel_dl.games.rules import ConsistentHistories
+from spiel_dl.games.rules import ConsistentHistories, Rules
 from tests.games import conformance
+
+RULES = [
+    GoofspielIIRules(3, "random"),
+    GoofspielIIRules(3, forced_last_round=True, returns_type="point_difference"),
+    GoofspielIIRules(5, "ascending", num_turns=2),
+    GoofspielIIRules(3, "descending", num_turns=2),
+    LeducRules(num_ranks=2, deal_ranks=True, max_raises=1, bet_sizes="[1;2]"),
+    LeducRules(num_ranks=3, num_suits=1, max_raises=0, bet_sizes="[1;3]", ante=2),
+    LeducRules(num_ranks=3, num_suits=1, deal_ranks=True, max_raises=0),
+    OshiZumoIIRules(7, 2, 1),
+    OshiZumoIIRules(5, 2, 0, optimal_endgame=False),
+    BattleshipsRules(2, 1, "[1]", True, "ship_values", "[3]", 2),
+    BattleshipsRules(3, 1, "[1;2]"),
+    BattleshipsRules(2, 1, "[1]"),
+    LiarsDiceRules(1, 3, "reset-quantity"),
+    abrupt_dark_hex(2, 2),
+    dark_hex(2, 2),
+    HoldemRules(
+        3, 2, 2, "", "[0;2]", "[3.0;3.0]", "[1.0;1.0]", range_0="44;32s", range_1="42s;33:0.5"
+    ),
+]
+GAMES = [
+    "python_goofspiel_ii(num_cards=4)",
+    "python_leduc(deal_ranks=true,bet_sizes=[2;4],raise_sizes=[2;4],max_raises=2)",
+    "python_oshi_zumo_ii",
+    "python_battleships(board_width=3,board_height=2,ship_sizes=[2;1],num_shots=3)",
+    "python_liars_dice(numdice=2,dice_sides=3)",
+    "python_abrupt_dark_hex(num_rows=2,num_cols=2)",
+    "python_dark_hex(num_rows=2,num_cols=2)",
+    "python_holdem(board=QsJh2h4d,board_cards=[0;1],range_0=AA;KQs)",
+]
+
+
+@pytest.mark.parametrize("rules", RULES, ids=lambda rules: type(rules).__name__)
+def test_rules_keep_their_contract(rules: Rules) -> None:
+    conformance.check_rules(rules)
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_openspiel_games_keep_their_contract(game: str) -> None:
+    conformance.check_openspiel_game(pyspiel.load_game(game), num_walks=3)
 
 
 def _broken(method: str, spoil: Callable[..., Any]) -> type[GoofspielIIRules]:

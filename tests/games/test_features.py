@@ -16,6 +16,7 @@ from spiel_dl.games.liars_dice import LiarsDiceRules
 from spiel_dl.games.oshi_zumo_ii import OshiZumoIIRules
 from spiel_dl.games.phantom import phantom_ttt
 from spiel_dl.games.rules import Rules, StateBatch
+from tests.games import enumeration
 from tests.games.openspiel_conformance import possible_actions
 
 
@@ -99,20 +100,13 @@ def _pieces(rules: Rules, state: StateBatch, player: int) -> dict[str, np.ndarra
     return seen
 
 
-def _after(rules: Rules, actions: list[int]) -> StateBatch:
-    state = rules.initial_state()
-    for action in actions:
-        state = rules.apply(state, torch.tensor([action]))
-    return state
-
-
 def test_battleships_are_seen_as_boards() -> None:
     rules = BattleshipsRules(3, 1, "[2;1]", True, num_shots=3)
-    begun = _pieces(rules, _after(rules, [3]), 1)
+    begun = _pieces(rules, enumeration.play(rules, [3]), 1)
     assert not begun["own_ships"].any()
     assert begun["next_ship"].tolist() == [1, 0]
     # Player 0 has ships on tiles 0, 1 and 2, player 1 on 1, 2 and 0. Each shoots twice.
-    state = _after(rules, [3, 4, 5, 3, 0, 0, 1, 0])
+    state = enumeration.play(rules, [3, 4, 5, 3, 0, 0, 1, 0])
     first, second = _pieces(rules, state, 0), _pieces(rules, state, 1)
     assert first["own_ships"].tolist() == [[1, 1, 0], [0, 0, 1]]
     assert second["own_ships"].tolist() == [[0, 1, 1], [1, 0, 0]]
@@ -128,9 +122,9 @@ def test_battleships_are_seen_as_boards() -> None:
     assert second["ships_sunk"].tolist() == [[1, 0], [0, 0]]
     assert [first["player"].tolist(), second["player"].tolist()] == [[1, 0], [0, 1]]
     # A shot at a sunk ship sinks nothing more; the last one of all ends the game.
-    again = _pieces(rules, _after(rules, [3, 4, 5, 3, 0, 0, 0]), 1)
+    again = _pieces(rules, enumeration.play(rules, [3, 4, 5, 3, 0, 0, 0]), 1)
     assert again["ships_sunk"].tolist() == [[1, 0], [0, 0]]
-    ended = _pieces(rules, _after(rules, [3, 4, 5, 3, 0, 0, 1, 1, 2]), 0)
+    ended = _pieces(rules, enumeration.play(rules, [3, 4, 5, 3, 0, 0, 1, 1, 2]), 0)
     assert ended["ships_sunk"].tolist() == [[1, 0], [1, 1]]
     np.testing.assert_allclose(ended["shots_left"], [0, 1 / 3], rtol=1e-6)
 
@@ -199,7 +193,7 @@ def test_seats_of_simultaneous_games_see_the_same(name: str) -> None:
 def test_goofspiel_is_seen_by_hand_points_and_rounds() -> None:
     rules = GoofspielIIRules(4, "descending")
     # Bids 3 and 1, then 2 and 4; player 0 bids 1.
-    state = _after(rules, [2, 0, 1, 3, 0])
+    state = enumeration.play(rules, [2, 0, 1, 3, 0])
     first, second = _pieces(rules, state, 0), _pieces(rules, state, 1)
     assert first["hand"].tolist() == [0, 0, 0, 1]
     assert second["hand"].tolist() == [0, 1, 1, 0]
@@ -212,7 +206,7 @@ def test_goofspiel_is_seen_by_hand_points_and_rounds() -> None:
     assert second["bids"].sum(axis=1).tolist() == [1, 1, 0, 0]
     assert first["outcomes"].tolist() == [[1, 0, 0], [0, 0, 1], [0, 0, 0], [0, 0, 0]]
     assert second["outcomes"].tolist() == [[0, 0, 1], [1, 0, 0], [0, 0, 0], [0, 0, 0]]
-    ended = _pieces(rules, _after(rules, [2, 0, 1, 3, 0, 1]), 0)
+    ended = _pieces(rules, enumeration.play(rules, [2, 0, 1, 3, 0, 1]), 0)
     assert not ended["hand"].any()
     assert not ended["point_card"].any()
     assert ended["outcomes"].argmax(axis=1).tolist() == [0, 2, 2, 0]
@@ -221,7 +215,7 @@ def test_goofspiel_is_seen_by_hand_points_and_rounds() -> None:
 def test_leduc_is_seen_by_ranks_chips_and_betting() -> None:
     rules = LeducRules()
     # King and queen; check, raise, call; the other queen; raise.
-    state = _after(rules, [4, 2, 1, 2, 1, 3, 2])
+    state = enumeration.play(rules, [4, 2, 1, 2, 1, 3, 2])
     first, second = _pieces(rules, state, 0), _pieces(rules, state, 1)
     assert first["private_rank"].tolist() == [0, 0, 1]
     assert second["private_rank"].tolist() == first["public_rank"].tolist() == [0, 1, 0]
@@ -237,7 +231,7 @@ def test_leduc_is_seen_by_ranks_chips_and_betting() -> None:
 def test_liars_dice_are_seen_by_counts_and_bids() -> None:
     rules = LiarsDiceRules(2, 3)
     # 1 and 1, 3 and 2; bids 1-2, 2-2, 3-1; called.
-    state = _after(rules, [0, 0, 2, 1, 1, 4, 6, 12])
+    state = enumeration.play(rules, [0, 0, 2, 1, 1, 4, 6, 12])
     first, second = _pieces(rules, state, 0), _pieces(rules, state, 1)
     assert first["dice"].tolist() == [1, 0, 0]
     assert second["dice"].tolist() == [0, 0.5, 0.5]
@@ -247,14 +241,14 @@ def test_liars_dice_are_seen_by_counts_and_bids() -> None:
     assert first["opponent_bids"].nonzero()[0].tolist() == [4]
     assert second["own_bids"].nonzero()[0].tolist() == [4]
     assert first["called"].item() == 1
-    begun = _pieces(rules, _after(rules, [0, 0, 2, 1]), 0)
+    begun = _pieces(rules, enumeration.play(rules, [0, 0, 2, 1]), 0)
     assert not any(begun[name].any() for name in ("quantity", "face", "own_bids", "called"))
 
 
 def test_phantom_games_are_seen_by_own_and_found_stones() -> None:
     rules = phantom_ttt()
     # Player 0 lays 4. Player 1 fails there and lays 0.
-    state = _after(rules, [4, 4, 0])
+    state = enumeration.play(rules, [4, 4, 0])
     first, second = _pieces(rules, state, 0), _pieces(rules, state, 1)
     assert first["own_stones"].nonzero()[0].tolist() == [4]
     assert not first["found_stones"].any()
@@ -270,7 +264,7 @@ def test_phantom_games_are_seen_by_own_and_found_stones() -> None:
 
 def test_oshi_zumo_is_seen_by_location_coins_and_rounds() -> None:
     rules = OshiZumoIIRules(coins=5, start_location=2)
-    state = _after(rules, [3, 1, 1, 2, 1])
+    state = enumeration.play(rules, [3, 1, 1, 2, 1])
     first, second = _pieces(rules, state, 0), _pieces(rules, state, 1)
     assert first["location"].tolist() == second["location"].tolist() == [0, 0, 0, 1, 0, 0, 0]
     assert first["coins"].tolist() == [0, 0, 0, 0, 0]
@@ -278,6 +272,6 @@ def test_oshi_zumo_is_seen_by_location_coins_and_rounds() -> None:
     assert first["bids"].argmax(axis=1).tolist() == [3, 1, 1, 0, 0]
     assert second["bids"].sum(axis=1).tolist() == [1, 1, 0, 0, 0]
     assert first["outcomes"].tolist() == [[1, 0, 0], [0, 0, 1], [0] * 3, [0] * 3, [0] * 3]
-    pushed = _after(rules, [3, 1])
+    pushed = enumeration.play(rules, [3, 1])
     assert _pieces(rules, pushed, 0)["location"].argmax() == 4
     assert _pieces(rules, pushed, 1)["location"].argmax() == 2

@@ -13,7 +13,7 @@ from open_spiel.python.observation import make_observation
 import spiel_dl.games  # noqa: F401  (registers the games)
 from spiel_dl.games.goofspiel_ii import GoofspielIIRules
 from spiel_dl.games.rules import CHANCE_PLAYER, TERMINAL_PLAYER
-from tests.games import conformance, enumeration, twins
+from tests.games import enumeration, twins
 from tests.games.openspiel_conformance import possible_actions
 
 _ORDERS = ("random", "descending", "ascending")
@@ -188,20 +188,3 @@ def test_what_is_no_public_state_is_refused() -> None:
     rules = GoofspielIIRules(3, "descending")
     with pytest.raises(ValueError, match="no history has this public tensor"):
         rules.consistent_histories(torch.ones(rules.public_size(True)))
-
-
-@pytest.mark.parametrize(
-    "parameters",
-    [
-        {"num_cards": 3, "points_order": "random"},
-        {"num_cards": 3, "forced_last_round": True, "returns_type": "point_difference"},
-        {"num_cards": 5, "points_order": "ascending", "num_turns": 2},
-        {"num_cards": 3, "num_turns": 2, "points_order": "descending"},
-    ],
-)
-def test_rules_keep_their_contract(parameters: dict) -> None:
-    conformance.check_rules(GoofspielIIRules(**parameters))
-
-
-def test_openspiel_game_keeps_its_contract() -> None:
-    conformance.check_openspiel_game(_game("num_cards=4"), num_walks=2)

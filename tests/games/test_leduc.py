@@ -15,7 +15,7 @@ from open_spiel.python.observation import make_observation
 import spiel_dl.games  # noqa: F401  (registers the games)
 from spiel_dl.games.leduc import CALL, FOLD, LeducRules
 from spiel_dl.games.rules import CHANCE_PLAYER
-from tests.games import conformance, enumeration, twins
+from tests.games import enumeration, twins
 from tests.games.openspiel_conformance import possible_actions
 
 
@@ -200,23 +200,6 @@ def test_random_hands_equal_plain_python(
         outcomes.add((hand.loser, np.sign(hand.returns())))
     # Both fold, both win showdowns; ties need equal ranks.
     assert {(0, -1), (1, 1), (None, 1), (None, -1)} <= outcomes
-
-
-@pytest.mark.parametrize(
-    "rules",
-    [
-        LeducRules(num_ranks=2, deal_ranks=True, max_raises=1, bet_sizes="[1;2]"),
-        LeducRules(num_ranks=3, num_suits=1, max_raises=0, bet_sizes="[1;3]", ante=2),
-        LeducRules(num_ranks=3, num_suits=1, deal_ranks=True, max_raises=0),
-    ],
-)
-def test_rules_conform(rules: LeducRules) -> None:
-    conformance.check_rules(rules, max_histories=20_000)
-
-
-def test_openspiel_game_conforms() -> None:
-    parameters = "deal_ranks=true,bet_sizes=[2;4],raise_sizes=[2;4],max_raises=2"
-    conformance.check_openspiel_game(pyspiel.load_game(f"python_leduc({parameters})"), num_walks=3)
 
 
 def test_reconstruction_refuses_impossible_public_tensors() -> None:

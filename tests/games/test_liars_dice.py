@@ -8,7 +8,7 @@ import torch
 
 import spiel_dl.games  # noqa: F401  (registers the games)
 from spiel_dl.games.liars_dice import LiarsDiceRules
-from tests.games import conformance, twins
+from tests.games import twins
 
 
 def _games(parameters: str) -> tuple[pyspiel.Game, pyspiel.Game]:
@@ -42,14 +42,6 @@ def test_equals_the_twin_in_random_playthroughs(parameters: str) -> None:
     state, twin_state = ours.new_initial_state(), twin.new_initial_state()
     names = [[each.action_to_string(0, bid) for bid in bids] for each in (state, twin_state)]
     assert names[0] == names[1]
-
-
-def test_rules_keep_their_contract() -> None:
-    conformance.check_rules(LiarsDiceRules(1, 3, "reset-quantity"))
-
-
-def test_openspiel_game_keeps_its_contract() -> None:
-    conformance.check_openspiel_game(_games("numdice=2,dice_sides=3")[0], num_walks=2)
 
 
 def test_a_batch_of_hands_is_judged() -> None:

@@ -12,8 +12,8 @@ import torch
 
 import spiel_dl.games  # noqa: F401  (registers the games)
 from spiel_dl.games import boards
-from spiel_dl.games.phantom import PhantomRules, abrupt_dark_hex, dark_hex, phantom_ttt
-from tests.games import conformance, twins
+from spiel_dl.games.phantom import PhantomRules, dark_hex, phantom_ttt
+from tests.games import twins
 from tests.games.openspiel_conformance import all_states
 from tests.reference import state_after
 
@@ -106,16 +106,6 @@ def test_equals_the_twin_in_random_playthroughs(name: str, size: str, version: s
         twins.assert_same_state(state, twin_state)
         lengths.add(len(state.history()))
     assert len(lengths) > 3
-
-
-@pytest.mark.parametrize("rules", [abrupt_dark_hex(2, 2), dark_hex(2, 2)])
-def test_rules_keep_their_contract(rules: PhantomRules) -> None:
-    conformance.check_rules(rules)
-
-
-def test_openspiel_game_keeps_its_contract(version: str) -> None:
-    game, _ = _load(version, "dark_hex", "num_rows=2,num_cols=2")
-    conformance.check_openspiel_game(game, num_walks=2)
 
 
 def test_turns_are_as_long_as_all_their_tries_may_be() -> None:

@@ -108,7 +108,6 @@ def unexplained(solver: mmd.MMDSolver) -> float:
     squares = torch.zeros(2)
     for _ in range(20):
         trajectories = solver.play()
-        assert solver._histories is not None
         values = solver._histories.ask(trajectories)
         no_cost = torch.zeros_like(trajectories.reward)
         found = solver._history_targets(values, trajectories, trajectories.behaviour, no_cost)

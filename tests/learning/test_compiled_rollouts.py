@@ -7,16 +7,15 @@ import pyspiel
 import pytest
 import torch
 
-from spiel_dl.games.features import num_features
 from spiel_dl.learning.compiled_rollouts import CompiledRollouts, can_play
 from spiel_dl.learning.critics import ExactCritic
 from spiel_dl.learning.self_play import ActingNetwork
 from spiel_dl.learning.transformations import IDENTITY, PolicyTransformations
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.network_policy import NetworkPolicy
-from spiel_dl.policies.policy_network import PolicyNetwork
 from spiel_dl.search.policy_rows import TensorPolicy, play_on_by
 from spiel_dl.tree import GameTree
+from tests.untrained_blueprints import network_policy
 
 GAMES = (
     "python_goofspiel_ii(num_cards=3,points_order=descending)",
@@ -30,8 +29,7 @@ GAMES = (
 
 def decided(game: pyspiel.Game, hidden_sizes: tuple[int, ...] = (20, 20)) -> NetworkPolicy:
     """A network that is far from uniform play; 20 units are no multiple of a vector's length."""
-    network = PolicyNetwork(num_features(game), game.num_distinct_actions(), hidden_sizes)
-    return NetworkPolicy(game, network, 2.0 * network.initial_parameters(seed=1))
+    return network_policy(game, hidden_sizes, scale=2)
 
 
 @pytest.mark.parametrize("game", GAMES)

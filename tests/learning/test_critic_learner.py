@@ -12,7 +12,7 @@ import pytest
 import torch
 from open_spiel.python import policy as openspiel_policy
 
-from spiel_dl.games.features import features, num_features
+from spiel_dl.games.features import features
 from spiel_dl.learning import checkpoints, history_features
 from spiel_dl.learning.config import CriticConfig
 from spiel_dl.learning.critic_learner import CriticLearner
@@ -28,10 +28,10 @@ from spiel_dl.learning.transformations import (
 )
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.network_policy import FineTuning, NetworkPolicy
-from spiel_dl.policies.policy_network import PolicyNetwork
 from spiel_dl.system import tensor_files
 from spiel_dl.tree import GameTree
 from spiel_dl.value_functions.random_strategies import random_strategy
+from tests.untrained_blueprints import network_policy
 
 GOOFSPIEL_4 = "python_goofspiel_ii(num_cards=4,points_order=descending)"
 SMALL = CriticConfig(hidden_sizes=(64, 64), learning_rate=1e-3, target_averaging=0.01)
@@ -47,14 +47,6 @@ def random_policy(tree: GameTree) -> ArrayPolicy:
         for t in tree.treeplexes
     )
     return ArrayPolicy(tree, (first, second))
-
-
-def network_policy(tree: GameTree, fine_tuning: FineTuning | None = None) -> NetworkPolicy:
-    """Far from uniform."""
-    size = num_features(tree.game)
-    network = PolicyNetwork(size, tree.game.num_distinct_actions(), (16, 16))
-    parameters = 5 * network.initial_parameters(seed=2)
-    return NetworkPolicy(tree.game, network, parameters, fine_tuning)
 
 
 @pytest.mark.parametrize(
@@ -105,7 +97,7 @@ def test_targets_are_unbiased(blueprint_kind: str, exploration: float) -> None:
     table = random_policy(tree)
     blueprint: openspiel_policy.Policy = table
     if blueprint_kind != "table":
-        blueprint = network_policy(tree)
+        blueprint = network_policy(tree.game)
         table = ArrayPolicy.from_policy(tree, blueprint)
     transformations = paper_transformations(action_values(tree.game))
     by_states = blueprint_kind == "network, by states"
@@ -122,7 +114,6 @@ def test_targets_are_unbiased(blueprint_kind: str, exploration: float) -> None:
     assert isinstance(learner.policy(), NetworkPolicy) == by_states
     played = learner.play()
     seen = played.histories
-    assert seen is not None
     trainer = CriticTrainer(seen.rows.shape[-1], 2, transformations, config, largest_utility=2.0)
     values = trainer.network.values(trainer.network.initial_parameters(3), seen.rows)
     targets = trainer.targets(played, seen.at_moves(values), learner.policy_at(played))
@@ -168,7 +159,6 @@ def test_expected_targets_of_exact_values_are_these(game: str) -> None:
     assert trainer is not None
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(trainer, "_values_of", lambda rows: values_of(rows).flatten(1))
-        assert played.histories is not None
         right = played.histories.at_moves(values_of(played.histories.rows))
         targets = trainer.targets(played, right, learner.policy_at(played))
     assert played.valid.sum() >= 400
@@ -181,7 +171,7 @@ def test_what_is_expected_must_be_known() -> None:
     pure, small = pure_transformations(2), {"max_tree_histories": 10}
     assert CriticLearner(tree, random_policy(tree), pure, config).num_steps == 0
     with pytest.raises(ValueError, match="raise max_tree_histories"):
-        CriticLearner(tree.game, network_policy(tree), pure, config, **small)
+        CriticLearner(tree.game, network_policy(tree.game), pure, config, **small)
 
 
 def test_exploration_mixes_the_acting_policy() -> None:
@@ -199,8 +189,8 @@ def test_exploration_mixes_the_acting_policy() -> None:
 @pytest.mark.parametrize("kind", ["table", "network"])
 def test_states_of_another_blueprint_are_refused_and_change_nothing(kind: str) -> None:
     tree = GameTree.from_game("kuhn_poker")
-    own = random_policy(tree) if kind == "table" else network_policy(tree)
-    other = ArrayPolicy.uniform(tree) if kind == "table" else network_policy(tree)
+    own = random_policy(tree) if kind == "table" else network_policy(tree.game)
+    other = ArrayPolicy.uniform(tree) if kind == "table" else network_policy(tree.game)
     if isinstance(other, NetworkPolicy):
         other.parameters[:] = -other.parameters
     learner, foreign = (
@@ -224,7 +214,7 @@ def test_states_of_another_blueprint_are_refused_and_change_nothing(kind: str) -
 def test_batches_of_network_policies_say_what_single_states_say() -> None:
     tree = GameTree.from_game("leduc_poker")
     for tuning in (None, FineTuning()):
-        policy = network_policy(tree, tuning)
+        policy = network_policy(tree.game, fine_tuning=tuning)
         states = [tree.state(int(h)) for h in tree.first_history[1][::40]]
         observation = torch.tensor(np.array([features(state, 1) for state in states]))
         legal = torch.tensor([state.legal_actions_mask() for state in states]).bool()
@@ -257,7 +247,7 @@ def test_bad_input(tmp_path: Path) -> None:
         with pytest.raises(ValueError, match=f"num_steps={num_steps} must be a positive whole"):
             CriticLearner(tree, blueprint, pure, SMALL).run(num_steps)
     with pytest.raises(ValueError, match=r"policy of kuhn_poker\(\), not of leduc_poker\(\)"):
-        CriticLearner("leduc_poker", network_policy(tree), pure, SMALL)
+        CriticLearner("leduc_poker", network_policy(tree.game), pure, SMALL)
     negative = Transformation("negative", lambda policy, legal: -policy)
     with pytest.raises(ValueError, match="'negative' returns weights that are negative"):
         CriticLearner(tree, blueprint, PolicyTransformations([IDENTITY, negative]), SMALL)

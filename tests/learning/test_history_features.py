@@ -70,7 +70,6 @@ def test_self_play_records_the_history_before_every_move(game: str, kind: str) -
     assert self_play.play(uniform).histories is None
     size = source.record_histories()
     played = self_play.play(uniform)
-    assert played.histories is not None
     recorded = played.histories.at_moves(played.histories.rows)
     observation = played.seen.at_moves(played.seen.rows)
     assert recorded.shape == (6, 50, size)

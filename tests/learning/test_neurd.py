@@ -66,7 +66,6 @@ def test_a_gain_of_one_is_the_policy_gradient() -> None:
     (-policy * q).sum().backward()
     legal = torch.ones((50, 4), dtype=torch.float64)
     found = neurd_gradient(logits.detach(), policy.detach(), q, legal, threshold=1e9, max_gain=1.0)
-    assert logits.grad is not None
     assert found.numpy() == pytest.approx(logits.grad.numpy())
 
 

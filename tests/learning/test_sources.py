@@ -218,7 +218,6 @@ def test_rows_of_trees_are_those_of_their_infosets() -> None:
     played, environment = self_play.play(uniform), self_play.environment
     seen, valid = played.seen, played.valid
     assert isinstance(seen.rows, torch.Tensor)
-    assert seen.number is not None
     assert len(seen.number.unique()) == len(seen.number)
     assert torch.equal(environment.infoset_features[seen.number], seen.rows)
     rows = seen.at_moves(seen.number)[valid]

@@ -87,7 +87,6 @@ def test_an_action_is_worth_what_follows_it(name: str, request: pytest.FixtureRe
         if player < 0:
             continue
         side = solution.side(place, player)
-        assert side.strategy is not None
         assert side.action_values is not None
         np.testing.assert_allclose(side.strategy.sum(axis=0), 1.0)
         known = side.possible > 0
@@ -109,7 +108,6 @@ def test_an_action_is_worth_what_follows_it(name: str, request: pytest.FixtureRe
 
 def test_before_a_card_the_value_is_the_mean_over_cards(turn: PokerSolution) -> None:
     side = turn.side(turn.place([1]), 1)  # Player 1 checks behind, and the river comes.
-    assert side.action_values is not None
     checking = dict(zip(map(tuple, side.cards.tolist()), side.action_values[0], strict=True))
     total = dict.fromkeys(checking, 0.0)
     weight = dict.fromkeys(checking, 0.0)
@@ -166,7 +164,6 @@ def test_counterfactual_values_are_those_of_the_package(river: PokerSolution) ->
     """At the root, they sum to the value, and folding to a wager loses what is in the pot."""
     side = river.side(river.place([]), 0)
     total = (look(river, [])["sides"][0]["value"] - 10) * 1.0
-    assert side.cfv is not None
     assert side.cfv.sum() == pytest.approx(total, abs=1e-3)
     path = [2]
     assert look(river, path)["actions"][0]["name"] == "Fold"

@@ -31,7 +31,6 @@ def insight_of(name: str, game: str, *actions: int, **settings: object) -> Insig
 
 
 def rows(insight: Insight, player: int) -> list[InfosetView]:
-    assert insight.state is not None
     return sorted(insight.state.infosets[player], key=lambda row: row.string)
 
 
@@ -60,7 +59,6 @@ def test_a_search_of_the_whole_game_thinks_what_its_policy_is_worth(
     assert insight.how == position_view.SEARCHED
     policy = watched.searcher(0).to_array_policy()  # type: ignore[attr-defined]
     expected = view_public_tree("kuhn_poker", policy, BEYOND_THE_GAME, "the same")
-    assert insight.state is not None
     [there] = [each for each in expected.public_states if each.number == insight.state.number]
     mover = state.current_player()
     for player in (0, 1):
@@ -133,8 +131,6 @@ def test_where_nothing_was_searched_the_blueprint_is_told(
         network = insight_of(str(checkpoint), GOOFSPIEL, 0, 1)
     position_view.compiled.cache_clear()
     assert network.how == position_view.RECONSTRUCTED
-    assert network.state is not None
-    assert insight.state is not None
     assert network.state.num_histories == insight.state.num_histories
     # The same ranges and strategies as by the whole game, up to their scale and to rounding.
     whole = insight_of(str(checkpoint), GOOFSPIEL, 0, 1)

@@ -73,7 +73,6 @@ def test_the_page_stands_alone_and_holds_the_numbers(tmp_path: Path) -> None:
     assert not any(attributes.get("src") or tag == "link" for tag, attributes in page.tags)
     assert page.text("title").startswith("kuhn_poker(): uniform, 3 moves, NashConv 0.9167")
     data = re.search(r'id="data">(.*?)</script>', source, re.DOTALL)
-    assert data is not None
     assert json.loads(data[1]) == json.loads(json.dumps(view.to_json()))
 
 

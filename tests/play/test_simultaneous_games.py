@@ -7,16 +7,15 @@ import pyspiel
 import pytest
 from open_spiel.python import policy as openspiel_policy
 
-from spiel_dl.games.features import num_features
 from spiel_dl.play import bots, terminal
 from spiel_dl.play.matches import play_match, play_pairs
 from spiel_dl.play.registry import load_array_policy, load_policy, taken
 from spiel_dl.policies import opponent_models
 from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.policies.network_policy import NetworkPolicy
-from spiel_dl.policies.policy_network import PolicyNetwork
 from spiel_dl.policies.small_policies import HighestActionPolicy
 from spiel_dl.tree import DepthLimit, GameTree
+from tests.reference import ByHand
+from tests.untrained_blueprints import network_policy
 
 GOOFSPIEL = "goofspiel(imp_info=True,num_cards=4,points_order=descending)"
 
@@ -53,14 +52,13 @@ def test_policies_of_both_forms_of_a_game_play_alike():
     tree = GameTree.from_game(game)
     policy = opponent_models.random_policy(tree, 3)
 
-    class OfTheOriginal(openspiel_policy.Policy):
-        def action_probabilities(self, state, player_id=None):
-            assert state.get_game().get_type().short_name == "goofspiel"
-            return policy.action_probabilities(state, player_id)
+    def of_the_original(state, player_id):
+        assert state.get_game().get_type().short_name == "goofspiel"
+        return policy.action_probabilities(state, player_id)
 
     uniform = openspiel_policy.UniformRandomPolicy(tree.game)
     originals = (
-        OfTheOriginal(game, [0, 1]),
+        ByHand(game, of_the_original),
         openspiel_policy.UniformRandomPolicy(game),
         openspiel_policy.TabularPolicy(game),
     )
@@ -87,9 +85,7 @@ def test_simultaneous_states_are_answered_or_refused():
             policy.action_probabilities(state)
         with pytest.raises(ValueError, match="player 2 does not move"):
             policy.action_probabilities(state, 2)
-    sizes = num_features(turn_based), turn_based.num_distinct_actions()
-    network = PolicyNetwork(*sizes, (4,))
-    policy = NetworkPolicy(turn_based, network, network.initial_parameters(0))
+    policy = network_policy(turn_based, (4,))
     for player in (0, 1):
         with pytest.raises(ValueError, match=r"both players move .* plays .* turn by turn"):
             policy.action_probabilities(state, player)
@@ -140,13 +136,9 @@ def test_bots_play_the_game_with_simultaneous_moves():
 def test_bots_play_the_only_action_also_if_its_id_is_0():
     """OpenSpiel's `PolicyBot` plays no action there."""
     game = pyspiel.load_game("python_kuhn_poker")
-
-    class Pass(openspiel_policy.Policy):
-        def action_probabilities(self, state, player_id=None):
-            return {0: 1.0}
-
     state = game.new_initial_state().child(0).child(1)
-    policy, action = bots.policy_bot(Pass(game, [0, 1]), 0).step_with_policy(state)
+    bot = bots.policy_bot(ByHand(game, lambda *_: {0: 1.0}), 0)
+    policy, action = bot.step_with_policy(state)
     assert (dict(policy), action) == ({0: 1.0, 1: 0.0}, 0)
 
 

@@ -4,26 +4,23 @@ import pickle
 
 import pytest
 
-from spiel_dl.games.features import num_features
 from spiel_dl.policies import asking, opponent_models
-from spiel_dl.policies.network_policy import FineTuning, NetworkPolicy
-from spiel_dl.policies.policy_network import PolicyNetwork
+from spiel_dl.policies.network_policy import FineTuning
 from spiel_dl.policies.small_policies import HighestActionPolicy, RememberingPolicy, SeatsPolicy
 from spiel_dl.tree.load import turn_based_game
+from tests.untrained_blueprints import network_policy
 
 
-def network_policy(game):
-    sizes = num_features(game), game.num_distinct_actions()
-    network = PolicyNetwork(*sizes, (4,))
-    return NetworkPolicy(game, network, network.initial_parameters(0), FineTuning(0.01, None))
+def tuned(game):
+    return network_policy(game, (4,), scale=1, seed=0, fine_tuning=FineTuning(0.01, None))
 
 
 MAKERS = {
     "array": lambda game: opponent_models.random_policy(game, 4),
-    "network": network_policy,
+    "network": tuned,
     "highest": lambda game: HighestActionPolicy(game, [0, 1]),
-    "seats": lambda game: SeatsPolicy((network_policy(game), HighestActionPolicy(game, [0, 1]))),
-    "remembering": lambda game: RememberingPolicy(network_policy(game)),
+    "seats": lambda game: SeatsPolicy((tuned(game), HighestActionPolicy(game, [0, 1]))),
+    "remembering": lambda game: RememberingPolicy(tuned(game)),
 }
 
 
@@ -48,7 +45,7 @@ def test_a_copy_answers_alike(maker, game_string):
 def test_remembered_answers_stay_remembered():
     game = turn_based_game("kuhn_poker")
     state = game.new_initial_state().child(0).child(1)
-    policy = RememberingPolicy(network_policy(game))
+    policy = RememberingPolicy(tuned(game))
     answer = policy.action_probabilities(state)
     copy = pickle.loads(pickle.dumps(policy))
     copy.policy.parameters += 1.0

@@ -26,7 +26,6 @@ def test_everything_is_finite_where_nothing_is_legal() -> None:
     logs = log_policy(logits, nothing)
     assert logs.isfinite().all()
     logs.sum().backward()
-    assert logits.grad is not None
     assert not logits.grad.any()
 
 

@@ -8,14 +8,13 @@ from open_spiel.python import policy as openspiel_policy
 
 import spiel_dl as dl
 from spiel_dl.factored.families import factored_game
-from spiel_dl.games.features import num_features
 from spiel_dl.policies.array_policy import read_strategy
-from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.policies.opponent_models import random_policy
-from spiel_dl.policies.policy_network import PolicyNetwork
 from spiel_dl.policies.small_policies import SeatsPolicy, UniformPolicy
 from spiel_dl.tree.factored_game import FactoredGame
 from spiel_dl.tree.game_tree import GameTree
+from tests.reference import ByHand
+from tests.untrained_blueprints import network_policy
 
 GAME = "dark_hex(num_rows=2,num_cols=2)"
 
@@ -25,23 +24,9 @@ def game() -> FactoredGame:
     return factored_game(GAME)
 
 
-class ByState(openspiel_policy.Policy):
+def by_state(policy: openspiel_policy.Policy) -> openspiel_policy.Policy:
     """Another policy, without its other methods."""
-
-    def __init__(self, policy: openspiel_policy.Policy):
-        super().__init__(policy.game, [0, 1])
-        self._policy = policy
-
-    def action_probabilities(
-        self, state: pyspiel.State, player_id: int | None = None
-    ) -> dict[int, float]:
-        return self._policy.action_probabilities(state, player_id)
-
-
-def network_policy(game: pyspiel.Game) -> NetworkPolicy:
-    sizes = (num_features(game), game.num_distinct_actions())
-    network = PolicyNetwork(*sizes, (16,))
-    return NetworkPolicy(game, network, 5 * network.initial_parameters(seed=1))
+    return ByHand(policy.game, policy.action_probabilities)
 
 
 @pytest.mark.parametrize("name", ["leduc_poker", "python_liars_dice(dice_sides=2)", GAME])
@@ -50,7 +35,7 @@ def test_networks_are_asked_in_batches_and_say_the_same(name: str) -> None:
     policy = network_policy(tree.game)
     for player in (0, 1):
         at_once = read_strategy(tree, policy, player)
-        one_by_one = read_strategy(tree, ByState(policy), player)
+        one_by_one = read_strategy(tree, by_state(policy), player)
         np.testing.assert_allclose(at_once, one_by_one, atol=1e-5)
         assert at_once.std() > 0.1  # Not uniform, which would hide an order of infosets.
 
@@ -58,7 +43,7 @@ def test_networks_are_asked_in_batches_and_say_the_same(name: str) -> None:
 def test_a_policy_is_read_state_by_state(game: FactoredGame) -> None:
     policy = random_policy(game, 0)
     for player in (0, 1):
-        found = read_strategy(game, ByState(policy), player)
+        found = read_strategy(game, by_state(policy), player)
         np.testing.assert_array_equal(found, policy.strategies[player])
 
 
@@ -71,52 +56,16 @@ def test_each_seat_is_asked_for_its_own(game: FactoredGame) -> None:
     np.testing.assert_array_equal(read_strategy(game, seats, 1), policy.strategies[1])
 
 
-class CountsTurns(openspiel_policy.Policy):
-    """Plays by the length of the history, which dark hex's strings tell."""
+def test_a_policy_that_counts_the_opponents_failures_is_refused(game: FactoredGame) -> None:
+    """It plays by the length of the history, which dark hex's strings tell."""
 
-    def action_probabilities(
-        self, state: pyspiel.State, player_id: int | None = None
-    ) -> dict[int, float]:
+    def answer(state: pyspiel.State, _: int | None) -> dict[int, float]:
         actions = state.legal_actions()
         chosen = actions[len(state.history()) % len(actions)]
         return {action: float(action == chosen) for action in actions}
 
-
-def test_a_policy_that_counts_the_opponents_failures_is_refused(game: FactoredGame) -> None:
-    with pytest.raises(ValueError, match=r"which player \d cannot tell apart in dark_hex"):
-        dl.exploitability(game, CountsTurns(game.game, [0, 1]))
-
-
-class Peeks(openspiel_policy.Policy):
-    """Bets if its card is the higher one, which its player cannot see."""
-
-    def action_probabilities(
-        self, state: pyspiel.State, player_id: int | None = None
-    ) -> dict[int, float]:
-        cards = state.history()[:2]
-        bets = float(cards[state.current_player()] == max(cards))
-        return {0: 1 - bets, 1: bets}
-
-
-class DrawsAnew(openspiel_policy.Policy):
-    """Plays otherwise at each question."""
-
-    num_asked = 0
-
-    def action_probabilities(
-        self, state: pyspiel.State, player_id: int | None = None
-    ) -> dict[int, float]:
-        self.num_asked += 1
-        return {0: 1 / self.num_asked, 1: 1 - 1 / self.num_asked}
-
-
-@pytest.mark.parametrize("kind", [Peeks, DrawsAnew])
-def test_what_is_no_function_of_the_infoset_is_refused(kind: type[openspiel_policy.Policy]) -> None:
-    policy = kind(pyspiel.load_game("kuhn_poker"), [0, 1])
-    message = r"after the actions \[.*\] and .* after \[.*\], which player \d cannot tell apart"
-    for measure in (dl.expected_value, dl.exploitability):
-        with pytest.raises(ValueError, match=f"{kind.__name__} plays .*{message}"):
-            measure("kuhn_poker", policy)
+    with pytest.raises(ValueError, match=r"ByHand plays .*which player \d cannot tell apart"):
+        dl.exploitability(game, ByHand(game.game, answer))
 
 
 class Answers(openspiel_policy.Policy):

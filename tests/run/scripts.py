@@ -47,6 +47,13 @@ def run_script(
     return code, output, errors
 
 
+def succeed(script: str, *arguments: str, **options: Any) -> tuple[str, str]:
+    """Runs a script that must succeed, see `run_script`: standard output, standard error."""
+    code, output, errors = run_script(script, *arguments, **options)
+    assert code == 0, errors
+    return output, errors
+
+
 def run_cold(script: str, *arguments: str, typed: str) -> tuple[int, str, str]:
     """The same by a new Python: slow, and for what a script imports and the order of its sets."""
     with _python(RUN / script, *arguments) as process:
@@ -131,7 +138,6 @@ def _warm_python() -> subprocess.Popen[str]:
 
 
 def _line_of(server: subprocess.Popen[str]) -> str:
-    assert server.stdout is not None
     return server.stdout.readline()
 
 

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from spiel_dl.system import tensor_files
 from tests.run import kill_and_resume
@@ -31,13 +32,14 @@ def test_all_results_are_compared_but_not_the_clock(tmp_path: Path) -> None:
         assert kill_and_resume.results(a_run(tmp_path / f"other {number}", **other)) != whole
 
 
-def test_a_kind_of_run_is_killed_and_resumed(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("kind", "kills", "arrays"), [("solve", 2, 8), ("generate_data", 1, 30)])
+def test_a_kind_of_run_is_killed_and_resumed(
+    kind: str, kills: int, arrays: int, tmp_path: Path
+) -> None:
     output = str(tmp_path / "kills")
-    kill_and_resume.main(kills=1, only=("generate_data",), output=output)
+    kill_and_resume.main(kills=kills, only=(kind,), output=output)
     (row,) = json.loads(Path(f"{output}.json").read_text())["tables"]["Kills"]
-    assert row["kind"] == "generate_data"
-    assert row["kills"] == 1
+    assert (row["kind"], row["kills"], row["differences"]) == (kind, kills, 0)
     assert row["ends"] >= 1
-    assert row["arrays"] > 30
-    assert row["differences"] == 0
-    assert "met: 1 kills" in Path(f"{output}.md").read_text()
+    assert row["arrays"] > arrays
+    assert f"met: {kills} kills" in Path(f"{output}.md").read_text()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.games.test_own import GAME
-from tests.run.scripts import run_script
+from tests.run.scripts import succeed
 
 OWN_NAMES = """
 from spiel_dl.learning.transformations import (
@@ -42,8 +42,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def script(place: Path, words: str) -> str:
     """What a script prints that succeeds."""
-    code, output, errors = run_script(*words.split(), directory=place)
-    assert code == 0, errors
+    output, _ = succeed(*words.split(), directory=place)
     return output
 
 

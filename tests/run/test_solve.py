@@ -1,14 +1,10 @@
-"""`run/solve.py` as users start it: results, messages, and kills at random moments."""
+"""`run/solve.py` as users start it: results and messages."""
 
 from __future__ import annotations
 
 import json
-import os
-import random
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -17,24 +13,19 @@ from spiel_dl.algorithms import cfr
 from spiel_dl.algorithms.exploitability import exploitability
 from spiel_dl.policies.array_policy import ArrayPolicy
 from tests.reference import assert_same_policy
-from tests.run.scripts import Started, run_script, started_script
+from tests.run.scripts import succeed
 
 ROOT = Path(__file__).parents[2]
 POLICY = "average_policy.safetensors"
 LAST = "--last_iterate"
-
-
-def solve(directory: Path, *arguments: str) -> tuple[int, str, str]:
-    """Runs the script to its end: exit code, standard output, standard error."""
-    return run_script("solve.py", *arguments, directory=directory)
+KUHN = ("solve.py", "--game=kuhn_poker")
 
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """A directory in which Kuhn poker was solved, and what was printed."""
     directory = tmp_path_factory.mktemp("finished")
-    code, output, errors = solve(directory, "--game=kuhn_poker", "--iterations=100", LAST)
-    assert code == 0, errors
+    output, _ = succeed(*KUHN, "--iterations=100", LAST, directory=directory)
     return directory, output
 
 
@@ -63,32 +54,6 @@ def test_a_run_says_what_it_found_and_where(finished: tuple[Path, str]) -> None:
     assert f"{exploitability(solver.tree, kept):.3e}" in output
 
 
-def test_a_killed_run_ends_with_the_same_bits(tmp_path: Path) -> None:
-    """Kills the run three times, each time at a random moment behind a random line of metrics."""
-    iterations = 30_000
-    arguments = ["--game=leduc_poker", f"--iterations={iterations}", "--run_dir=run"]
-    generator = random.Random(time.time_ns())
-    run = tmp_path / "run"
-    for lines in sorted(generator.sample(range(1, 30), 3)):
-        with started_script("solve.py", *arguments, "--resume", directory=tmp_path) as script:
-            wait_for_metrics(run, lines, script)
-            time.sleep(generator.uniform(0.0, 0.1))
-            assert script.is_running(), "the run was over before it could be killed"
-            os.kill(script.pid, signal.SIGKILL)
-            assert script.wait()[0] == -signal.SIGKILL
-        assert not (run / POLICY).exists()
-    code, _, errors = solve(tmp_path, *arguments, "--resume")
-    assert code == 0, errors
-    solver = cfr.CFRPlusSolver("leduc_poker")
-    solver.run(iterations)
-    assert_same_policy(ArrayPolicy.load(run / POLICY), solver.average_policy())
-    metrics = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
-    done = [line["iteration"] for line in metrics]
-    assert done == sorted(set(done)), "an iteration was recorded twice"
-    assert (done[0], done[-1]) == (1, iterations)
-    assert [path.name for path in run.iterdir() if path.name.startswith(".")] == []
-
-
 def test_default_directories_are_numbered_and_the_newest_is_resumed(tmp_path: Path) -> None:
     def iterations() -> list[tuple[str, int]]:
         return sorted(
@@ -103,21 +68,10 @@ def test_default_directories_are_numbered_and_the_newest_is_resumed(tmp_path: Pa
         ("--iterations=3 --noalternating_updates", third, [(first, 1), (second, 2), (third, 3)]),
         ("--iterations=4 --resume", second, [(first, 1), (second, 4), (third, 3)]),
     ):
-        code, output, errors = solve(tmp_path, "--game=kuhn_poker", *arguments.split())
-        assert code == 0, errors
+        output, errors = succeed(*KUHN, *arguments.split(), directory=tmp_path)
         assert f"results go to runs/solve/{told}\n" in errors
         assert f"runs/solve/{told}/{POLICY}" in output
         assert iterations() == expected
-
-
-def wait_for_metrics(run: Path, lines: int, script: Started) -> None:
-    """Waits until the run has written so many lines."""
-    metrics = run / "metrics.jsonl"
-    deadline = time.monotonic() + 60
-    while not metrics.exists() or metrics.read_bytes().count(b"\n") < lines:
-        assert script.is_running(), "the run ended early"
-        assert time.monotonic() < deadline
-        time.sleep(0.002)
 
 
 def test_a_closed_standard_output_is_no_error(tmp_path: Path) -> None:

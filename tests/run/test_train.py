@@ -16,7 +16,7 @@ from spiel_dl.learning.transformations import transformations_by_name
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.tree import DepthLimit
 from spiel_dl.value_functions.particle import ParticleNetwork
-from tests.run.scripts import run_script
+from tests.run.scripts import run_script, succeed
 
 COMMON = ("train.py", "--steps_per_evaluation=20", "--batch_size=8")
 TRAIN = (*COMMON, "--hidden_size=8")
@@ -32,10 +32,7 @@ PARTICLE = (
 
 def test_a_short_run_is_evaluated_ten_times(tmp_path: Path) -> None:
     arguments = ("train.py", "--batch_size=8", "--hidden_size=8", "--game=kuhn_poker")
-    code, _, errors = run_script(
-        *arguments, "--num_steps=30", "--run_dir=short", directory=tmp_path
-    )
-    assert code == 0, errors
+    _, errors = succeed(*arguments, "--num_steps=30", "--run_dir=short", directory=tmp_path)
     metrics = (tmp_path / "short" / "metrics.jsonl").read_text().splitlines()
     assert [json.loads(line)["step"] for line in metrics] == list(range(3, 31, 3))
     # A pipe gets no progress bar.
@@ -50,10 +47,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A directory with runs, one of them in two goes."""
     directory = tmp_path_factory.mktemp("finished")
     for arguments, steps in ((KUHN, 20), (KUHN, 50), (SEPOT, 50), (FROZEN, 50), (PARTICLE, 3)):
-        code, output, errors = run_script(
-            *arguments, f"--num_steps={steps}", "--resume", directory=directory
-        )
-        assert code == 0, errors
+        output, _ = succeed(*arguments, f"--num_steps={steps}", "--resume", directory=directory)
         assert "checkpoint.safetensors" in output
     return directory
 
@@ -108,11 +102,10 @@ def test_a_particle_network_is_trained(finished: Path) -> None:
 
 
 def test_a_preset_is_a_game_with_settings_and_flags_win(tmp_path: Path) -> None:
-    code, output, errors = run_script(
+    output, _ = succeed(
         "train.py", "--preset=goofspiel_5_descending", "--batch_size=8", "--num_steps=1",
         "--max_tree_histories=1", "--run_dir=run", directory=tmp_path,
     )  # fmt: skip
-    assert code == 0, errors
     assert "num_cards=5" in output
     assert "NashConv" not in output
     learner = json.loads((tmp_path / "run" / "config.json").read_text())["learner"]
@@ -122,8 +115,7 @@ def test_a_preset_is_a_game_with_settings_and_flags_win(tmp_path: Path) -> None:
 
 
 def test_flags_are_those_of_the_algorithm(tmp_path: Path) -> None:
-    code, output, _ = run_script("train.py", "--help", "--algorithm=mmd")
-    assert code == 0
+    output, _ = succeed("train.py", "--help", "--algorithm=mmd")
     assert "--gae_lambda:" in output
     assert "--eta:" not in output
     code, _, errors = run_script(*KUHN, "--algorithm=mmd", "--eta=1", directory=tmp_path)

@@ -12,26 +12,19 @@ from spiel_dl.commands.value_networks import NewNetwork
 from spiel_dl.tree import DepthLimit, GameTree, cut
 from spiel_dl.value_functions.dataset import Dataset
 from spiel_dl.value_functions.positional import PositionalNetwork
-from tests.run.scripts import run_script
+from tests.run.scripts import succeed
 
 GENERATE = ("generate_data.py", "--game=kuhn_poker", "--moves=1", "--shard_size=20")
 TRAIN = ("train_value_network.py", "--data=data", "--num_epochs=2", "--num_units=8")
-
-
-def run(directory: Path, script: str, *arguments: str) -> tuple[int, str, str]:
-    """Runs a script in a directory: exit code, standard output, standard error."""
-    return run_script(script, *arguments, directory=directory)
 
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A directory with a dataset, and a network trained on it."""
     directory = tmp_path_factory.mktemp("finished")
-    code, output, errors = run(directory, *GENERATE, "--run_dir=data", "--shards=3")
-    assert code == 0, errors
+    output, _ = succeed(*GENERATE, "--run_dir=data", "--shards=3", directory=directory)
     assert "60\n" in output
-    code, output, errors = run(directory, *TRAIN, "--run_dir=network", "--num_layers=3")
-    assert code == 0, errors
+    output, _ = succeed(*TRAIN, "--run_dir=network", "--num_layers=3", directory=directory)
     for word in ("kuhn_poker()", "1 moves", "120", "L1 (mean)", "network.safetensors"):
         assert word in output, word
     return directory
@@ -47,11 +40,8 @@ def test_the_results_can_be_used(finished: Path) -> None:
 
 
 def test_training_starts_from_a_network(finished: Path) -> None:
-    arguments = ("--network=network/network.safetensors", "--left_out_state=1")
-    code, _, errors = run(
-        finished, *TRAIN[:-1], "--run_dir=again", *arguments, "--max_strategies=30"
-    )
-    assert code == 0, errors
+    arguments = ("--network=network/network.safetensors", "--left_out_state=1", "--run_dir=again")
+    succeed(*TRAIN[:-1], *arguments, "--max_strategies=30", directory=finished)
     again = PositionalNetwork.load(finished / "again" / "network.safetensors")
     assert (again.header()["num_layers"], again.header()["num_units"]) == (3, 8)
     config = json.loads((finished / "again" / "config.json").read_text())

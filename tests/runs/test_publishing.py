@@ -108,7 +108,6 @@ def test_a_critic_and_how_the_policy_learned_that_it_is_of(trained: Path, models
     with pytest.raises(ValueError, match="is a model of rnad; give rnad:other"):
         publish(path, models, "mmd:other", num_games=0)
     assert (model.algorithm, model.num_steps) == ("critic", 2)
-    assert model.blueprint is not None
     assert (model.blueprint["algorithm"], model.blueprint["num_steps"]) == ("rnad", 20)
     assert model.blueprint["config"]["batch_size"] == 8
     # A critic of a model of the zoo has the same policy, whatever critic that model has.

@@ -20,14 +20,11 @@ from spiel_dl.algorithms.particle_self_play import ParticleSelfPlay
 from spiel_dl.algorithms.sepot import ParticleConfig, SearchConfig, SePoTPlayPolicy, SePoTPolicy
 from spiel_dl.algorithms.ses import safe_exploitation_search
 from spiel_dl.algorithms.trunk_exploitability import trunk_exploitability
-from spiel_dl.games.features import num_features
 from spiel_dl.learning.compiled_rollouts import CompiledRollouts
 from spiel_dl.learning.rollouts import Rollouts
 from spiel_dl.play.public_tree_view import view_public_tree
 from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.policies.opponent_models import errs_beyond, random_policy
-from spiel_dl.policies.policy_network import PolicyNetwork
 from spiel_dl.policies.small_policies import UniformPolicy
 from spiel_dl.search import policy as search_policy
 from spiel_dl.search.policy import SearchPolicy
@@ -39,18 +36,14 @@ from spiel_dl.tree.load import AnyGame
 from spiel_dl.tree.pieces import ROOT
 from spiel_dl.value_functions import ExactValue, ZeroValue
 from tests.reference import state_after
-from tests.untrained_blueprints import Blueprint, exact_critic
+from tests.untrained_blueprints import Blueprint, exact_critic, network_policy
 
 GOOFSPIEL_4 = "python_goofspiel_ii(num_cards=4,points_order=descending)"
 TREE = GameTree.from_game(GOOFSPIEL_4)
 GAME: pyspiel.Game = TREE.game
 BLUEPRINT = Blueprint(GAME)
 LIMIT = DepthLimit(rounds=1)
-
-
-def network_policy() -> NetworkPolicy:
-    network = PolicyNetwork(num_features(GAME), GAME.num_distinct_actions(), (16, 16))
-    return NetworkPolicy(GAME, network, network.initial_parameters(seed=2))
+NETWORK = network_policy(GAME, (16, 16), scale=1, seed=2)
 
 
 def mirror_descent(blueprint: AnyBlueprint, game: AnyGame = GAME) -> SearchPolicy:
@@ -74,7 +67,7 @@ UPON: dict[str, Callable[..., SearchPolicy]] = {
 MODEL = random_policy(TREE, 0)
 MAKERS: dict[str, Callable[[], SearchPolicy]] = {
     **{name: functools.partial(search, BLUEPRINT) for name, search in UPON.items()},
-    "mirror descent, compiled": lambda: mirror_descent(network_policy()),
+    "mirror descent, compiled": lambda: mirror_descent(NETWORK),
     "particle": lambda: ParticlePolicy(GAME, ZeroValue(), LIMIT, budget=20, effort=Effort(10)),
     "resolving": lambda: ContinualResolvingPolicy(TREE, ZeroValue(), LIMIT, effort=Effort(10)),
     "abd": lambda: ABDPolicy(TREE, 0, MODEL, LIMIT, p=0.5, effort=Effort(10)),
@@ -91,7 +84,7 @@ def answers_of(policy: SearchPolicy) -> list[dict[int, float]]:
     return found
 
 
-@pytest.mark.parametrize("blueprint", [network_policy(), UniformPolicy(GAME, [0, 1])])
+@pytest.mark.parametrize("blueprint", [NETWORK, UniformPolicy(GAME, [0, 1])])
 @pytest.mark.parametrize("search", ["mirror descent", "SePoT"])
 def test_a_policy_is_searched_upon_as_its_function_is(search, blueprint):
     acting = acting_policy(blueprint)
@@ -104,7 +97,7 @@ def test_the_compiled_game_is_the_game(search):
 
 
 def test_games_of_a_network_are_played_out_in_compiled_loops():
-    sources = [mirror_descent(each).source for each in (network_policy(), BLUEPRINT)]
+    sources = [mirror_descent(each).source for each in (NETWORK, BLUEPRINT)]
     rollouts = [source._play_on[0].__self__ for source in sources]
     assert [type(each) for each in rollouts] == [CompiledRollouts, Rollouts]
 

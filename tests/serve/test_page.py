@@ -31,9 +31,7 @@ def served(*flags: str) -> Iterator[str]:
         stderr=subprocess.PIPE,
         text=True,
     )
-    assert process.stdout is not None
     found = re.search(r"http://127\.0\.0\.1:\d+", process.stdout.readline())
-    assert found is not None
     yield found[0]
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=60)

@@ -19,7 +19,6 @@ def test_who_reads_the_address_can_open_it_at_once(
 
     def connect(_: uvicorn.Server, sockets: list[socket.socket]) -> None:
         found = re.search(r"Play at http://127\.0\.0\.1:(\d+)\n", capsys.readouterr().out)
-        assert found is not None
         with socket.create_connection(("127.0.0.1", int(found[1])), timeout=10):
             opened.append(sockets[0].getsockname())
 

@@ -59,7 +59,6 @@ def test_many_iterations_at_once_equal_single_ones_to_the_last_bit(variant, alte
             for threads in (1, 1, 2)
         )
         game = at_once._arranged_game
-        assert game is not None
         sizes.update(game.arrangements[1].groups[:, 3].tolist())
         for minimizer in (at_once, one_by_one, on_threads):
             minimizer.set_range(0, np.array([0.5, 0.0, 2.0]))

@@ -175,7 +175,6 @@ def test_subgame_with_ranges_and_constants_comes_to_the_lp_value():
     plans = [learner.average for learner in minimizer.learned]
     plans = [plan * ranges[p][0] / plan[0] for p, plan in enumerate(plans)]
     constants = form.constants
-    assert constants is not None
     value = plans[0] @ form.payoffs @ plans[1] + constants[0] @ plans[0] - constants[1] @ plans[1]
     assert value == pytest.approx(linear_program.solve(form, ranges).value, abs=1e-4)
 

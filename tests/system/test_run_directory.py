@@ -115,7 +115,6 @@ def test_unfinished_files_of_a_killed_run_are_removed(
     resumed = RunDirectory(tmp_path, CONFIG, resume=True)
     assert len(list(tmp_path.iterdir())) == 3
     checkpoint = resumed.load_checkpoint()
-    assert checkpoint is not None
     assert checkpoint[1] == {"step": 1}
     np.testing.assert_array_equal(checkpoint[0]["a"], np.ones(3))
 
