@@ -101,7 +101,10 @@ def deviation(values: Sequence[float]) -> float:
 
 
 def grouped(rows: Iterable[AnyRow], *names: str) -> dict[Any, list[AnyRow]]:
-    """Rows by one of their entries, or by several, in the order in which these come first."""
+    """Rows by one of their entries, or by several, in the order in which these come first.
+
+    What a row does not have is None.
+    """
     found: dict[Any, list[AnyRow]] = {}
     for row in rows:
         key = tuple(row.get(name) for name in names)

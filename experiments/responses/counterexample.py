@@ -36,11 +36,12 @@ t "" 5 "" { 1 -1 }
 _MODEL = np.array([2 / 3, 1 / 3, 1.0, 0.0])
 """Player 1's probabilities of heads and tails, and of giving and keeping."""
 _BEFORE_THE_GIFT = DepthLimit(moves=2)
+_BOTH = "an equilibrium, against an equilibrium"
 _PAPERS = {
     "a best response": 10 / 3,
     "an equilibrium": 2.0,
     "CDBR": 2 / 3,
-    "an equilibrium, against an equilibrium": 1 / 2,
+    _BOTH: 1 / 2,
 }
 
 
@@ -64,7 +65,7 @@ def _compute(study: Study[Settings]) -> list[dict[str, Any]]:
         "CDBR": CDBRPolicy(tree, 0, model, limit, exact=True).to_array_policy(),
     }
     found = {name: responder.judge(policy)["gain"] + value for name, policy in responses.items()}
-    found["an equilibrium, against an equilibrium"] = value
+    found[_BOTH] = value
     return [{"plays": name, "ours": found[name], "paper": _PAPERS[name]} for name in _PAPERS]
 
 

@@ -33,6 +33,7 @@ _LOSES = {
 }
 """Which of its gadgets lose responses, as the paper has it; `joint` is ours."""
 _LEFT = 2
+"""How many of them a gadget that loses some still has where two actions dominate all others."""
 
 
 _SWEEP = Sweep(
@@ -115,8 +116,7 @@ def _lose_as_claimed(num_recovered: Mapping[str, Sequence[int]]) -> dict[str, bo
     for gadget, loses in _LOSES.items():
         numbers = num_recovered.get(sweeps.cdrnr_name(gadget))
         if numbers is not None:
-            least = min(numbers)
-            told[gadget] = least == _LEFT if loses else list(numbers) == num_recovered[sweeps.RNR]
+            told[gadget] = min(numbers) == _LEFT if loses else numbers == num_recovered[sweeps.RNR]
     return told
 
 

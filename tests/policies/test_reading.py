@@ -64,7 +64,9 @@ def test_a_policy_that_counts_the_opponents_failures_is_refused(game: FactoredGa
         chosen = actions[len(state.history()) % len(actions)]
         return {action: float(action == chosen) for action in actions}
 
-    with pytest.raises(ValueError, match=r"ByHand plays .*which player \d cannot tell apart"):
+    with pytest.raises(
+        ValueError, match=r"ByHand plays .*which player \d cannot tell apart in dark_hex"
+    ):
         dl.exploitability(game, ByHand(game.game, answer))
 
 
