@@ -69,7 +69,7 @@ class CompiledRollouts:
             threshold[0] = generator.random(num_games)
             seen.row_of.fill(-1)
             self._compiled.write_features(arrays, games.player, seen.rows)
-            count = play_kernels.meet_movers(0, games, seen.rows, seen, 0, moves)
+            count = play_kernels.meet_movers(0, games, (seen.rows, seen.rows), seen, 0, moves)
             shown, legal = (torch.from_numpy(each[:count]) for each in (seen.rows, seen.legal))
             policy = self._act(shown, legal)
             play_kernels.choose(0, policy.numpy(), threshold, moves)

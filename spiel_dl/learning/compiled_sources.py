@@ -73,15 +73,23 @@ class CompiledSource(_CompiledSource):
         if not t:
             self._chance = self.environment.random_numbers(self.num_steps).numpy()
         games, seen, begin = self.environment.games, self._seen, self._num_rows
-        rows = seen.rows[begin:]
-        self.environment.write_features(games.player, rows)
-        self._num_rows = play_kernels.meet_movers(t, games, rows, seen, begin, self._arrays)
+        by_player = self._look_at_all(games.player)
+        self._num_rows = play_kernels.meet_movers(t, games, by_player, seen, begin, self._arrays)
         self._num_rows_before, new = begin, slice(begin, self._num_rows)
-        for player, seen_by in enumerate(self._seen_by):
-            observer = np.where(games.player >= 0, player, games.player).astype(np.int8)
-            self.environment.write_features(observer, seen_by[self._num_movers :])
-        self._num_movers += int(np.count_nonzero(games.player >= 0))
         return Shown(torch.from_numpy(seen.rows[new]), torch.from_numpy(seen.legal[new]))
+
+    def _look_at_all(self, mover: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """What each player sees in the games in which one moves, as far as that is needed."""
+        if not self._seen_by:
+            rows = self._seen.rows[self._num_rows :]
+            self.environment.write_features(mover, rows)
+            return rows, rows
+        first, second = (seen_by[self._num_movers :] for seen_by in self._seen_by)
+        moves = mover >= 0
+        for player, rows in enumerate((first, second)):
+            self.environment.write_features(np.where(moves, np.int8(player), mover), rows)
+        self._num_movers += int(np.count_nonzero(moves))
+        return first, second
 
     def move(self, t: int, policy: torch.Tensor, thresholds: torch.Tensor) -> None:
         """As `Source.move`."""

@@ -275,14 +275,20 @@ def move_in_tree(
 
 @_jit
 def meet_movers(
-    t: int, games: Games, rows: np.ndarray, seen: SeenRows, num_met: int, moves: MoveArrays
+    t: int,
+    games: Games,
+    by_player: tuple[np.ndarray, np.ndarray],
+    seen: SeenRows,
+    num_met: int,
+    moves: MoveArrays,
 ) -> int:
     """Lists what movers see, together with their legal actions, each once.
 
     Args:
       t: which move of the games.
       games: who moves, and how.
-      rows: float32 [M, D], what the movers see, in order; may begin where `seen` ends.
+      by_player: what each player sees, float32 [M, D], in the games in which one moves, in order;
+        only the movers' rows are read. May begin where `seen` ends.
       seen: what was seen before; what is new is added.
       num_met: how many rows it has.
       moves: `player`, `legal` and `place` are written.
@@ -298,7 +304,7 @@ def meet_movers(
             moves.legal[t, game, action] = legal[action]
         if games.player[game] < 0:
             continue
-        row, index = rows[index], index + 1
+        row, index = by_player[games.player[game]][index], index + 1
         slot = _hash(row, seen.key) % len(seen.row_of)
         while seen.row_of[slot] >= 0 and not (
             _is_same(seen.rows[seen.row_of[slot]], row)
