@@ -250,8 +250,8 @@ ROWS = (
     Row(
         OPPONENTS,
         "learners/battleships_5x5_mmd",
-        Settings(("battleships_5x5",), "hunter", ("mmd",), num_steps=6_000),
-        minutes=25,
+        Settings(("battleships_5x5",), "hunter", ("mmd",), num_steps=30_000),
+        minutes=75,
     ),
     Row(
         OPPONENTS,

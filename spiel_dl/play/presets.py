@@ -52,18 +52,14 @@ _PAPERS_RNAD = {
     "history_values": False,
 }
 
-# In a game of dozens of moves, one is worth little. With the defaults so many are still played
-# nearly at random after 30,000 steps.
-_LONG_GAMES = {
-    "rnad": {"eta": 0.02},
-    "mmd": {"magnet_weight": 0.02, "temperature": 0.02},
-}
-# For many steps: what is learned from a magnet to the next is a small part of a policy, and little
-# of it noise; a temperature that falls would leave nothing that keeps ships from one place.
-_MANY_STEPS = {
-    **_LONG_GAMES,
-    "mmd": {"magnet_weight": 0.1, "temperature": 0.01, "annealing_steps": math.inf},
-}
+
+def _long_game(magnet_weight: float) -> dict[str, dict[str, Any]]:
+    """In a game of dozens of moves, one is worth little, so all regularisation is weak. With a
+    temperature that falls, as by default, it would be too weak in the end to keep ships from one
+    place."""
+    constant = {"temperature": 0.01, "annealing_steps": math.inf}
+    return {"rnad": {"eta": 0.02}, "mmd": {"magnet_weight": magnet_weight, **constant}}
+
 
 PRESETS: dict[str, Preset] = {
     "leduc": Preset("python_leduc"),
@@ -79,8 +75,8 @@ PRESETS: dict[str, Preset] = {
         _GOOFSPIEL.format(5, "descending"), {"rnad": _PAPERS_RNAD}
     ),
     "battleships_2x2": Preset(_BATTLESHIPS.format(2, "[2]")),
-    "battleships_3x3": Preset(_BATTLESHIPS.format(3, "[2;2]"), _MANY_STEPS),
-    "battleships_5x5": Preset(_BATTLESHIPS.format(5, "[3;2;2]"), _LONG_GAMES),
+    "battleships_3x3": Preset(_BATTLESHIPS.format(3, "[2;2]"), _long_game(0.1)),
+    "battleships_5x5": Preset(_BATTLESHIPS.format(5, "[3;2;2]"), _long_game(0.04)),
     "phantom_ttt": Preset("python_phantom_ttt"),
     "dark_hex_3x3": Preset("python_dark_hex"),
     "dark_hex_2x2": Preset("python_dark_hex(num_rows=2,num_cols=2)"),
