@@ -116,8 +116,8 @@ class Flags(Generic[T]):
         except ValueError as error:
             text = str(error)
             for name, flag in self._flags.items():
-                # Not in the middle of a repr.
-                text = re.sub(rf"(?<![\w(-])(?<!, ){name}=", f"--{flag}=", text)
+                # Not in the middle of a repr or a game string.
+                text = re.sub(rf"(?<![\w(,-])(?<!, ){name}=", f"--{flag}=", text)
             raise ValueError(text) from error
 
     def build_over(self, settings: Mapping[str, Any]) -> T:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from spiel_dl.algorithms.cfr import SOLVERS, CFRSolver
 from spiel_dl.algorithms.exploitability import exploitability
-from spiel_dl.commands import script
+from spiel_dl.commands import config_flags, script
 from spiel_dl.factored.families import compile_any, factored_game
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.runs.large_games import estimate_solving
@@ -20,6 +20,37 @@ from spiel_dl.system.run_directory import AVERAGE_POLICY_FILE, CURRENT_POLICY_FI
 from spiel_dl.tree.factored_game import FactoredGame
 from spiel_dl.tree.game_tree import GameTree
 
+
+def _endgame(
+    *,
+    poker: str | None = None,
+    pot: float = 20.0,
+    stack: float = 90.0,
+    range_0: str = "",
+    range_1: str = "",
+    bets: str = "pot, allin",
+) -> Any:
+    """The endgame of hold'em that is asked for; None: another game is.
+
+    Args:
+      poker: the board of an endgame of hold'em, such as QsJh2h4d, which is solved in place of the
+        game; the flags below say more. lcfr is a good solver for it.
+      pot: chips in the pot.
+      stack: chips that each player has left.
+      range_0: hands of the player who acts first, such as "22+,A2s+,QJo:0.5"; empty: all.
+      range_1: hands of the other player.
+      bets: sizes of bets and raises, such as "33%,pot,allin; raise 60%,allin | pot,allin".
+    """
+    if poker is None:
+        _ENDGAME.refuse("of an endgame of hold'em; give its board by --poker")
+        return None
+    from spiel_dl.games.poker import endgame  # With torch.
+
+    stacks, ranges = (stack, stack), (range_0, range_1)
+    return endgame(board=poker, pot=pot, stacks=stacks, ranges=ranges, bets=bets)
+
+
+_ENDGAME = config_flags.define(_endgame)
 _RUN = script.run_directory()
 
 
@@ -32,12 +63,6 @@ def main(
     num_threads: Positive = 1,
     points_per_decade: Annotated[int, Bounds(1, 1000)] = 8,
     last_iterate: bool = False,
-    poker: str | None = None,
-    pot: float = 20.0,
-    stack: float = 90.0,
-    range_0: str = "",
-    range_1: str = "",
-    bets: str = "pot, allin",
     page: str | None = None,
 ) -> None:
     """Solves, and says where the results are.
@@ -50,15 +75,10 @@ def main(
       num_threads: threads per iteration.
       points_per_decade: evaluations per factor of 10 in iterations.
       last_iterate: evaluate and save the current policy of the last iteration, too.
-      poker: the board of an endgame of hold'em, such as QsJh2h4d, which is solved in place of the
-        game; the flags below say more. lcfr is a good solver for it.
-      pot: chips in the pot.
-      stack: chips that each player has left.
-      range_0: hands of the player who acts first, such as "22+,A2s+,QJo:0.5"; empty: all.
-      range_1: hands of the other player.
-      bets: sizes of bets and raises, such as "33%,pot,allin; raise 60%,allin | pot,allin".
       page: file to write a page to, on which the solution of a river is walked through.
     """
+    endgame = _ENDGAME.build()
+    poker, pot, stack = (_ENDGAME.values[name] for name in ("poker", "pot", "stack"))
     if page is not None and poker is None:
         raise ValueError("--page shows an endgame of hold'em; give its board by --poker")
     how: dict[str, Any] = {
@@ -66,16 +86,11 @@ def main(
         "num_threads": num_threads,
     }
     is_class = solver in SOLVERS
-    name, evaluation, loaded = slug(game), WHOLE_GAME, game
+    name, evaluation = slug(game), WHOLE_GAME
     if poker is not None:
-        from spiel_dl.games.poker import endgame  # With torch.
-
         name, evaluation = f"poker-{slug(poker)}", _of_pot(pot)
-        loaded = endgame(
-            board=poker, pot=pot, stacks=(stack, stack), ranges=(range_0, range_1), bets=bets
-        )
     with script.waiting(f"listing {'what may be dealt' if poker else f'the histories of {game}'}"):
-        tree = factored_game(loaded) if poker else compile_any(loaded)
+        tree = compile_any(game) if endgame is None else factored_game(endgame)
     if isinstance(tree, FactoredGame):
         print(estimate_solving(tree), flush=True)
     made = SOLVERS[solver](tree, **how) if is_class else CFRSolver(tree, variant=solver, **how)

@@ -51,6 +51,7 @@ GAMES = [
     Bad("solve.py --import=my_game", "--import=my_game: there is no such module here"),
     Bad("solve.py --game=matrix_pd", "not zero-sum"),
     Bad("solve.py --game=kuhn_poker(jokers=1)", "jokers"),
+    Bad("solve.py --game=kuhn_poker(jokers=1,solver=2)", "kuhn_poker(jokers=1,solver=2)"),
     Bad("solve.py --game=python_battleships(ship_sizes=3)", "Wrong type for parameter ship_sizes"),
     Bad("head_to_head.py --preset=chess --first=uniform --second=uniform", "should be one of <"),
 ]
@@ -93,6 +94,7 @@ FLAGS = [
     Bad("solve.py leduc_poker", "unexpected arguments: ['leduc_poker']"),
     Bad(f"{SOLVE} --iteratons=3", "Did you mean: iterations"),
     Bad(f"{SOLVE} --run_dir=", "--run_dir is empty"),
+    Bad(f"{SOLVE} --pot=9", "--pot: of an endgame of hold'em; give its board by --poker"),
     Bad(f"{TRUNK} --moves=1 --plies=1", "give exactly one of moves, plies and rounds"),
     Bad("dl_cfr.py --game=kuhn_poker --moves=1", "give --run_dir: "),
     Bad("train_value_network.py --run_dir=new", "give --data: "),
