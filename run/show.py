@@ -27,7 +27,7 @@ def main(
     policy: str,
     output: str,
     game: str = "leduc_poker",
-    look_ahead: Positive = 1,
+    look_ahead: Positive | None = None,
     device: str = "cpu",
 ) -> None:
     """Writes the page, and says what is on it.
@@ -36,15 +36,17 @@ def main(
       policy: what to show.
       output: file of the page, such as page.html.
       game: OpenSpiel game string, with parameters.
-      look_ahead: how deep each search looks, in the unit of what is shown.
+      look_ahead: how deep each search looks, in the unit of what is shown. Default: 1.
       device: torch device of a search's networks.
     """
     if Path(output).is_dir():
         raise ValueError(f"--output={output} is a directory; give a file, such as page.html")
+    if look_ahead is not None and "depth_limit" not in registry.options_of(policy):
+        raise ValueError(f"--look_ahead={look_ahead}: not used by {policy}; leave it out")
     limit, given = _LIMIT.build(), _OPTIONS.build(policy)
     with script.waiting(f"listing the histories of {game}"):
         tree = compile_game(game)
-    ahead = Pieces(tree, limit, "sliding").limit(look_ahead)
+    ahead = Pieces(tree, limit, "sliding").limit(look_ahead or 1)
     options = registry.taken({"depth_limit": ahead, **_DEFAULTS, **given}, policy)
     shown = registry.load_array_policy(policy, tree, device=device, **options)
     name = f"{policy}, {ahead} ahead" if "depth_limit" in options else policy

@@ -132,6 +132,8 @@ REFUSED: list[tuple[str, Callable[[], Any]]] = [
     ("num_iterations='10' must be an int", lambda: dl.CFRPlus(KUHN).run("10")),  # type: ignore[arg-type]
     ("num_iterations=1.5 must be an int", lambda: dl.CFRPlus(KUHN).run(1.5)),  # type: ignore[arg-type]
     ("num_iterations=-1 must be at least 0", lambda: dl.CFRPlus(KUHN).run(-1)),
+    ("num_iterations=9223372036854775808 must be below", lambda: dl.CFRPlus(KUHN).run(2**63)),
+    ("must be below 2", lambda: dl.load_policy("cfr:99999999999999999999", KUHN)),
     ("num_iterations=True must be an int", lambda: dl.CFRPlus(KUHN).run(True)),
     ("num_iterations=nan", lambda: dl.CFRPlus(KUHN).run(float("nan"))),  # type: ignore[arg-type]
     ("give exactly one of moves", lambda: dl.DepthLimit()),

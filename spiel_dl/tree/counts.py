@@ -16,7 +16,7 @@ def checked_count(name: str, value: object, least: int) -> int:
     """A count as Python has it.
 
     Raises:
-      ValueError: if the value is no integer, or below the least one.
+      ValueError: if the value is no integer, below the least one, or above those of 64 bits.
     """
     if not is_count(value):
         raise ValueError(
@@ -25,6 +25,8 @@ def checked_count(name: str, value: object, least: int) -> int:
         )
     if value < least:
         raise ValueError(f"{name}={value} must be at least {least}")
+    if value >= 2**63:
+        raise ValueError(f"{name}={value} must be below 2**63")
     return int(value)
 
 

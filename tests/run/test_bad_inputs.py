@@ -101,6 +101,7 @@ FLAGS = [
     Bad(TRAIN, "must have a value"),
     Bad(f"{KUHN} --preset=leduc", "Exactly one of (game, preset)"),
     Bad(f"{SHOW} --moves=3", "give --policy: what to show"),
+    Bad(f"{SHOW} --moves=3 --policy=cfr:3 --look_ahead=2", "not used by cfr:3; leave it out"),
     Bad("show.py --game=kuhn_poker --policy=uniform --moves=3", "give --output: "),
     Bad(f"{MATCH} --second=uniform --rounds=1 --plies=2", "--plies, --rounds: not used by"),
     Bad(f"{MATCH} --second=cfr:3 --iterations=9", "--iterations: not used by uniform and cfr:3;"),
