@@ -115,7 +115,7 @@ PAPERS: Sequence[Paper] = (
     Paper("Rudolph et al. (2025), policy gradients in large games", large_games.ROWS),
     Paper(
         "R-NaD, MMD and PPO with their defaults",
-        (*strength.ROWS, *opponents.ROWS),
+        (*strength.ROWS, *opponents.ROWS, *large_games.FEATURE_ROWS),
     ),
     Paper("Search where public states are too large to list", (*self_play.ROWS, *matches.ROWS)),
 )

@@ -11,7 +11,7 @@ from experiments.dl_cfr.left_out import LEFT_OUT
 from experiments.dl_cfr.study import ALL_NUMBERS, BOUNDS, SUMMARY
 from experiments.particle.architectures import ARCHITECTURES
 from experiments.particle.fractions import FRACTIONS
-from experiments.policy_gradients.large_games import LARGE_GAMES
+from experiments.policy_gradients.large_games import LARGE_GAMES, WITH_FEATURES
 from experiments.responses.biased_rps import BIASED_RPS
 from experiments.responses.frontier import FRONTIER
 from experiments.responses.table_1 import TABLE_1
@@ -135,6 +135,18 @@ def test_one_seed_leaves_policy_gradients_open() -> None:
     found = judge({"Table": rows[:3]})
     assert found.verdict == OPEN
     assert found.headline.startswith("1 of 2 comparisons with rnad hold; ppo in phantom_ttt: 0.1")
+
+
+def test_the_least_of_networks_of_sequences_is_the_goal_of_features() -> None:
+    last = {"python_dark_hex": (0.001, 0.002), "python_phantom_ttt": (0.11, 0.13)}
+    rows = [
+        {"algorithm": "mmd", "game": game, "seed": seed, "10000000": value}
+        for game, values in last.items()
+        for seed, value in enumerate(values)
+    ]
+    found = WITH_FEATURES.judge({"Table": rows})
+    assert found.verdict == f"{PARTLY}: 1 of 2 parts hold; open: mmd in python_phantom_ttt"
+    assert WITH_FEATURES.judge({"Table": rows[3:]}).verdict == FAILS, "one seed has no interval"
 
 
 def networks(by_seed: dict[str, list[float]], **more: Any) -> list[dict[str, Any]]:
