@@ -256,8 +256,8 @@ ROWS = (
     Row(
         OPPONENTS,
         "learners/battleships_3x3",
-        Settings(("battleships_3x3",), "hunter", ("rnad",), goal=0.7),
-        minutes=15,
+        Settings(("battleships_3x3",), "hunter", ("rnad",), num_steps=60_000, goal=0.7),
+        minutes=60,
     ),
     Row(
         OPPONENTS,
