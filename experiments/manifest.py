@@ -5,24 +5,10 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
-from experiments.dl_cfr import (
-    amount,
-    checkpoints,
-    isolated,
-    left_out,
-    losses,
-    ranges,
-    size,
-)
+from experiments.dl_cfr import amount, checkpoints, isolated, left_out, losses, ranges, size
 from experiments.experiment import Row
 from experiments.learners import opponents, strength
-from experiments.particle import (
-    architectures,
-    fractions,
-    linear_targets,
-    public_states,
-    self_play,
-)
+from experiments.particle import architectures, fractions, linear_targets, public_states, self_play
 from experiments.particle_search import matches
 from experiments.policy_gradients import large_games
 from experiments.responses import (

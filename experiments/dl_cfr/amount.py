@@ -6,13 +6,7 @@ import dataclasses
 import operator
 from typing import Any
 
-from experiments.dl_cfr.errors import (
-    HUBER,
-    OUTCOME,
-    Rows,
-    figure_panels,
-    outcome,
-)
+from experiments.dl_cfr.errors import HUBER, OUTCOME, Rows, figure_panels, outcome
 from experiments.dl_cfr.study import (
     ALL_NUMBERS,
     DOMAINS,

@@ -7,10 +7,7 @@ from typing import Any
 
 import scipy.stats
 
-from experiments.dl_cfr.errors import (
-    Rows,
-    errors_of,
-)
+from experiments.dl_cfr.errors import Rows, errors_of
 from experiments.dl_cfr.study import (
     ALL_NUMBERS,
     BOUNDS,

@@ -6,18 +6,8 @@ import dataclasses
 
 import numpy as np
 
-from experiments.dl_cfr.errors import (
-    PAPER_LINF,
-    Rows,
-    error_panels,
-    errors_of,
-)
-from experiments.dl_cfr.study import (
-    DOMAINS,
-    SUMMARY,
-    Trained,
-    TrainedStudy,
-)
+from experiments.dl_cfr.errors import PAPER_LINF, Rows, error_panels, errors_of
+from experiments.dl_cfr.study import DOMAINS, SUMMARY, Trained, TrainedStudy
 from experiments.experiment import Experiment, Row
 from experiments.settings import check_least
 from experiments.verdicts import Judgement, Tables, verdict

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from experiments.dl_cfr.errors import (
-    OUTCOME,
-    Rows,
-    outcome,
-)
+from experiments.dl_cfr.errors import OUTCOME, Rows, outcome
 from experiments.dl_cfr.study import (
     DOMAINS,
     FEWER_EPOCHS,

@@ -37,11 +37,7 @@ from spiel_dl.value_functions.dataset import Dataset
 from spiel_dl.value_functions.exact import ExactValue
 from spiel_dl.value_functions.generation import add_ranges
 from spiel_dl.value_functions.training import split_strategies
-from spiel_dl.value_functions.validation import (
-    ALL_ERROR_TITLES,
-    UNNORMALISED,
-    validation_errors,
-)
+from spiel_dl.value_functions.validation import ALL_ERROR_TITLES, UNNORMALISED, validation_errors
 
 Study = TrainedStudy[Trained]
 STATISTICS = {

@@ -7,13 +7,7 @@ import operator
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from experiments.dl_cfr.errors import (
-    HUBER,
-    OUTCOME,
-    Rows,
-    figure_panels,
-    outcome,
-)
+from experiments.dl_cfr.errors import HUBER, OUTCOME, Rows, figure_panels, outcome
 from experiments.dl_cfr.study import (
     ALL_NUMBERS,
     DOMAINS,

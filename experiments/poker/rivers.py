@@ -31,12 +31,7 @@ from spiel_dl.games.holdem import HoldemRules
 from spiel_dl.games.holdem_cards import card_text
 from spiel_dl.solvers.variants import LINEAR_CFR
 from spiel_dl.tree.depth_limit import DepthLimit
-from spiel_dl.value_functions.river import (
-    NUM_PARTS,
-    RiverLeafValues,
-    RiverNetwork,
-    ShowdownValue,
-)
+from spiel_dl.value_functions.river import NUM_PARTS, RiverLeafValues, RiverNetwork, ShowdownValue
 
 POT = 100.0
 _STACKS = (0.4, 10.0)  # on the turn, in pots
