@@ -144,15 +144,6 @@ def test_with_constant_actions_it_exploits_as_well():
         assert 0.7 * best < gain <= best + 1e-9
 
 
-def test_errors():
-    tree = GameTree.from_game("kuhn_poker")
-    model, limit = ArrayPolicy.uniform(tree), DepthLimit(moves=1)
-    with pytest.raises(ValueError, match=r"p=1\.5 must be between 0 and 1"):
-        ABDPolicy(tree, 0, model, limit, p=1.5)
-    with pytest.raises(ValueError, match="own is empty"):
-        portfolios.by_hand(tree, 0, model, [])
-
-
 def test_portfolios_of_another_player_model_or_game_are_refused():
     """The restricted game takes the first of `others` for the model behind the depth limit."""
     tree = GameTree.from_game("kuhn_poker")
@@ -179,6 +170,8 @@ def test_portfolios_of_another_player_model_or_game_are_refused():
             portfolios.by_hand(leduc.tree, 0, leduc, [leduc])
         ),
     }
+    with pytest.raises(ValueError, match="own is empty"):
+        portfolios.by_hand(tree, 0, model, [])
     for message, given in wrong.items():
         with pytest.raises(ValueError, match=message):
             ABDPolicy(tree, 0, model, limit, p=0.5, portfolios=given)

@@ -133,15 +133,6 @@ def test_a_response_is_a_policy_of_both_players():
     assert value == pytest.approx(best_response.best_response_value(tree, model, 0), abs=1e-12)
 
 
-def test_errors():
-    tree = GameTree.from_game("kuhn_poker")
-    model, limit = ArrayPolicy.uniform(tree), DepthLimit(moves=1)
-    with pytest.raises(ValueError, match="cannot use value_function="):
-        CDBRPolicy(tree, 0, model, limit, value_function=ExactValue(), exact=True)
-    with pytest.raises(ValueError, match="has no rounds"):
-        CDBRPolicy(tree, 0, model, DepthLimit(rounds=1))
-
-
 @pytest.mark.slow
 def test_goofspiel_6_of_table_1():
     tree = GameTree.from_game(checks.GOOFSPIEL.format(6))

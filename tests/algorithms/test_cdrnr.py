@@ -212,26 +212,3 @@ def test_value_function_at_the_leaves(gadget):
     )
     assert 0.5 * best < gain
     assert exploitable < gain + 0.05
-
-
-@pytest.mark.parametrize(
-    ("how", "told"),
-    [
-        (
-            {"scheme": "sliding", "gadget": "resolving", "value_function": ExactValue()},
-            "use scheme='block'",
-        ),
-        (
-            {
-                "scheme": "block",
-                "gadget": "full",
-                "value_function": {DepthLimit(moves=1): ExactValue()},
-            },
-            "gadget='full' looks down to several depth limits",
-        ),
-    ],
-)
-def test_value_functions_that_would_not_be_asked_where_they_must_are_refused(how, told):
-    tree = GameTree.from_game("kuhn_poker")
-    with pytest.raises(ValueError, match=told):
-        CDRNRPolicy(tree, 0, ArrayPolicy.uniform(tree), DepthLimit(moves=1), p=0.5, **how)

@@ -24,7 +24,7 @@ from spiel_dl.tree.trunk import Trunk
 from spiel_dl.value_functions import ExactValue, ZeroValue
 from spiel_dl.value_functions.base import ValueFunction
 from spiel_dl.value_functions.positional import PositionalNetwork
-from tests.made_up_values import NoisyValue, broken_value
+from tests.made_up_values import NoisyValue
 from tests.reference import assert_same_policy, state_after
 
 SAFE = ["resolving", "max_margin", "reach_max_margin"]
@@ -276,21 +276,6 @@ def test_where_the_own_strategy_never_comes_it_is_uniform(tmp_path: Path):
         assert probability == pytest.approx(0.5, abs=0.05)
 
 
-def test_states_of_a_game_with_simultaneous_moves():
-    game = pyspiel.load_game("goofspiel(imp_info=True,num_cards=3,points_order=descending)")
-    policy = ContinualResolvingPolicy(game, ExactValue(), DepthLimit(rounds=1), effort=Effort(20))
-    state = game.new_initial_state()
-    for player in (0, 1):
-        answer = policy.action_probabilities(state, player)
-        assert sorted(answer) == state.legal_actions(player)
-        assert sum(answer.values()) == pytest.approx(1.0)
-    with pytest.raises(ValueError, match="pass player_id"):
-        policy.action_probabilities(state)
-    state.apply_actions([2, 2])
-    after = policy.to_array_policy().action_probabilities(state, 1)
-    assert policy.action_probabilities(state, 1) == after
-
-
 def test_a_mapping_of_one_value_function_is_that_value_function():
     tree, limit = compiled(GOOFSPIEL_4), DepthLimit(rounds=1)
     function, effort = ExactValue(tolerance=1e-2), Effort(10)
@@ -346,26 +331,3 @@ def test_networks_that_are_made_for_one_depth_limit_each(game, unit):
         ContinualResolvingPolicy(tree, {limit: first}, limit)
     with pytest.raises(ValueError, match="a mapping must be from DepthLimits"):
         ContinualResolvingPolicy(tree, {2: first}, limit)
-
-
-@pytest.mark.parametrize(
-    ("how", "told"),
-    [
-        ({"refinement": "all"}, "refinement='all' must be one of"),
-        ({"gadget": "unsafe", "refinement": "ones"}, "gadget='unsafe' is none"),
-        ({"value_function": None}, "pass value_function="),
-        ({"effort": Effort(1, 0.1)}, r"tolerance=0\.1 cannot be used here: .*; leave it out"),
-    ],
-)
-def test_wrong_settings_are_refused(how, told):
-    given = {"value_function": ZeroValue(), "depth_limit": DepthLimit(moves=1), **how}
-    with pytest.raises(ValueError, match=told):
-        ContinualResolvingPolicy("kuhn_poker", **given)
-
-
-def test_values_that_are_not_finite_are_told():
-    policy = ContinualResolvingPolicy(
-        "kuhn_poker", broken_value(0), DepthLimit(moves=1), effort=Effort(5)
-    )
-    with pytest.raises(ValueError, match="values that are not finite"):
-        policy.to_array_policy()

@@ -118,13 +118,6 @@ def test_states_of_solvers_that_were_made_otherwise_change_nothing():
         np.testing.assert_array_equal(array, before[name], err_msg=name)
 
 
-def test_negative_iterations_are_refused():
-    solver = DLCFRSolver("kuhn_poker", ZeroValue(), DepthLimit(moves=1))
-    with pytest.raises(ValueError, match="num_iterations=-5"):
-        solver.run(-5)
-    assert solver.iteration == 0
-
-
 def test_solvers_may_share_a_value_function():
     """Each goes on at its own leaves, though the other's game has as many leaf infosets."""
     games = ("kuhn_poker", "python_leduc(num_ranks=3,num_suits=1)")

@@ -143,17 +143,3 @@ def test_without_annealing_it_heads_for_the_quantal_response_equilibrium() -> No
         found = list(learner.policy().action_probabilities(state).values())
         assert found == pytest.approx(expected.tolist(), abs=0.02)
         state.apply_action(0)
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "remedy"),
-    [
-        ("stepsize", 0.0, "positive and finite"),
-        ("stepsize", math.nan, "positive and finite"),
-        ("magnet_weight", -1.0, "finite and not negative"),
-        ("magnet_period", 0, "positive"),
-    ],
-)
-def test_wrong_settings_are_refused(name: str, value: float, remedy: str) -> None:
-    with pytest.raises(ValueError, match=f"{name}={value} must be {remedy}"):
-        MMDConfig(**{name: value})

@@ -236,19 +236,3 @@ def test_half_a_state_changes_nothing():
             other.load_state(broken)
     for name, array in other.state().items():
         np.testing.assert_array_equal(array, before[name], err_msg=name)
-
-
-def test_errors():
-    with pytest.raises(ValueError, match="exploration=2"):
-        ParticleSelfPlayConfig(exploration=2)
-    with pytest.raises(ValueError, match="budget=0 must be at least 2"):
-        ParticleSelfPlayConfig(budget=0)
-    with pytest.raises(ValueError, match="final_learning_rate=1"):
-        ParticleSelfPlayConfig(final_learning_rate=1.0)
-    with pytest.raises(ValueError, match="has no Rules"):
-        ParticleSelfPlay("kuhn_poker", ParticleNetwork(SMALL), LIMIT)
-    with pytest.raises(ValueError, match="choose a smaller limit"):
-        ParticleSelfPlay(GOOFSPIEL_4, ParticleNetwork(SMALL), DepthLimit(rounds=9))
-    learner = ParticleSelfPlay(GOOFSPIEL_4, ParticleNetwork(SMALL), LIMIT)
-    with pytest.raises(ValueError, match="num_steps=0 must be a positive whole number"):
-        learner.run(0)

@@ -124,10 +124,3 @@ def test_a_player_follows_its_blueprint_where_it_is_not_solved():
         assert root.bound.strategy[own].tolist() == pytest.approx(rows[rows > 0].tolist())
         seats.add(player)
     assert seats == {0, 1}
-
-
-def test_errors():
-    for settings in ({"budget": 1}, {"order": 0}, {"seed": -1}, {"max_listed": -1}):
-        [(name, value)] = settings.items()
-        with pytest.raises(ValueError, match=f"{name}={value}"):
-            ParticleConfig(**settings)

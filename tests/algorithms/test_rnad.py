@@ -6,7 +6,6 @@ import dataclasses
 import math
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyspiel
@@ -16,8 +15,7 @@ from open_spiel.python.algorithms import exploitability as openspiel_exploitabil
 
 from spiel_dl.algorithms import rnad
 from spiel_dl.algorithms.exploitability import nash_conv
-from spiel_dl.learning.config import MMDConfig, RNaDConfig
-from spiel_dl.learning.transformations import pure_transformations
+from spiel_dl.learning.config import RNaDConfig
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.policies.policy_network import MaskedPolicy, log_policy
@@ -227,33 +225,3 @@ def test_policies_do_not_change_with_later_steps() -> None:
         solver.step()
     assert policy.action_probabilities(state) == before
     assert solver.policy().action_probabilities(state) != before
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"batch_size": 0}, "batch_size=0 must be positive"),
-        ({"learning_rate": math.nan}, "learning_rate=nan must be above 0 and at most 1"),
-        ({"eta": -1.0}, "eta=-1.0 must be finite and not negative"),
-        ({"period": 0}, "period=0 must be positive"),
-        ({"target_averaging": 0.0}, "target_averaging=0.0 must be above 0"),
-        ({"adam_beta1": 1.0}, "adam_beta1=1.0 must be at least 0 and below 1"),
-        ({"num_first_periods": -1}, "num_first_periods=-1 must be 0 or more"),
-        ({"annealing_steps": 0.0}, "annealing_steps=0.0 must be positive"),
-        ({"hidden_sizes": ()}, r"hidden_sizes=\(\) must be one layer or more"),
-    ],
-)
-def test_wrong_parameters_are_refused(changes: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        RNaDConfig(**changes)
-
-
-def test_wrong_games_and_networks_are_refused() -> None:
-    with pytest.raises(ValueError, match="config is a MMDConfig; RNaDSolver takes a RNaDConfig"):
-        rnad.RNaDSolver("kuhn_poker", MMDConfig())
-    with pytest.raises(ValueError, match="are of 5 actions, and the game has 2"):
-        rnad.RNaDSolver("kuhn_poker", SMALL, transformations=pure_transformations(5))
-    with pytest.raises(ValueError, match="player"):
-        rnad.RNaDSolver("kuhn_poker(players=3)", SMALL)
-    with pytest.raises(ValueError, match=r"hidden_sizes=\(0,\)"):
-        rnad.RNaDSolver("kuhn_poker", dataclasses.replace(SMALL, hidden_sizes=(0,)))

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from spiel_dl.algorithms import best_response, exploitability
-from spiel_dl.algorithms.cdrnr import CDRNRPolicy
 from spiel_dl.algorithms.rnr import RNRPolicy
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.solvers.effort import Effort
@@ -56,15 +55,6 @@ def test_slack_twice():
     response = RNRPolicy(tree, 0, model, p=0.5, exact=True).to_array_policy()
     found = checks.gain_and_exploitability(tree, response, model)
     assert found == pytest.approx((0.205263157895, 0.0), abs=1e-10)
-
-
-def test_it_is_one_step():
-    tree = GameTree.from_game("kuhn_poker")
-    model = checks.random_model(tree, seed=5)
-    how = {"p": 0.5, "effort": Effort(10)}
-    response = RNRPolicy(tree, 0, model, **how).to_array_policy()
-    in_one = CDRNRPolicy(tree, 0, model, DepthLimit(moves=99), scheme="block", **how)
-    np.testing.assert_array_equal(response.strategies[0], in_one.to_array_policy().strategies[0])
 
 
 @pytest.mark.parametrize("player", [0, 1])

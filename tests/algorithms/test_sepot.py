@@ -23,7 +23,6 @@ from spiel_dl.learning.transformations import (
     paper_transformations,
     pure_transformations,
 )
-from spiel_dl.play.bots import policy_bot
 from spiel_dl.policies.array_policy import ArrayPolicy, plans_of
 from spiel_dl.search.spec import Root
 from spiel_dl.solvers import gadgets, linear_program
@@ -34,7 +33,7 @@ from spiel_dl.solvers.refinement import WEIGHTS
 from spiel_dl.tree import DepthLimit, GameTree, cut
 from spiel_dl.value_functions.random_strategies import random_strategy
 from tests import tiny_games
-from tests.reference import assert_same_policy, state_after
+from tests.reference import assert_same_policy
 
 GOOFSPIEL_4 = "python_goofspiel_ii(num_cards=4,points_order=descending)"
 
@@ -302,27 +301,3 @@ def test_large_searches_are_left_to_the_blueprint():
             found, wanted = policy.strategies[player][own], blueprint.strategies[player][own]
             num_searched += not np.array_equal(found, wanted)
         assert num_searched == 4
-
-
-def test_errors():
-    tree = compiled("kuhn_poker")
-    blueprint, limit = ArrayPolicy.uniform(tree), DepthLimit(moves=1)
-    for wrong, message in (
-        ({"given_cfvs": "none"}, "given_cfvs='none' must be one of"),
-        ({"max_histories": 0}, "max_histories=0"),
-        ({"first_level": -1}, "first_level=-1"),
-        ({"gadget": "none"}, "gadget='none' must be one of"),
-        ({"gadget": "unsafe", "refinement": "ones"}, "need not enter, .* gadget='unsafe' is none"),
-        ({"refinement": "all"}, "refinement='all' must be one of"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            SearchConfig(**wrong)
-    with pytest.raises(ValueError, match="leaf_choice='none' must be one of"):
-        SearchConfig(leaf_choice="none")
-    with pytest.raises(ValueError, match="scheme='none' must be one of"):
-        SearchConfig(scheme="none")
-    state = state_after(tree.game, (0, 1))
-    with pytest.raises(ValueError, match="pass critic="):
-        SePoTPolicy(tree, blueprint, None, limit).action_probabilities(state)
-    with pytest.raises(ValueError, match="player=2 must be 0 or 1"):
-        policy_bot(SePoTPolicy(tree, blueprint, None, limit), 2)

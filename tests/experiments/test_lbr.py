@@ -106,33 +106,25 @@ def test_it_is_a_lower_bound_of_the_best_response(game: str, player: int) -> Non
     assert gains[-1] < 0.1, "little is left to gain"
 
 
-def test_twins_agree() -> None:
-    """The package's own Leduc with the rules of leduc_poker, where suits are dealt."""
-    values = []
-    for name in ("leduc_poker", "python_leduc"):
+HOLDEM = (
+    "python_holdem(num_ranks=3,num_suits=2,num_hole_cards=1,board_cards=[0;1],bets=2c|4c,"
+    "stacks=[99;99],blinds=[1;1],max_wagers=[2;2],min_wager=0.0)"
+)
+
+
+@pytest.mark.parametrize("twin", ["python_leduc", HOLDEM], ids=["leduc", "holdem"])
+def test_twins_agree(twin: str) -> None:
+    """The package's own games with the cards and bets of leduc_poker, where suits are dealt."""
+    earned = []
+    for name in ("leduc_poker", twin):
         tree = compile_game(name)
         model = ArrayPolicy.uniform(tree)
-        response = lbr.local_best_response(tree, 0, model)
-        values.append(exploitability.expected_value(tree, response, model))
-    assert values[0] == pytest.approx(values[1], abs=1e-12)
+        for player in (0, 1):
+            response = lbr.local_best_response(tree, player, model)
+            earned.append(exploitability.expected_value(tree, response))
+    assert earned[:2] == pytest.approx(earned[2:], abs=1e-12)
 
 
 def test_other_games_are_refused() -> None:
     with pytest.raises(ValueError, match="must know which actions fold and call"):
         lbr.local_best_response("matrix_rps", 0, ArrayPolicy.uniform(compile_game("matrix_rps")))
-
-
-def test_hold_em_of_leducs_cards_is_leduc_poker() -> None:
-    """The same cards and bets: so local best responses to uniform play earn the same."""
-    holdem = (
-        "python_holdem(num_ranks=3,num_suits=2,num_hole_cards=1,board_cards=[0;1],bets=2c|4c,"
-        "stacks=[99;99],blinds=[1;1],max_wagers=[2;2],min_wager=0.0)"
-    )
-    earned = []
-    for name in (holdem, "leduc_poker"):
-        tree = compile_game(name)
-        uniform = ArrayPolicy.uniform(tree)
-        for player in (0, 1):
-            response = lbr.local_best_response(tree, player, uniform)
-            earned.append(exploitability.expected_value(tree, response))
-    assert earned[:2] == pytest.approx(earned[2:], abs=1e-12)

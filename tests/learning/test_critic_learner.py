@@ -230,22 +230,10 @@ def test_batches_of_network_policies_say_what_single_states_say() -> None:
 def test_bad_input(tmp_path: Path) -> None:
     tree, path = GameTree.from_game("kuhn_poker"), tmp_path / "checkpoint.safetensors"
     blueprint, pure = random_policy(tree), pure_transformations(2)
-    for changes, message in (
-        ({"rho_bar": 0.0}, "rho_bar=0.0 must be positive"),
-        ({"target_averaging": 2.0}, "target_averaging=2.0 must be above 0"),
-        ({"target_share": 0.0}, "target_share=0.0 must be positive"),
-        ({"trace_decay": 1.5}, "trace_decay=1.5 must be between 0 and 1"),
-        ({"learning_rate": math.nan}, "learning_rate=nan must be above 0"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            CriticConfig(**changes)
     with pytest.raises(ValueError, match="batch_size=0 plays nothing"):
         CriticLearner(tree, blueprint, pure, SMALL, batch_size=0)
     with pytest.raises(ValueError, match=r"exploration=1\.5 must be between 0 and 1"):
         CriticLearner(tree, blueprint, pure, SMALL, exploration=1.5)
-    for num_steps in (0, 1.5, math.nan):
-        with pytest.raises(ValueError, match=f"num_steps={num_steps} must be a positive whole"):
-            CriticLearner(tree, blueprint, pure, SMALL).run(num_steps)
     with pytest.raises(ValueError, match=r"policy of kuhn_poker\(\), not of leduc_poker\(\)"):
         CriticLearner("leduc_poker", network_policy(tree.game), pure, SMALL)
     negative = Transformation("negative", lambda policy, legal: -policy)

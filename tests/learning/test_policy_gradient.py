@@ -9,7 +9,7 @@ import torch
 
 from spiel_dl.algorithms.mmd import MMDSolver
 from spiel_dl.algorithms.ppo import PPOSolver
-from spiel_dl.learning.config import MMDConfig, PolicyGradientConfig, PPOConfig
+from spiel_dl.learning.config import MMDConfig, PPOConfig
 from spiel_dl.learning.policy_gradient import PolicyGradientLearner, PolicyLoss
 from spiel_dl.policies.policy_network import MaskedPolicy
 
@@ -86,10 +86,3 @@ def test_the_temperature_falls_with_the_root_of_the_steps() -> None:
     assert learner.temperature() == 0.1
     learner.run(12)
     assert learner.temperature() == pytest.approx(0.05)  # 0.1 / sqrt(1 + 12 / 4)
-
-
-def test_wrong_parameters_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"gae_lambda=1\.5"):
-        dataclasses.replace(PolicyGradientConfig(), gae_lambda=1.5)
-    with pytest.raises(ValueError, match="num_epochs=0"):
-        PolicyGradientConfig(num_epochs=0)

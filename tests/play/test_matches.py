@@ -3,19 +3,16 @@
 import numpy as np
 import pyspiel
 import pytest
-import torch
 from open_spiel.python import policy as openspiel_policy
 
 import spiel_dl.games  # noqa: F401  (registers the games)
 from spiel_dl.algorithms.exploitability import expected_value
-from spiel_dl.play.bots import policy_bot
 from spiel_dl.play.match_results import MatchResult
 from spiel_dl.play.matches import parts_of, play_match, play_pairs
 from spiel_dl.play.registry import load_policy
-from spiel_dl.policies import asking, opponent_models
+from spiel_dl.policies import opponent_models
 from spiel_dl.policies.small_policies import HighestActionPolicy
 from tests import reference
-from tests.untrained_blueprints import network_policy
 
 
 def test_the_highest_card_against_itself_always_draws():
@@ -57,47 +54,6 @@ def test_results_do_not_depend_on_how_pairs_are_shared_out():
     parts = [play_pairs(game, policies, pairs, seed=6).returns for pairs in parts_of(60, 7)]
     np.testing.assert_array_equal(np.concatenate(parts), whole)
     assert (play_pairs(game, policies, range(30), seed=7).returns != whole).any()
-
-
-@pytest.mark.parametrize("game_string", ["leduc_poker", "python_goofspiel_ii(num_cards=4)"])
-def test_a_network_answers_many_states_as_it_answers_one(game_string):
-    game = pyspiel.load_game(game_string)
-    policy = network_policy(game)
-    parameters = policy.parameters.clone()
-    states = reference.decisions(game, num_games=5, seed=0)
-    for state, answer in zip(states, asking.ask(policy, states), strict=True):
-        alone = policy.action_probabilities(state)
-        assert answer.probabilities == pytest.approx(alone, abs=1e-6)
-        assert list(answer.probabilities) == list(alone)
-    assert torch.equal(policy.parameters, parameters)
-
-
-@pytest.mark.parametrize("answer", [{0: 0.5, 2: 0.5}, {0: 0.5, 1: 0.4}, {0: 1.5, 1: -0.5}])
-def test_answers_that_are_no_distributions_are_refused(answer):
-    game = pyspiel.load_game("kuhn_poker")
-    wrong = reference.ByHand(game, lambda *_: answer)
-    uniform = openspiel_policy.UniformRandomPolicy(game)
-    with pytest.raises(ValueError, match="is not a distribution over the legal actions"):
-        play_match(game, wrong, uniform, 10)
-    state = game.new_initial_state().child(0).child(1)
-    bot = policy_bot(wrong, 0)
-    for ask_bot in (bot.step, bot.get_policy):
-        with pytest.raises(ValueError, match="is not a distribution over the legal actions"):
-            ask_bot(state)
-
-
-def test_errors():
-    game = pyspiel.load_game("kuhn_poker")
-    uniform = openspiel_policy.UniformRandomPolicy(game)
-    for policy in (1, None, [0.5, 0.5]):
-        with pytest.raises(
-            ValueError, match=r"policy=.* must be an open_spiel.python.policy.Policy"
-        ):
-            policy_bot(policy, 0)
-    with pytest.raises(ValueError, match="seed=-1 must be at least 0, or None"):
-        policy_bot(uniform, 0, seed=-1)
-    with pytest.raises(ValueError, match="pairs_at_once=0"):
-        parts_of(2, 0)
 
 
 @pytest.mark.parametrize(

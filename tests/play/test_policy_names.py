@@ -82,17 +82,6 @@ def test_what_is_wrong_with_a_name(name: str, told: str) -> None:
         load_policy(name, TREE)
 
 
-def test_players_and_iterations_are_checked() -> None:
-    with pytest.raises(ValueError, match="player=2"):
-        load_policy("cdbr:uniform", TREE, player=2)
-    with pytest.raises(ValueError, match="iterations=0"):
-        load_policy("resolving:exact", TREE, effort=0)
-    with pytest.raises(
-        ValueError, match=r"effort=20\.0 must be an Effort, a whole number, or None"
-    ):
-        load_policy("resolving:exact", TREE, effort=20.0)  # type: ignore[arg-type]
-
-
 def test_the_table_of_names() -> None:
     scripts = (Path(__file__).parents[2] / "docs/how_to/scripts.md").read_text()
     for kind in KINDS.values():

@@ -61,8 +61,12 @@ def forms_of_a_policy():
 
 def test_all_forms_of_a_policy_answer_alike():
     forms = forms_of_a_policy()
-    tree = forms["python"].tree
+    tree, first = forms["python"].tree, pyspiel.load_game(GOOFSPIEL).new_initial_state()
     for player in (0, 1):
+        # In a state of the original game, too.
+        expected = forms["python"].action_probabilities(first, player)
+        answer = asking.action_probabilities(forms["c++, original"], first, player)
+        assert answer == pytest.approx(expected, abs=1e-12)
         for infoset in range(tree.num_infosets(player)):
             state = tree.state(int(tree.first_history[player][infoset]))
             expected = forms["python"].action_probabilities(state)
@@ -70,12 +74,3 @@ def test_all_forms_of_a_policy_answer_alike():
                 answer = asking.action_probabilities(policy, state, player)
                 found = {action: answer[action] for action in expected}
                 assert found == pytest.approx(expected, abs=1e-12), name
-
-
-def test_a_c_plus_plus_policy_is_asked_in_the_original_games_states():
-    forms = forms_of_a_policy()
-    state = pyspiel.load_game(GOOFSPIEL).new_initial_state()
-    for player in (0, 1):
-        expected = forms["python"].action_probabilities(state, player)
-        answer = asking.action_probabilities(forms["c++, original"], state, player)
-        assert answer == pytest.approx(expected, abs=1e-12)

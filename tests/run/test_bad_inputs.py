@@ -187,9 +187,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     (place / "folder" / "thesis.tex").write_text("important")
     policy = (place / "run" / "average_policy.safetensors").read_bytes()
     (place / "torn_policy.safetensors").write_bytes(policy[: len(policy) // 2])
-    for name in ("torn_data", "torn_shard"):
-        shutil.copytree(place / "data", place / name)
-    tear(place / "torn_data" / "config.json")
+    shutil.copytree(place / "data", place / "torn_shard")
     tear(place / "torn_shard" / "random-00000.safetensors")
     write_onnx(load_policy("rnad:leduc"), place / "other_game.onnx")
     damage_runs(place)
@@ -200,12 +198,11 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 def damage_runs(place: Path) -> None:
     """Copies of the run, each with one file that is not as it should be."""
     for name in (
-        "torn_config", "no_config", "torn_metrics", "torn_checkpoint", "other_checkpoint",
-        "no_checkpoint", "empty_metrics", "in_use",
+        "torn_config", "torn_metrics", "torn_checkpoint", "other_checkpoint", "no_checkpoint",
+        "empty_metrics", "in_use",
     ):  # fmt: skip
         shutil.copytree(place / "run", place / name)
     tear(place / "torn_config" / "config.json")
-    (place / "no_config" / "config.json").unlink()
     (place / "empty_metrics" / "metrics.jsonl").write_text("")
     metrics = place / "torn_metrics" / "metrics.jsonl"
     lines = metrics.read_text().splitlines(keepends=True)

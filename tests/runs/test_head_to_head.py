@@ -183,8 +183,6 @@ def test_errors(checkpoints):
     for first in (str(checkpoints[GOOFSPIEL]), f"sepot:{checkpoints[GOOFSPIEL]}"):
         with pytest.raises(ValueError, match="use the same game"):
             head_to_head.play("kuhn_poker", first, "uniform")
-    with pytest.raises(ValueError, match="num_games=3"):
-        head_to_head.play("kuhn_poker", "uniform", "uniform", num_games=3)
     with pytest.raises(ValueError, match="effort: no options of uniform or cfr:3; leave them out"):
         head_to_head.play("kuhn_poker", "uniform", "cfr:3", options={"effort": 3})
     with pytest.raises(ValueError, match="seed=-2"):

@@ -149,12 +149,3 @@ def test_the_network_in_the_end_is_the_mean_of_those_of_the_last_rounds(finished
     solver.run(SHORT.num_iterations)
     measured = on_policy.measure_trunk(solver.trunk, solver.average_policy())
     assert lines[-1][METRIC] == pytest.approx(measured[METRIC], rel=1e-6)
-
-
-def test_bad_settings() -> None:
-    with pytest.raises(ValueError, match="num_rounds=0 must be at least 1"):
-        OnPolicyConfig(num_rounds=0)
-    with pytest.raises(ValueError, match=r"averaged_share=1\.5 must be from 0 to 1"):
-        OnPolicyConfig(averaged_share=1.5)
-    with pytest.raises(ValueError, match=r"num_epochs=\[1, 2\] must be three numbers"):
-        OnPolicyConfig().with_epochs([1, 2])

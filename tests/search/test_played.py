@@ -122,8 +122,6 @@ def test_errors():
     critic = ExactCritic(
         tree, ArrayPolicy.uniform(tree).strategies, paper_transformations(action_values(game))
     )
-    with pytest.raises(ValueError, match="max_histories=0"):
-        SePoTPlayPolicy(game, blueprint, critic, limit, config=SearchConfig(max_histories=0))
     with pytest.raises(ValueError, match="has no Rules"):
         SePoTPlayPolicy("kuhn_poker", blueprint, critic, limit)
     policy = SePoTPlayPolicy(game, blueprint, critic, limit)

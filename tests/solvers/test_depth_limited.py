@@ -99,22 +99,10 @@ def test_against_a_bound_opponent_the_best_iterate_is_taken():
     assert value == pytest.approx(response.value, abs=1e-12)
 
 
-def test_errors_of_efforts():
-    for wrong, message in (
-        ({"iterations": 0}, "iterations=0 must be at least 1"),
-        ({"tolerance": -1.0}, "tolerance=-1.0"),
-        ({"tolerance": float("nan")}, "tolerance=nan"),
-        ({"seconds": 0.0}, "seconds=0.0 must be positive"),
-        ({"iterations": 100.5}, "iterations=100.5 must be an integer of at least 1, not of the"),
-        ({"iterations": True}, "iterations=True must be an integer"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            Effort(**wrong)
-    assert type(Effort(np.int32(7)).iterations) is int
-
-
 def test_a_clock_shares_out_all_iterations():
-    clock, done = Clock(Effort(250)), 0
+    effort = Effort(np.int32(250))
+    assert type(effort.iterations) is int
+    clock, done = Clock(effort), 0
     stretches = []
     while clock.allows(done):
         stretches.append(clock.stretch(done))

@@ -32,12 +32,9 @@ def forms() -> Forms:
 
 
 @pytest.mark.parametrize("alternating_updates", [True, False])
-@pytest.mark.parametrize("variant", [CFR_PLUS])
-def test_regrets_are_those_of_listed_payoffs(
-    forms: Forms, variant: object, alternating_updates: bool
-) -> None:
+def test_regrets_are_those_of_listed_payoffs(forms: Forms, alternating_updates: bool) -> None:
     factored, listed = (
-        RegretMinimizer(game.sequence_form, variant, alternating_updates=alternating_updates)
+        RegretMinimizer(game.sequence_form, CFR_PLUS, alternating_updates=alternating_updates)
         for game in (forms.factored, forms.listed)
     )
     for minimizer in (factored, listed):

@@ -8,14 +8,6 @@ from spiel_dl.solvers.best_response import best_response, expected_value
 from tests.solvers.test_regret_minimization import matrix_game, subgame
 
 
-def test_matrix_game_by_hand():
-    # Row mix (p, 1-p): 3p - 2(1-p) = -p + (1-p)  =>  p = 3/7, value 1/7.
-    equilibrium = linear_program.solve(matrix_game([[3, -1], [-2, 1]]))
-    assert equilibrium.value == pytest.approx(1 / 7, abs=1e-12)
-    np.testing.assert_allclose(equilibrium.plans[0], [1, 3 / 7, 4 / 7], atol=1e-12)
-    np.testing.assert_allclose(equilibrium.plans[1], [1, 2 / 7, 5 / 7], atol=1e-12)
-
-
 def test_ranges_and_constants_give_an_equilibrium():
     """Neither player's best response earns more than the value."""
     form = subgame()
@@ -29,7 +21,8 @@ def test_ranges_and_constants_give_an_equilibrium():
 
 
 @pytest.mark.parametrize("unit", [1e-12, 1e-9, 1e-7, 1.0, 1e9])
-def test_the_unit_of_utility_does_not_matter(unit: float) -> None:
+def test_a_matrix_game_by_hand_in_any_unit(unit: float) -> None:
+    # Row mix (p, 1-p): 3p - 2(1-p) = -p + (1-p)  =>  p = 3/7, value 1/7.
     equilibrium = linear_program.solve(matrix_game([[3, -1], [-2, 1]]).scaled(unit))
     assert equilibrium.value == pytest.approx(unit / 7, rel=1e-9)
     np.testing.assert_allclose(equilibrium.plans[0], [1, 3 / 7, 4 / 7], atol=1e-9)

@@ -13,21 +13,6 @@ from spiel_dl.value_functions.dataset import Dataset
 from tests.value_functions.datasets import CONFIGS, KUHN, make
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"shard_size": 0}, "shard_size=0"),
-        ({"seed": -1}, "seed=-1"),
-        ({"tolerance": -1.0}, "tolerance=-1.0 must be positive"),
-        ({"max_iterations": 0}, "max_iterations=0"),
-        ({"pure_share": 0.7, "near_pure_share": 0.7}, "near_pure_share=0.7"),
-    ],
-)
-def test_wrong_configs(change, message):
-    with pytest.raises(ValueError, match=message):
-        dataclasses.replace(KUHN, **change)
-
-
 def test_errors(tmp_path):
     with pytest.raises(ValueError, match="holds no dataset"):
         Dataset.load(tmp_path)

@@ -65,8 +65,6 @@ def test_values_are_homogeneous_in_the_opponents_range():
 
 
 def test_errors():
-    with pytest.raises(ValueError, match="tolerance=0"):
-        ExactValue(tolerance=0)
     leaves = cut(GameTree.from_game("kuhn_poker"), DepthLimit(moves=1)).leaves
     with pytest.raises(ValueError, match="has no state"):
         ExactValue().bind(leaves).load_state({"regret_0": np.zeros(3)})

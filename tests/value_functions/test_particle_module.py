@@ -1,6 +1,5 @@
 """The blocks of a particle network, by hand and by their shapes."""
 
-import pytest
 import torch
 
 from spiel_dl.value_functions.particle_module import ParticleBatch, ParticleModule, ParticleSizes
@@ -26,12 +25,3 @@ def test_values_by_hand():
     # Contexts 0.5 * 2 - 0.25 * 4 = 0 and 8; regressed 5 and 19; bases (2, -4) and (8, 8).
     expected = torch.tensor([[10.0, -20.0], [152.0, 152.0]])
     torch.testing.assert_close(module(batch), expected)
-
-
-@pytest.mark.parametrize(
-    "change",
-    [{"base": 0}, {"basis_layers": 0}, {"regression_width": 0}, {"concatenation_layers": -1}],
-)
-def test_wrong_sizes_are_refused(change):
-    with pytest.raises(ValueError, match="all sizes must be positive"):
-        ParticleSizes(**change)

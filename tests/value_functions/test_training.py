@@ -256,22 +256,6 @@ def test_an_infinite_loss_is_told(kuhn, tmp_path, monkeypatch):
         train(network, kuhn, tmp_path / "again", SHORT)
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"loss": "hinge"}, "loss='hinge'"),
-        ({"num_epochs": 0}, "num_epochs=0"),
-        ({"max_strategies": 0}, "max_strategies=0"),
-        ({"epochs_per_validation": 0}, "epochs_per_validation=0"),
-        ({"learning_rate": 1e-9}, "learning_rate=1e-09"),
-        ({"validation_share": 0.0}, "validation_share=0.0"),
-    ],
-)
-def test_wrong_configs(change, message):
-    with pytest.raises(ValueError, match=message):
-        TrainingConfig(**change)
-
-
 def test_wrong_left_out_states(goofspiel, tmp_path):
     for states in ((9,), (-1,), tuple(range(9))):
         config = dataclasses.replace(SHORT, left_out_states=states)

@@ -97,8 +97,6 @@ def test_errors(make, tmp_path):
 
 
 def test_what_a_positional_network_refuses():
-    with pytest.raises(ValueError, match="num_units=0"):
-        PositionalNetwork(num_units=0)
     with pytest.raises(ValueError, match="depth limit is 1 moves, but the leaves' is 2 moves"):
         initialized(positional, KUHN).initialize(leaves_of("kuhn_poker", DepthLimit(moves=2)))
 
