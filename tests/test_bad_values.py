@@ -164,6 +164,16 @@ OF_A_PLAYER = (
     partial(exploitability.game_value, KUHN),
     partial(policy_bot, UNIFORM),
 )
+SEARCHES = (
+    partial(dl.CDBR, KUHN, 0, UNIFORM, LIMIT),
+    partial(dl.CDRNR, KUHN, 0, UNIFORM, LIMIT, p=0.5),
+    partial(dl.CDRNR, KUHN, 0, UNIFORM, LIMIT, p=0.5, gadget="resolving"),
+    partial(dl.RNR, KUHN, 0, UNIFORM, p=0.5),
+    partial(ABDPolicy, KUHN, 0, UNIFORM, LIMIT, p=0.5),
+    RESOLVING,
+    partial(dl.ParticleSearch, "python_leduc", None, LIMIT),
+    SearchConfig,
+)
 # Whose setting, its name, values that it must not have, and what is told of them.
 SETTINGS: list[tuple[Callable[..., Any], str, tuple[Any, ...], str]] = [
     (PPOConfig, "clip", (0.0, -1.0, math.inf, math.nan), "must be positive and finite"),
@@ -230,6 +240,13 @@ SETTINGS: list[tuple[Callable[..., Any], str, tuple[Any, ...], str]] = [
     (Effort, "iterations", (100.5, True), "must be an integer"),
     (Effort, "tolerance", (-1.0, math.nan), ""),
     (Effort, "seconds", (0.0,), "must be positive"),
+    (Effort, "variant", (3,), "must be one of cfr"),
+    (SearchConfig, "effort", (5,), r"must be an Effort, such as Effort\(5\)"),
+    *(
+        (search, "effort", (0, "long"), r"must be an Effort, .* Effort\(100\)")
+        for search in SEARCHES
+    ),
+    (dl.DepthLimit, "moves", (0, 1.5, "1", True), "an integer of at least 1"),
     (Weighting, "offset", (0.0,), "must be positive"),
     (Weighting, "horizon", (0.5,), "must be at least 1"),
     (Weighting, "gamma", (math.inf,), ""),
@@ -281,13 +298,10 @@ REFUSED: list[tuple[str, Callable[[], Any]]] = [
     ("num_iterations=nan", lambda: dl.CFRPlus(KUHN).run(float("nan"))),  # type: ignore[arg-type]
     ("give exactly one of moves", lambda: dl.DepthLimit()),
     ("give exactly one of moves", lambda: dl.DepthLimit(moves=1, plies=2)),
-    ("DepthLimit.moves=0", lambda: dl.DepthLimit(moves=0)),
-    ("DepthLimit.moves=1.5", lambda: dl.DepthLimit(moves=1.5)),  # type: ignore[arg-type]
-    ("DepthLimit.moves='1'", lambda: dl.DepthLimit(moves="1")),  # type: ignore[arg-type]
-    ("DepthLimit.moves=True", lambda: dl.DepthLimit(moves=True)),
     ("depth_limit=2 must be a Dep", lambda: dl.DLCFR(KUHN, dl.ExactValue(), 2)),  # type: ignore[arg-type]
     ("depth_limit='2' must be", lambda: dl.trunk_exploitability(KUHN, UNIFORM, "2")),  # type: ignore[arg-type]
     ("depth_limit=None must be", lambda: dl.CDBR(KUHN, 0, UNIFORM, None)),  # type: ignore[arg-type]
+    ("depth_limit=.* must be a DepthLimit, such", lambda: dl.CDBR(KUHN, 0, LIMIT, UNIFORM)),  # type: ignore[arg-type]
     ("pass value_function=", lambda: dl.DLCFR(KUHN, None, LIMIT)),
     ("must be a ValueFunction", lambda: dl.DLCFR(KUHN, dl.ExactValue, LIMIT)),  # type: ignore[arg-type]
     ("must be a ValueFunction", lambda: dl.DLCFR(KUHN, cheats, LIMIT)),  # type: ignore[arg-type]
@@ -370,11 +384,6 @@ REFUSED: list[tuple[str, Callable[[], Any]]] = [
 def test_what_is_refused(told: str, use: Callable[[], Any]) -> None:
     with pytest.raises(ValueError, match=told):
         use()
-
-
-def test_names_that_do_not_exist_are_told_the_nearest() -> None:
-    with pytest.raises(AttributeError, match="did you mean ValueFunction"):
-        dl.ValuFunction  # noqa: B018
 
 
 @pytest.mark.parametrize(

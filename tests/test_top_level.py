@@ -40,6 +40,8 @@ def test_every_name_is_what_type_checkers_see() -> None:
 def test_unknown_names_are_refused() -> None:
     with pytest.raises(AttributeError, match="has no attribute 'CFRMinus'"):
         spiel_dl.CFRMinus  # noqa: B018
+    with pytest.raises(AttributeError, match="did you mean ValueFunction"):
+        spiel_dl.ValuFunction  # noqa: B018
 
 
 def test_importing_the_package_imports_openspiel_alone() -> None:

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import itertools
 
+import numpy as np
 import pytest
 
 from experiments.responses.late_mistakes import constant_actions
 from spiel_dl.algorithms import exploitability
-from spiel_dl.algorithms.abd import ABDPolicy
+from spiel_dl.algorithms.abd import ABDPolicy, ByPortfolios
 from spiel_dl.algorithms.best_response import best_response_policy, best_response_value
 from spiel_dl.algorithms.cdrnr import CDRNRPolicy
 from spiel_dl.algorithms.rnr import RNRPolicy
 from spiel_dl.algorithms.sequence_form_lp import solve_zero_sum_game
 from spiel_dl.policies import opponent_models, portfolios
 from spiel_dl.policies.array_policy import ArrayPolicy
+from spiel_dl.search.spec import Root
+from spiel_dl.solvers.best_response import expected_value, realization_plan
 from spiel_dl.solvers.effort import Effort
-from spiel_dl.tree import DepthLimit, GameTree
+from spiel_dl.solvers.leaf_choices import with_leaf_choices
+from spiel_dl.tree import DepthLimit, GameTree, cut
 from spiel_dl.tree.pieces import SCHEMES
 from tests.algorithms import response_checks as checks
 from tests.algorithms.pure_portfolios import with_pure_continuations
@@ -175,3 +179,39 @@ def test_portfolios_of_another_player_model_or_game_are_refused():
     for message, given in wrong.items():
         with pytest.raises(ValueError, match=message):
             ABDPolicy(tree, 0, model, limit, p=0.5, portfolios=given)
+
+
+@pytest.mark.parametrize("player", [0, 1])
+def test_a_pair_of_choices_is_worth_what_two_policies_earn(player):
+    """One policy above the leaves, the chosen ones below: judged as whole policies."""
+    tree, limit = GameTree.from_game("leduc_poker"), DepthLimit(plies=2)
+    policies = [opponent_models.random_policy(tree, seed) for seed in range(4)]
+    given = portfolios.by_hand(tree, player, policies[0], policies[1:3], policies[3:])
+    trunk = cut(tree, limit)
+    leaves, order = trunk.leaves, [player, 1 - player]
+    matrices = ByPortfolios(given)(Root(trunk, player, (np.ones(1), np.ones(1))))
+    assert matrices.shape == (len(leaves.histories), 2, 2)
+    form = trunk.sequence_form if player == 0 else trunk.sequence_form.swapped()
+    form = with_leaf_choices(
+        form,
+        (leaves.sequences[order[0]], leaves.sequences[order[1]]),
+        leaves.infoset_of_history[order],
+        matrices,
+        leaves.chance_reach,
+    )
+    for j, k in ((0, 0), (1, 0), (0, 1), (1, 1)):
+        own, other = (policies[1 + j], policies[0] if k == 0 else policies[3])
+        seats = (own, other) if player == 0 else (other, own)
+        below = ArrayPolicy(tree, (seats[0].strategies[0], seats[1].strategies[1]))
+        expected = exploitability.expected_value(
+            tree, opponent_models.errs_beyond(tree, limit, policies[0], below)
+        )
+        plans = []
+        for who, choice, treeplex in zip(order, (j, k), form.treeplexes, strict=True):
+            strategy = np.zeros(treeplex.num_sequences)
+            above = policies[0].strategies[who][trunk.sequences[who]]
+            strategy[: len(above)] = above
+            strategy[len(above) + choice :: 2] = 1.0
+            plans.append(realization_plan(treeplex, strategy))
+        found = expected_value(form, (plans[0], plans[1]))
+        assert found == pytest.approx(expected if player == 0 else -expected, abs=1e-12)

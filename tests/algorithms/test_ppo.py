@@ -100,9 +100,3 @@ def test_a_broken_learner_misses_the_bound() -> None:
     learner = BrokenPPO(EASY_GAMES[0], PPOConfig(history_values=False))
     learner.run(200)
     assert nash_conv(learner.game, learner.policy()) > 1
-
-
-def test_kuhn_poker_is_learned() -> None:
-    learner = PPOSolver("kuhn_poker", SMALL)
-    learner.run(800)
-    assert nash_conv(learner.game, learner.policy()) < 0.25

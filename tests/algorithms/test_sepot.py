@@ -22,6 +22,7 @@ from spiel_dl.learning.transformations import (
     action_values,
     paper_transformations,
     pure_transformations,
+    transformations_by_name,
 )
 from spiel_dl.policies.array_policy import ArrayPolicy, plans_of
 from spiel_dl.search.spec import Root
@@ -301,3 +302,42 @@ def test_large_searches_are_left_to_the_blueprint():
             found, wanted = policy.strategies[player][own], blueprint.strategies[player][own]
             num_searched += not np.array_equal(found, wanted)
         assert num_searched == 4
+
+
+EFFORT = Effort(iterations=30)
+CONFIGS = {
+    "defaults": SearchConfig(effort=EFFORT),
+    "sliding": SearchConfig(scheme="sliding", effort=EFFORT),
+    "below the root": SearchConfig(given_cfvs="critic", first_level=1, effort=EFFORT),
+    "until a gap": SearchConfig(effort=Effort(iterations=100, tolerance=0.01)),
+    "within a bound": SearchConfig(max_histories=40, effort=EFFORT),
+}
+
+
+@pytest.mark.parametrize(
+    ("game", "limit", "transformations", "config"),
+    [
+        *(("kuhn_poker", DepthLimit(moves=2), "pure", config) for config in CONFIGS),
+        (
+            "python_goofspiel_ii(num_cards=3,points_order=random)",
+            DepthLimit(rounds=1),
+            "paper",
+            "defaults",
+        ),
+    ],
+)
+def test_all_public_states_at_once_are_searched_as_one_after_another(
+    game, limit, transformations, config
+):
+    blueprint = random_policy(game, seed=3)
+    tree, by_name = blueprint.tree, transformations_by_name(transformations, compiled(game).game)
+    at_once, one_by_one = (searched(blueprint, by_name, limit, CONFIGS[config]) for _ in "ab")
+    found = at_once.to_array_policy()
+    for player in (0, 1):
+        for infoset in range(tree.num_infosets(player)):
+            state = tree.state(int(tree.first_history[player][infoset]))
+            answer = list(one_by_one.action_probabilities(state, player).values())
+            sequences = tree.treeplexes[player].sequences(infoset)
+            np.testing.assert_allclose(answer, found.strategies[player][sequences], atol=1e-6)
+    assert at_once.num_searches == one_by_one.num_searches > 1
+    assert np.abs(found.strategies[0] - blueprint.strategies[0]).max() > 0.01

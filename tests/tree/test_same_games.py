@@ -112,21 +112,3 @@ def test_games_from_files_are_told_apart_in_the_same_way_in_every_process(tmp_pa
         text=True,
     ).stdout
     assert told.strip() == file_contents(load_turn_based(string))
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda policy: dl.nash_conv(policy, "kuhn_poker"), "is no game but of type ArrayPolicy"),
-        (lambda _: dl.solve(None), "'None' is no game but of type NoneType"),
-        (lambda _: dl.nash_conv("kuhn_poker", "uniform"), "'uniform' is no policy but of type str"),
-        (lambda _: dl.Effort(variant=3), "variant=3 must be one of cfr"),
-        (
-            lambda policy: dl.CDBR("kuhn_poker", 0, dl.DepthLimit(moves=1), policy),
-            "depth_limit=.* must be a DepthLimit, such as",
-        ),
-    ],
-)
-def test_exchanged_arguments_are_told(call, message) -> None:  # type: ignore[no-untyped-def]
-    with pytest.raises(ValueError, match=message):
-        call(dl.ArrayPolicy.uniform("kuhn_poker"))
