@@ -112,6 +112,17 @@ def grouped(rows: Iterable[AnyRow], *names: str) -> dict[Any, list[AnyRow]]:
     return found
 
 
+def numbers_of(rows: Iterable[Mapping[str, Any]], name: str, *by: str) -> dict[Any, list[float]]:
+    """One entry of all rows, by others as `grouped` has them."""
+    return {key: [row[name] for row in own] for key, own in grouped(rows, *by).items()}
+
+
+def at_most(values: Sequence[float], goal: float) -> bool | None:
+    """Whether the mean is at most a goal; None if it is above and its 95 % interval holds it."""
+    mean, half_width = statistics.fmean(values), student_half_width(values) or 0.0
+    return None if mean - half_width <= goal < mean else mean <= goal
+
+
 def sign_of_difference(first: Sequence[float], second: Sequence[float]) -> int:
     """The sign of the mean difference of pairs, seed by seed; 0 if the 95 % interval holds 0."""
     pairs = [one - other for one, other in zip(first, second, strict=True)]

@@ -13,9 +13,9 @@ import pyspiel
 from experiments import experiment
 from experiments.experiment import Experiment, Row
 from experiments.learners.battleships_ceiling import best_response_to_uniform
-from experiments.learners.strength import Run, learn, runs_of
+from experiments.learners.strength import Run, headline, learn, runs_of
 from experiments.settings import as_json, check_least, check_seeds
-from experiments.verdicts import Judgement, Tables, told, verdict
+from experiments.verdicts import Judgement, Tables, grouped, numbers_of, verdict
 from spiel_dl.games.battleships import BattleshipsRules
 from spiel_dl.play.matches import play_match
 from spiel_dl.play.presets import PRESETS
@@ -116,23 +116,21 @@ def _report(study: Study, measured: Sequence[Mapping[str, Any]]) -> Report:
         }
         for run, row in zip(runs, measured, strict=True)
     ]
-    means, ceiling = [], []
+    means = [
+        {
+            "game": preset,
+            "learner": algorithm,
+            "seeds": len(own),
+            "mean": statistics.fmean(row["uniform"] for row in own),
+            "half_width": student_half_width([row["uniform"] for row in own]),
+            "script": statistics.fmean(row[script] for row in own),
+            "uniform_tuned": statistics.fmean(row[f"uniform{_TUNED}"] for row in own),
+            "script_tuned": statistics.fmean(row[script + _TUNED] for row in own),
+        }
+        for (preset, algorithm), own in grouped(rows, "game", "learner").items()
+    ]
+    ceiling = []
     for preset in settings.presets:
-        for algorithm in settings.algorithms:
-            own = [row for row in rows if (row["game"], row["learner"]) == (preset, algorithm)]
-            values = [row["uniform"] for row in own]
-            means.append(
-                {
-                    "game": preset,
-                    "learner": algorithm,
-                    "seeds": len(own),
-                    "mean": statistics.fmean(values),
-                    "half_width": student_half_width(values),
-                    "script": statistics.fmean(row[script] for row in own),
-                    "uniform_tuned": statistics.fmean(row[f"uniform{_TUNED}"] for row in own),
-                    "script_tuned": statistics.fmean(row[script + _TUNED] for row in own),
-                }
-            )
         game = PRESETS[preset].game
         pair = (load_policy(script, game), load_policy("uniform", game))
         result = play_match(game, *pair, settings.num_games, seed=0)
@@ -156,41 +154,25 @@ def _report(study: Study, measured: Sequence[Mapping[str, Any]]) -> Report:
             *(f"{preset} is `{PRESETS[preset].game}`." for preset in settings.presets),
         ],
         {
-            _MEANS: Table(
+            _MEANS: Table.of(
                 means,
-                {
-                    "game": "game",
-                    "learner": "learner",
-                    "seeds": "seeds",
-                    "mean": "against uniform, mean",
-                    "half_width": "± (95 %, t)",
-                    "script": f"against {script}, mean",
-                    "uniform_tuned": "against uniform, fine-tuned",
-                    "script_tuned": f"against {script}, fine-tuned",
-                },
+                mean="against uniform, mean",
+                half_width="± (95 %, t)",
+                script=f"against {script}, mean",
+                uniform_tuned="against uniform, fine-tuned",
+                script_tuned=f"against {script}, fine-tuned",
             ),
-            _ALL: Table(
+            _ALL: Table.of(
                 rows,
-                {
-                    "game": "game",
-                    "learner": "learner",
-                    "seed": "seed",
-                    "uniform": "against uniform",
-                    script: f"against {script}",
-                    f"uniform{_TUNED}": "against uniform, fine-tuned",
-                    script + _TUNED: f"against {script}, fine-tuned",
-                    "seconds": "seconds of learning",
-                },
+                seconds="seconds of learning",
+                **{name: f"against {name}" for name in columns[:-1]},
             ),
-            _GOALS: Table(
+            _GOALS: Table.of(
                 ceiling,
-                {
-                    "game": "game",
-                    "mean": f"{script} against uniform",
-                    "most": "a best response against uniform, exactly",
-                    "goal": "goal against uniform",
-                    "script_goal": f"goal against {script}, fine-tuned",
-                },
+                mean=f"{script} against uniform",
+                most="a best response against uniform, exactly",
+                goal="goal against uniform",
+                script_goal=f"goal against {script}, fine-tuned",
             ),
         },
         more={"matches": list(measured)},
@@ -207,23 +189,15 @@ def _most(game: str) -> float | None:
 
 def _judge(tables: Tables) -> Judgement:
     """Every learner in every game against its goals, by its means over seeds."""
-    means, rows = tables[_MEANS], tables[_ALL]
     goals = {row["game"]: row for row in tables[_GOALS]}
     parts: dict[str, bool | None] = {}
-    for row in means:
+    for row in tables[_MEANS]:
         who, goal = f"{row['learner']} in {row['game']}", goals[row["game"]]
         parts[f"{who} against uniform"] = row["mean"] >= goal["goal"]
         if goal["script_goal"] is not None:
             parts[f"{who} against the script"] = row["script_tuned"] > goal["script_goal"]
-    headlines = []
-    for row in means:
-        values = [
-            each["uniform"]
-            for each in rows
-            if (each["game"], each["learner"]) == (row["game"], row["learner"])
-        ]
-        headlines.append(f"{row['learner']} in {row['game']} {told(values, 'seeds')}")
-    return Judgement(verdict(parts), "; ".join(headlines))
+    found = numbers_of(tables[_ALL], "uniform", "learner", "game")
+    return Judgement(verdict(parts), headline(found))
 
 
 OPPONENTS = Experiment(

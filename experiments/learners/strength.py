@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from experiments import experiment
 from experiments.experiment import Experiment, Row
 from experiments.settings import as_json, check_least, check_seeds
-from experiments.verdicts import Judgement, Tables, told, verdict
+from experiments.verdicts import Judgement, Tables, at_most, numbers_of, told, verdict
 from spiel_dl.algorithms.mmd import MMDSolver
 from spiel_dl.algorithms.ppo import PPOSolver
 from spiel_dl.algorithms.rnad import RNaDSolver
@@ -25,10 +25,10 @@ from spiel_dl.runs.reports import Picture, Report, Table
 from spiel_dl.runs.workspace import Workspace, file_name
 from spiel_dl.system.json_files import read_json
 
-_SOLVERS: dict[str, type[SelfPlayLearner]] = {
+SOLVERS: dict[str, type[SelfPlayLearner]] = {
     solver.name: solver for solver in (RNaDSolver, MMDSolver, PPOSolver)
 }
-ALGORITHMS = tuple(_SOLVERS)
+ALGORITHMS = tuple(SOLVERS)
 """Names of learners, in the order of reports."""
 
 
@@ -119,7 +119,7 @@ def make_learner(run: Run, num_steps: int) -> SelfPlayLearner:
 
     Its learning rate falls until the last of so many steps.
     """
-    preset, solver = PRESETS[run.preset], _SOLVERS[run.algorithm]
+    preset, solver = PRESETS[run.preset], SOLVERS[run.algorithm]
     settings = preset.of(run.algorithm)
     settings.pop("num_steps", None)
     settings |= {"decay_steps": num_steps, "seed": run.seed}
@@ -188,13 +188,9 @@ def _report(study: Study, curves: Curves) -> Report:
     settings, runs = study.settings, study.runs
     peer = study.lines_of_peer()
     rows = [_row(run, curve[-1]) for run, curve in zip(runs, curves, strict=True)]
-    means = []
-    for preset in settings.presets:
-        for algorithm in settings.algorithms:
-            own = [row for row in rows if (row["game"], row["learner"]) == (preset, algorithm)]
-            means.append(_mean(settings, preset, algorithm, own, peer))
-    learners = [
-        f"{algorithm}: {_settings_of(settings, algorithm)}." for algorithm in settings.algorithms
+    means = [
+        _mean(settings, preset, algorithm, values, peer)
+        for (preset, algorithm), values in numbers_of(rows, "nash_conv", "game", "learner").items()
     ]
     return Report(
         "",
@@ -202,22 +198,15 @@ def _report(study: Study, curves: Curves) -> Report:
             f"NashConv of the policy after {settings.num_steps:,} learner steps, of all seeds "
             "that were run.",
             *(f"{preset} is `{PRESETS[preset].game}`." for preset in settings.presets),
-            *learners,
+            *(f"{name}: {_settings_of(settings, name)}." for name in settings.algorithms),
             *([_OF_PEER] if peer else []),
         ],
         {
-            _MEANS: Table(
+            _MEANS: Table.of(
                 means,
-                {
-                    "game": "game",
-                    "learner": "learner",
-                    "seeds": "seeds",
-                    "mean": "NashConv (utility), mean",
-                    "half_width": "± (95 %, t)",
-                    "largest": "largest",
-                    "goal": "goal",
-                    "peer": "rlg, mean (seeds)",
-                },
+                mean="NashConv (utility), mean",
+                half_width="± (95 %, t)",
+                peer="rlg, mean (seeds)",
             ),
             _ALL: Table(rows, _COLUMNS),
         },
@@ -247,10 +236,9 @@ def _mean(
     settings: Settings,
     preset: str,
     algorithm: str,
-    rows: Sequence[Mapping[str, Any]],
+    values: Sequence[float],
     peer: Sequence[Mapping[str, Any]],
 ) -> dict[str, Any]:
-    values = [row["nash_conv"] for row in rows]
     beside = [
         line["nash_conv"]
         for line in peer
@@ -299,23 +287,19 @@ def _short_name(game: str) -> str:
 
 def _judge(tables: Tables) -> Judgement:
     """Every learner that has a goal in a game, by its mean; open if its interval holds the goal."""
-    means, rows = tables[_MEANS], tables[_ALL]
-    parts: dict[str, bool | None] = {}
-    for row in means:
-        if row.get("goal") is None:
-            continue
-        met = row["mean"] <= row["goal"]
-        within = row["mean"] - row["half_width"] <= row["goal"]
-        parts[f"{row['learner']} in {row['game']}"] = None if within and not met else met
-    headlines = []
-    for row in means:
-        values = [
-            each["nash_conv"]
-            for each in rows
-            if (each["game"], each["learner"]) == (row["game"], row["learner"])
-        ]
-        headlines.append(f"{row['learner']} in {row['game']} {told(values, 'seeds')}")
-    return Judgement(verdict(parts), "; ".join(headlines))
+    found = numbers_of(tables[_ALL], "nash_conv", "learner", "game")
+    parts = {
+        f"{learner} in {game}": at_most(found[learner, game], goal)
+        for (learner, game), goal in _GOALS.items()
+        if (learner, game) in found
+    }
+    return Judgement(verdict(parts), headline(found))
+
+
+def headline(found: Mapping[tuple[str, str], Sequence[float]]) -> str:
+    """Means and spreads over seeds, by learner and game."""
+    each = (f"{name} in {game} {told(own, 'seeds')}" for (name, game), own in found.items())
+    return "; ".join(each)
 
 
 STRENGTH = Experiment(

@@ -6,21 +6,23 @@ import dataclasses
 import functools
 import itertools
 import statistics
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from experiments import experiment
 from experiments.experiment import Experiment, Row
-from experiments.policy_gradients.training import ALGORITHMS, make_learner, train
+from experiments.policy_gradients.training import make_learner, train
 from experiments.settings import as_json, check_least, check_seeds
-from experiments.verdicts import OPEN, Judgement, Tables, grouped, told, verdict
+from experiments.verdicts import OPEN, Judgement, Tables, at_most, numbers_of, told, verdict
 from spiel_dl.factored.families import factored_game
 from spiel_dl.learning.self_play_learner import SelfPlayLearner
-from spiel_dl.play.tally import student_half_width
 from spiel_dl.runs import large_games as judging
 from spiel_dl.runs.plots import Panel
 from spiel_dl.runs.reports import Picture, Report, Table
 from spiel_dl.runs.workspace import Workspace, file_name
 
+ALGORITHMS = ("ppo", "mmd", "rnad")
+"""Names of learners, in the order of reports."""
 JUDGED = ("value", "best_0", "best_1", "exploitability")
 """What is kept of an evaluation; its own seconds are none of learning."""
 
@@ -79,12 +81,8 @@ class Study(experiment.Study[Settings]):
     def runs(self) -> list[Run]:
         """All of them, in the order of reports."""
         chosen = self.settings
-        return [
-            Run(algorithm, game, seed)
-            for game, algorithm, seed in itertools.product(
-                chosen.games, chosen.algorithms, chosen.seeds
-            )
-        ]
+        each = itertools.product(chosen.games, chosen.algorithms, chosen.seeds)
+        return [Run(algorithm, game, seed) for game, algorithm, seed in each]
 
     def curves(self) -> list[list[dict[str, Any]]]:
         """Of each run, what is said at each evaluation; what is finished is not done again."""
@@ -181,10 +179,8 @@ def _row(run: Run, points: list[dict[str, Any]]) -> dict[str, Any]:
 def _judge(tables: Tables) -> Judgement:
     """PPO and MMD, each against R-NaD in each game, at the last evaluation."""
     [rows] = tables.values()
-    found = {
-        key: [row[max((name for name in row if name.isdigit()), key=int)] for row in own]
-        for key, own in grouped(rows, "game", "algorithm").items()
-    }
+    last = max((name for name in rows[0] if name.isdigit()), key=int)
+    found = numbers_of(rows, last, "game", "algorithm")
     means = {key: statistics.fmean(values) for key, values in found.items()}
     holds = {
         f"{name} in {game}": means[game, name] <= means[game, _PEER]
@@ -192,13 +188,14 @@ def _judge(tables: Tables) -> Judgement:
         if name in _GENERIC and (game, _PEER) in means
     }
     is_known = min(map(len, found.values())) > 1
-    headlines = [
-        f"{algorithm} in {game}: {told(values, 'seeds')}"
-        for (game, algorithm), values in found.items()
-    ]
     counted = f"{sum(holds.values())} of {len(holds)} comparisons with {_PEER} hold"
     told_of_seeds = verdict(holds) if is_known or not holds else OPEN
-    return Judgement(told_of_seeds, "; ".join([counted, *headlines]))
+    return Judgement(told_of_seeds, f"{counted}; {_headline(found)}")
+
+
+def _headline(found: Mapping[tuple[str, str], Sequence[float]]) -> str:
+    each = (f"{name} in {game}: {told(own, 'seeds')}" for (game, name), own in found.items())
+    return "; ".join(each)
 
 
 _GOALS = {
@@ -214,15 +211,9 @@ _GOALS = {
 def _judge_goals(tables: Tables) -> Judgement:
     """Every learner's mean in every game; open if its interval holds the goal."""
     [rows] = tables.values()
-    parts: dict[str, bool | None] = {}
-    headlines = []
-    for (game, algorithm), own in grouped(rows, "game", "algorithm").items():
-        values = [row[str(_BUDGET)] for row in own]
-        mean, half_width = statistics.fmean(values), student_half_width(values) or 0.0
-        is_open = mean - half_width <= _GOALS[game] < mean
-        parts[f"{algorithm} in {game}"] = None if is_open else mean <= _GOALS[game]
-        headlines.append(f"{algorithm} in {game}: {told(values, 'seeds')}")
-    return Judgement(verdict(parts), "; ".join(headlines))
+    found = numbers_of(rows, str(_BUDGET), "game", "algorithm")
+    parts = {f"{name} in {game}": at_most(own, _GOALS[game]) for (game, name), own in found.items()}
+    return Judgement(verdict(parts), _headline(found))
 
 
 LARGE_GAMES = Experiment(

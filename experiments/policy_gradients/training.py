@@ -6,23 +6,15 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from spiel_dl.algorithms.mmd import MMDSolver
-from spiel_dl.algorithms.ppo import PPOSolver
-from spiel_dl.algorithms.rnad import RNaDSolver
+from experiments.learners.strength import SOLVERS
 from spiel_dl.learning.self_play_learner import SelfPlayLearner
 from spiel_dl.runs.loop import run_job
 from spiel_dl.system.run_directory import RunDirectory
 
-_LEARNERS: dict[str, type[SelfPlayLearner]] = {
-    solver.name: solver for solver in (PPOSolver, MMDSolver, RNaDSolver)
-}
-ALGORITHMS = tuple(_LEARNERS)
-"""Names of learners, in the order of reports."""
-
 
 def make_learner(algorithm: str, game: str, **config: Any) -> SelfPlayLearner:
     """A fresh learner with its defaults but for the entries that are given."""
-    solver = _LEARNERS[algorithm]
+    solver = SOLVERS[algorithm]
     # No exact quantity of the learner's own is used, so small games are learned as large ones.
     return solver(game, solver.default_config(max_tree_histories=0, **config))
 

@@ -58,18 +58,17 @@ def test_a_peer_that_is_none_is_refused_before_anything_is_learned(tmp_path: Pat
 
 
 def test_goals_are_met_by_the_mean() -> None:
-    found = [("rnad", 0.31, 0.30), ("mmd", 0.34, 0.35), ("ppo", 0.9, None), ("ppo", 0.305, 0.30)]
-    means = [
-        {"game": "leduc", "learner": name, "mean": mean, "half_width": 0.007, "goal": goal}
-        for name, mean, goal in found
-    ]
+    means = {"rnad": 0.31, "mmd": 0.22, "ppo": 0.525}
     rows: list[dict[str, Any]] = [
-        {"game": "leduc", "learner": name, "nash_conv": mean} for name, mean, _ in found[:3]
+        {"game": "leduc", "learner": name, "nash_conv": mean + more}
+        for name, mean in means.items()
+        for more in (-0.001, 0.001)
     ]
-    judge = STRENGTH.judge
-    judged = judge({"Means": means, "After the last step": rows})
+    rows.append({"game": "leduc_of_no_goal", "learner": "ppo", "nash_conv": 0.9})
+    judged = STRENGTH.judge({"After the last step": rows})
     assert judged.verdict == "partly: 1 of 3 parts hold; not: rnad in leduc; open: ppo in leduc"
-    assert judged.headline.startswith("rnad in leduc 0.31 (one seed); mmd in leduc 0.34")
+    assert judged.headline.startswith("rnad in leduc 0.31 ± 0.013 (95 %, 2 seeds); mmd in leduc")
+    assert judged.headline.endswith("ppo in leduc_of_no_goal 0.9 (one seed)")
 
 
 @pytest.mark.parametrize(
