@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from experiments.experiment import Experiment, Row
 from experiments.responses import frontier, sweeps
-from experiments.responses.frontier import METRIC, POINTS, SAME, Found, Study
+from experiments.responses.frontier import METRIC, POINTS, SAME, Study
 from experiments.responses.sweeps import Sweep
 from experiments.verdicts import Judgement, Tables, grouped, verdict
 from spiel_dl.algorithms.cdrnr import GADGETS
-from spiel_dl.runs.reports import Report
 from spiel_dl.tree.depth_limit import DepthLimit
 
 _PAPERS_GADGETS = ("full_trunk", "resolving", "max_margin", "reach_max_margin")
@@ -20,17 +19,6 @@ LIMIT = DepthLimit(moves=2)
 SETTINGS = frontier.Settings(
     ("biased_rps",), ("random:0", "random:1"), (0,), sweep=Sweep(LIMIT, gadgets=GADGETS)
 )
-
-
-def _compute(study: Study) -> Found:
-    return [
-        (labels, frontier.measure("biased_rps", study, labels, study.settings.sweep))
-        for labels in study.responders()
-    ]
-
-
-def _report(study: Study, found: Found) -> Report:
-    return frontier.told_of(study, "biased_rps", study.settings.sweep, found, [])
 
 
 def _judge(tables: Tables) -> Judgement:
@@ -71,8 +59,8 @@ BIASED_RPS = Experiment(
         "points."
     ),
     study=Study,
-    compute=_compute,
-    render=_report,
+    compute=lambda study: frontier.measure_all("biased_rps", study),
+    render=lambda study, found: frontier.told_of(study, "biased_rps", found),
     judge=_judge,
 )
 ROWS = (

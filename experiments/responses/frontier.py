@@ -80,15 +80,13 @@ class Settings(responses_study.Settings):
 Study = responses_study.Study[Settings]
 
 
-def measure(
-    name: str,
-    study: responses_study.Study[Any],
-    labels: Labels,
-    sweep: Sweep,
-    only: Sequence[str] = (),
-) -> Points:
-    """What all methods, or only these, come to in the experiment of a name."""
-    responder, found = study.responder(**labels), {}
+def measure_all(name: str, study: Study, only: Sequence[str] = ()) -> Found:
+    """What all methods, or only these, come to against every model in the experiment of a name."""
+    return [(labels, _measure(name, study, labels, only)) for labels in study.responders()]
+
+
+def _measure(name: str, study: Study, labels: Labels, only: Sequence[str]) -> Points:
+    responder, sweep, found = study.responder(**labels), study.settings.sweep, {}
     for method, (respond, parameters) in sweeps.methods(responder, sweep).items():
         if only and method not in only:
             continue
@@ -105,29 +103,21 @@ def measure(
     return found
 
 
-def _compute(study: Study) -> Found:
-    """Figure 5: all methods against every model."""
-    return [
-        (labels, measure("frontier", study, labels, study.settings.sweep))
-        for labels in study.responders()
-    ]
-
-
 def _report(study: Study, found: Found) -> Report:
     games = study.describe(labels["game"] for labels, _ in found)
     claims = [{**labels, **claim} for labels, points in found for claim in check_claims(points)]
-    return told_of(study, "frontier", study.settings.sweep, found, [games], claims)
+    return told_of(study, "frontier", found, [games], claims)
 
 
 def told_of(
-    study: responses_study.Study[Any],
+    study: Study,
     name: str,
-    sweep: Sweep,
     found: Found,
-    notes: Sequence[str],
+    notes: Sequence[str] = (),
     claims: Sequence[Mapping[str, Any]] = (),
 ) -> Report:
     """The report of a sweep, in the experiment of a name."""
+    sweep = study.settings.sweep
     rows = [
         {**labels, "method": method, **point}
         for labels, points in found
@@ -146,7 +136,7 @@ def told_of(
             **({_CLAIMS: Table.of(claims, best_nash="best Nash's gain")} if claims else {}),
             POINTS: Table.of(rows, percent="percent of best response's gain"),
         },
-        [picture(name, study, *each, sweep) for each in found],
+        [picture(name, study, *each) for each in found],
     )
 
 
@@ -200,9 +190,7 @@ def _who(row: Mapping[str, Any]) -> _Who:
     return row["game"], row["model"], row["player"]
 
 
-def picture(
-    name: str, study: responses_study.Study[Any], labels: Labels, points: Points, sweep: Sweep
-) -> Picture:
+def picture(name: str, study: Study, labels: Labels, points: Points) -> Picture:
     """All methods' gain and exploitability, against one model.
 
     Methods without parameter are horizontal lines; those not over 0 to 1 have no place there.
@@ -215,7 +203,7 @@ def picture(
             groups[method] = [{**point, "parameter": math.nan} for point in found]
         else:
             groups[method] = list(found)
-    game = study.tree(labels["game"]).game
+    game, sweep = study.tree(labels["game"]).game, study.settings.sweep
     title = (
         f"{labels['game'] if str(game) == 'efg_game()' else game}, player {labels['player']} "
         f"against {labels['model']}; depth limit {sweep.depth_limit}, {sweep.scheme}"
@@ -293,7 +281,7 @@ FRONTIER = Experiment(
         "reach; p = 0.5 in most cases; the others in all."
     ),
     study=Study,
-    compute=_compute,
+    compute=lambda study: measure_all("frontier", study),
     render=_report,
     judge=_judge,
 )

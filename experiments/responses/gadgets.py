@@ -50,18 +50,13 @@ SETTINGS = frontier.Settings(
 
 def _compute(study: Study) -> Found:
     """Figure 4's idea: which p leads to which response, and which of them no p leads to."""
-    sweep = study.settings.sweep
-    methods = (sweeps.RNR, *map(sweeps.cdrnr_name, sweep.gadgets))
-    return [
-        (labels, frontier.measure("gadgets", study, labels, sweep, methods))
-        for labels in study.responders()
-    ]
+    methods = (sweeps.RNR, *map(sweeps.cdrnr_name, study.settings.sweep.gadgets))
+    return frontier.measure_all("gadgets", study, methods)
 
 
 def _report(study: Study, found: Found) -> Report:
     rows, num_recovered = _recovered(study, found)
-    sweep = study.settings.sweep
-    pictures = [frontier.picture("gadgets", study, *each, sweep) for each in found]
+    pictures = [frontier.picture("gadgets", study, *each) for each in found]
     titles = {
         "from": "from p",
         "to": "to p",

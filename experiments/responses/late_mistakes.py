@@ -11,7 +11,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,9 +19,17 @@ import numpy as np
 from experiments.experiment import Experiment, Row
 from experiments.responses import study as responses_study
 from experiments.responses.responders import Responder, load_model
-from experiments.responses.study import Labels
 from experiments.responses.sweeps import gain_at
-from experiments.verdicts import FAILS, OPEN, PARTLY, REPRODUCED, Judgement, Tables, deviation
+from experiments.verdicts import (
+    FAILS,
+    OPEN,
+    PARTLY,
+    REPRODUCED,
+    Judgement,
+    Tables,
+    deviation,
+    grouped,
+)
 from spiel_dl.algorithms.abd import ABDPolicy
 from spiel_dl.algorithms.cdrnr import CDRNRPolicy
 from spiel_dl.algorithms.rnr import RNRPolicy
@@ -51,6 +59,7 @@ KINDS = {
     "random": tuple(f"random:{seed}" for seed in _SEEDS),
 }
 """The kinds of opponents, and the models of each."""
+_KIND_OF = {model: kind for kind, models in KINDS.items() for model in models}
 EQUILIBRIUM_ITERATIONS = 5000
 """Of CFR+, for what late opponents play above the depth limit."""
 _BLUEPRINT_ITERATIONS = 100
@@ -75,13 +84,12 @@ class Settings(responses_study.Settings):
     """Who responds to whom."""
 
     games: tuple[str, ...] = tuple(LIMITS)
-    models: tuple[str, ...] = tuple(model for models in KINDS.values() for model in models)
+    models: tuple[str, ...] = tuple(_KIND_OF)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        known = [model for models in KINDS.values() for model in models]
-        if unknown := [model for model in self.models if model not in known]:
-            raise ValueError(f"no models {unknown}; choose from {', '.join(known)}")
+        if unknown := [model for model in self.models if model not in _KIND_OF]:
+            raise ValueError(f"no models {unknown}; choose from {', '.join(_KIND_OF)}")
         for game in self.games:
             if game not in LIMITS:
                 raise ValueError(f"no depth limit for {game!r}, only for {', '.join(LIMITS)}")
@@ -109,13 +117,16 @@ def methods(responder: Responder, limit: DepthLimit) -> Mapping[str, Respond]:
     def abd(p: float, **settings: Any) -> ResponsePolicy:
         return ABDPolicy(*who, limit, p=p, effort=effort, **settings)
 
-    found: dict[str, Respond] = {RNR: lambda p: RNRPolicy(*who, p=p, effort=effort)}
-    for scheme, name in CDRNR.items():
-        found[name] = functools.partial(_cdrnr, responder, limit, effort, scheme)
-    found[ABD] = abd
-    found[ABD_BLOCK] = functools.partial(abd, scheme="block")
-    found[ABD_CONSTANT] = lambda p: abd(p, portfolios=constant_actions(*who))
-    return found
+    def cdrnr(scheme: str) -> Respond:
+        return lambda p: CDRNRPolicy(*who, limit, p=p, scheme=scheme, effort=effort)
+
+    return {
+        RNR: lambda p: RNRPolicy(*who, p=p, effort=effort),
+        **{name: cdrnr(scheme) for scheme, name in CDRNR.items()},
+        ABD: abd,
+        ABD_BLOCK: lambda p: abd(p, scheme="block"),
+        ABD_CONSTANT: lambda p: abd(p, portfolios=constant_actions(*who)),
+    }
 
 
 def constant_actions(tree: GameTree, player: int, model: ArrayPolicy) -> Portfolios:
@@ -135,13 +146,6 @@ def constant_actions(tree: GameTree, player: int, model: ArrayPolicy) -> Portfol
     )
 
 
-def _cdrnr(
-    responder: Responder, limit: DepthLimit, effort: Effort, scheme: str, p: float
-) -> ResponsePolicy:
-    tree, player, model = responder.tree, responder.player, responder.model
-    return CDRNRPolicy(tree, player, model, limit, p=p, scheme=scheme, effort=effort)
-
-
 def measure(responder: Responder, respond: Respond, parameters: Sequence[float]) -> Rows:
     """Judges a method's responses: what `Responder.judge` says, `p`, `gap` and CPU `seconds`."""
     rows = []
@@ -154,22 +158,12 @@ def measure(responder: Responder, respond: Respond, parameters: Sequence[float])
     return rows
 
 
-def _responders(study: Study) -> Iterator[tuple[str, Labels]]:
-    for game in study.settings.games:
-        for kind, models in KINDS.items():
-            for model in models:
-                for player in study.settings.players:
-                    if model in study.settings.models:
-                        yield kind, {"game": game, "model": model, "player": player}
-
-
 def _compute(study: Study) -> Rows:
     found = []
-    for kind, labels in _responders(study):
-        game, limit = labels["game"], LIMITS[labels["game"]]
+    for labels in study.responders():
         told = {
             **labels,
-            "depth_limit": str(limit),
+            "depth_limit": str(LIMITS[labels["game"]]),
             "methods": list(METHODS),
             "swept": list(SWEPT),
             "p": list(PROBABILITIES),
@@ -178,16 +172,15 @@ def _compute(study: Study) -> Rows:
             "tolerance": _TOLERANCE,
             "equilibrium_iterations": EQUILIBRIUM_ITERATIONS,
         }
-        find = functools.partial(_measure_all, study, game, labels, limit)
+        find = functools.partial(_measure_all, study, **labels)
         points = study.workspace.part(file_name("late", *labels.values()), told, find)
-        found.append({**labels, "kind": kind, "points": points})
+        found.append({**labels, "kind": _KIND_OF[labels["model"]], "points": points})
     return found
 
 
-def _measure_all(study: Study, game: str, labels: Labels, limit: DepthLimit) -> dict[str, Rows]:
-    tree = study.tree(game)
-    model = model_of(labels["model"], tree, limit)
-    responder = study.responder_to(game, labels["model"], model, labels["player"])
+def _measure_all(study: Study, game: str, model: str, player: int) -> dict[str, Rows]:
+    limit = LIMITS[game]
+    responder = study.responder_to(game, model, model_of(model, study.tree(game), limit), player)
     return {
         name: measure(responder, respond, PROBABILITIES if name in SWEPT else (_SHOWN,))
         for name, respond in methods(responder, limit).items()
@@ -241,8 +234,8 @@ def find_verdict(summary: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _report(study: Study, found: Rows) -> Report:
-    summary, by_p, points, seeds = _summary(found), [], [], []
-    for game, kind, chosen in _by_kind(found):
+    summary, by_p, points = _summary(found), [], []
+    for (game, kind), chosen in grouped(found, "game", "kind").items():
         by_p += [
             {"game": game, "opponents": kind, "at the same": what, **_by_p(chosen, key)}
             for key, what in (("times", "exploitability"), ("same_p", "p"))
@@ -253,14 +246,14 @@ def _report(study: Study, found: Rows) -> Report:
         f"{_HEADING}, player {player}": _summary([row for row in found if row["player"] == player])
         for player in (players if len(players) > 1 else ())
     }
-    for row in found:
-        labels = {key: row[key] for key in ("game", "model", "player")}
-        for method, rows in row["points"].items():
-            seeds += [
-                {**labels, "method": method, **{key: each[key] for key in _KEPT}}
-                for each in rows
-                if each["p"] == _SHOWN
-            ]
+    seeds = [
+        {**{key: row[key] for key in ("game", "model", "player")}, "method": method}
+        | {key: each[key] for key in _KEPT}
+        for row in found
+        for method, rows in row["points"].items()
+        for each in rows
+        if each["p"] == _SHOWN
+    ]
     limits = ", ".join(f"{limit} in {game}" for game, limit in LIMITS.items())
     return Report(
         LATE_MISTAKES.title,
@@ -299,19 +292,10 @@ def _judge(tables: Tables) -> Judgement:
     return Judgement(find_verdict(summary), f"times the gain, and what is possible: {told}")
 
 
-def _by_kind(found: Rows) -> Iterator[tuple[str, str, Rows]]:
-    """Games, kinds of opponents, and what was found with them."""
-    for game in dict.fromkeys(row["game"] for row in found):
-        for kind in KINDS:
-            chosen = [row for row in found if (row["game"], row["kind"]) == (game, kind)]
-            if chosen:
-                yield game, kind, chosen
-
-
 def _summary(found: Rows) -> Rows:
     """Means of `compare`, of each game and kind of opponents."""
     rows = []
-    for game, kind, chosen in _by_kind(found):
+    for (game, kind), chosen in grouped(found, "game", "kind").items():
         compared = [compare(row["points"], _SHOWN) for row in chosen]
         means = {key: float(np.mean([row[key] for row in compared])) for key in compared[0]}
         rows.append({"game": game, "opponents": kind, **means})
@@ -330,15 +314,14 @@ def _means(game: str, kind: str, chosen: Rows) -> Rows:
     """Each method's mean gain and exploitability at each p."""
     rows = []
     for method in chosen[0]["points"]:
-        for index, point in enumerate(chosen[0]["points"][method]):
-            each = [row["points"][method][index] for row in chosen]
+        for each in zip(*(row["points"][method] for row in chosen), strict=True):
             gains = [found["gain"] for found in each]
             rows.append(
                 {
                     "game": game,
                     "opponents": kind,
                     "method": method,
-                    "p": point["p"],
+                    "p": each[0]["p"],
                     "gain": float(np.mean(gains)),
                     "standard deviation": deviation(gains),
                     "exploitability": float(np.mean([found["exploitability"] for found in each])),

@@ -10,7 +10,6 @@ poker alone, so in Goofspiel CDBR stands beside the best response only.
 from __future__ import annotations
 
 import dataclasses
-import functools
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -64,11 +63,9 @@ def _rows(study: Study) -> Rows:
     if other := [name for name in names if name.partition(":")[0] not in CFR_READINGS]:
         raise ValueError(f"local has no models {other}; give strategies of CFR, such as cfr:34")
     rows: Rows = []
-    for labels in study.responders():
+    accuracy = table_1.ACCURACY
+    for labels, found in study.measured("local", _measure, look_ahead=[*LOOK_AHEAD], **accuracy):
         reading, _, number = labels["model"].partition(":")
-        told = {**labels, "look_ahead": list(LOOK_AHEAD), **table_1.ACCURACY}
-        compute = functools.partial(_measure, study, labels)
-        found = study.workspace.part(file_name("local", *labels.values()), told, compute)
         told = {"opponent": CFR_READINGS[reading], "iterations": int(number)}
         rows += [{**labels, **told, **row} for row in found]
     return rows

@@ -9,7 +9,6 @@ play. So all is exact: no intervals.
 from __future__ import annotations
 
 import dataclasses
-import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -24,7 +23,6 @@ from spiel_dl.algorithms.cdrnr import CDRNRPolicy
 from spiel_dl.algorithms.rnr import RNRPolicy
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.runs.reports import Report, Table
-from spiel_dl.runs.workspace import file_name
 from spiel_dl.tree.depth_limit import DepthLimit
 
 _LIMIT = DepthLimit(plies=2)
@@ -72,15 +70,8 @@ def _measure(study: Study, labels: responses_study.Labels) -> Rows:
 
 def _rows(study: Study) -> Rows:
     """What every method gains from every model, in mbb a hand."""
-    rows: Rows = []
-    for labels in study.responders():
-        found = study.workspace.part(
-            file_name("poker", *labels.values()),
-            {**labels, "depth_limit": str(_LIMIT), "p": _P},
-            functools.partial(_measure, study, labels),
-        )
-        rows += [{**labels, **row} for row in found]
-    return rows
+    found = study.measured("poker", _measure, depth_limit=str(_LIMIT), p=_P)
+    return [{**labels, **row} for labels, rows in found for row in rows]
 
 
 def _report(study: Study, rows: Rows) -> Report:

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from experiments import experiment
 from experiments.responses.responders import Responder, compile_named, game_value, load_model
 from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.runs.workspace import Workspace
+from spiel_dl.runs.workspace import Workspace, file_name
 from spiel_dl.tree.game_tree import GameTree
 
 
@@ -69,6 +69,28 @@ class Study(experiment.Study[AnySettings]):
             settings.games, settings.models, settings.players
         ):
             yield {"game": game, "model": model, "player": player}
+
+    def measured(
+        self, name: str, measure: Callable[[Any, Labels], Any], **settings: Any
+    ) -> list[tuple[Labels, Any]]:
+        """What there is to say of each of them, by parts.
+
+        Args:
+          name: of the parts.
+          measure: measures; takes the study and who responds to whom.
+          **settings: what it depends on besides.
+        """
+        return [
+            (
+                labels,
+                self.workspace.part(
+                    file_name(name, *labels.values()),
+                    {**labels, **settings},
+                    functools.partial(measure, self, labels),
+                ),
+            )
+            for labels in self.responders()
+        ]
 
     def describe(self, games: Iterable[str]) -> str:
         """The complete game strings of some games, as a sentence."""

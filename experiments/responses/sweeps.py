@@ -84,65 +84,45 @@ Respond = Callable[[float], openspiel_policy.Policy]
 
 def methods(responder: Responder, sweep: Sweep) -> Mapping[str, tuple[Respond, Sequence[float]]]:
     """All methods by name: how to respond, and the parameters to respond with."""
-    tree, player, model = responder.tree, responder.player, responder.model
-    limit = sweep.depth_limit
+    who = tree, player, model = responder.tree, responder.player, responder.model
+    limit, scheme = sweep.depth_limit, sweep.scheme
+    nash = functools.cache(lambda: best_nash(*who))
+    cdbr = functools.cache(lambda: CDBRPolicy(*who, limit, exact=True).to_array_policy())
+    blueprint = functools.cache(lambda: solve_zero_sum_game(tree)[2])
+    best_response = functools.cache(
+        lambda: responder.judge(best_response_policy(tree, model, player))
+    )
 
-    @functools.cache
-    def nash() -> ArrayPolicy:
-        return best_nash(tree, player, model)
+    def cdrnr(gadget: str) -> Respond:
+        return lambda p: CDRNRPolicy(
+            *who, limit, p=p, scheme=scheme, gadget=gadget, exact=True
+        ).to_array_policy()
 
-    @functools.cache
-    def cdbr() -> ArrayPolicy:
-        return CDBRPolicy(tree, player, model, limit, exact=True).to_array_policy()
+    def rnr(p: float) -> ArrayPolicy:
+        return RNRPolicy(*who, p=p, exact=True).to_array_policy()
 
-    @functools.cache
-    def largest_exploitability() -> float:
-        return responder.judge(best_response_policy(tree, model, player))["exploitability"]
+    def ses(alpha: float) -> ArrayPolicy:
+        return safe_exploitation_search(*who, limit, alpha=alpha, blueprint=blueprint())
 
-    @functools.cache
-    def blueprint() -> ArrayPolicy:
-        return solve_zero_sum_game(tree)[2]
+    def mix(weight: float) -> ArrayPolicy:
+        return mix_policies(tree, [nash(), cdbr()], [1.0 - weight, weight])
+
+    def pareto(bound: float) -> ArrayPolicy:
+        most = best_response()["exploitability"]
+        return safe_best_response(*who, exploitability=bound * most)
 
     found: dict[str, tuple[Respond, Sequence[float]]] = {
-        cdrnr_name(gadget): (_cdrnr(responder, sweep, gadget), sweep.parameters)
-        for gadget in sweep.gadgets
+        **{cdrnr_name(each): (cdrnr(each), sweep.parameters) for each in sweep.gadgets},
+        RNR: (rnr, sweep.parameters),
+        SES: (ses, sweep.parameters),
+        MIX: (mix, sweep.parameters),
+        PARETO: (pareto, sweep.bounds),
+        BEST_NASH: (lambda _: nash(), (0.0,)),
+        CFR_AVERAGE: (lambda n: opponent_models.cfr_average(tree, int(n)), sweep.cfr_iterations),
     }
-    found[RNR] = (
-        lambda p: RNRPolicy(tree, player, model, p=p, exact=True).to_array_policy(),
-        sweep.parameters,
-    )
-    found[SES] = (
-        lambda alpha: safe_exploitation_search(
-            tree, player, model, limit, alpha=alpha, blueprint=blueprint()
-        ),
-        sweep.parameters,
-    )
-    found[MIX] = (
-        lambda weight: mix_policies(tree, [nash(), cdbr()], [1.0 - weight, weight]),
-        sweep.parameters,
-    )
-    found[PARETO] = (
-        lambda bound: safe_best_response(
-            tree, player, model, exploitability=bound * largest_exploitability()
-        ),
-        sweep.bounds,
-    )
-    found[BEST_NASH] = (lambda _: nash(), (0.0,))
-    found[CFR_AVERAGE] = (
-        lambda number: opponent_models.cfr_average(tree, int(number)),
-        sweep.cfr_iterations,
-    )
     if responder.is_poker:
-        found[LOCAL] = (lambda _: lbr.local_best_response(tree, player, model), (0.0,))
+        found[LOCAL] = (lambda _: lbr.local_best_response(*who), (0.0,))
     return found
-
-
-def _cdrnr(responder: Responder, sweep: Sweep, gadget: str) -> Respond:
-    tree, player, model = responder.tree, responder.player, responder.model
-    limit, scheme = sweep.depth_limit, sweep.scheme
-    return lambda p: CDRNRPolicy(
-        tree, player, model, limit, p=p, scheme=scheme, gadget=gadget, exact=True
-    ).to_array_policy()
 
 
 def gain_at(points: Sequence[Mapping[str, float]], exploitability: float) -> float:

@@ -21,7 +21,6 @@ from experiments.verdicts import Judgement, Tables, verdict
 from spiel_dl.algorithms.cdbr import CDBRPolicy
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.runs.reports import Report, Table
-from spiel_dl.runs.workspace import file_name
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.solvers.variants import PREDICTIVE_CFR_PLUS
 from spiel_dl.tree.depth_limit import DepthLimit
@@ -73,7 +72,12 @@ Study = responses_study.Study[Settings]
 
 def _table_1_rows(study: Study) -> Rows:
     """All cells of the table, for all models."""
-    return [_row(study, labels) for labels in study.responders()]
+    found = study.measured("table_1", _measure, **ACCURACY)
+    rows = [{**labels, **cells} for labels, cells in found]
+    if episodes := study.settings.abr_episodes:
+        learned = study.measured("abr", _learned, episodes=episodes)
+        rows = [{**row, **cells} for row, (_, cells) in zip(rows, learned, strict=True)]
+    return rows
 
 
 def _table_1_report(study: Study, rows: Rows) -> Report:
@@ -167,24 +171,10 @@ ROWS = (
 )
 
 
-def _row(study: Study, labels: Labels) -> dict[str, Any]:
-    name = file_name(*labels.values())
-    settings = {**labels, **ACCURACY}
-
-    def compute() -> dict[str, float]:
-        start = time.perf_counter()
-        found = gains(study.responder(**labels))
-        return {**found, "seconds": time.perf_counter() - start}
-
-    row = {**labels, **study.workspace.part(f"table_1-{name}", settings, compute)}
-    episodes = study.settings.abr_episodes
-    if episodes:
-        row |= study.workspace.part(
-            f"abr-{name}",
-            {**labels, "episodes": episodes},
-            lambda: _learned(study.responder(**labels), episodes),
-        )
-    return row
+def _measure(study: Study, labels: Labels) -> dict[str, float]:
+    start = time.perf_counter()
+    found = gains(study.responder(**labels))
+    return {**found, "seconds": time.perf_counter() - start}
 
 
 def gains(responder: Responder) -> dict[str, float]:
@@ -214,15 +204,13 @@ def cdbr(responder: Responder, ahead: int) -> tuple[ArrayPolicy, float]:
     return policy.to_array_policy(), policy.gap
 
 
-def _learned(responder: Responder, episodes: int) -> dict[str, float]:
+def _learned(study: Study, labels: Labels) -> dict[str, float]:
     """What a reinforcement learner finds, and its cost."""
     from experiments.responses import abr  # It needs dm-tree, which the rest does not.
 
+    responder, episodes = study.responder(**labels), study.settings.abr_episodes
     response = abr.approximate_best_response(
-        responder.tree.game,
-        responder.player,
-        responder.model,
-        num_episodes=episodes,
+        responder.tree.game, responder.player, responder.model, num_episodes=episodes
     )
     return {
         "abr": responder.judge(response.policy)["percent"],
