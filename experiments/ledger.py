@@ -90,10 +90,6 @@ def record(row: Row, results: Path, earlier: Mapping[str, Any]) -> None:
     if came_with is not None and (now & seen or not (now and seen)):
         entry["came_with"] = came_with
     ledger[row.name] = entry
-    _write(ledger, results)
-
-
-def _write(ledger: Mapping[str, Any], results: Path) -> None:
     with tensor_files.atomic_path(results / FILE) as temporary:
         text = json.dumps(ledger, indent=1, ensure_ascii=False, sort_keys=True)
         temporary.write_text(f"{text}\n", encoding="utf-8")

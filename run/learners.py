@@ -51,8 +51,7 @@ def _self_play(name: str, of: type[LearnerConfig]) -> LearnerFlags:
     """R-NaD, MMD or PPO; with policy transformations, a critic beside it."""
     game_flags, preset = _game_flags(name)
     config_of = config_flags.define(of, names={"hidden_sizes": "hidden_size"})
-    graph = config_flags.define(_graph)
-    transformations = config_flags.define(_transformations)
+    options = config_flags.define(_options)
     critic_flags = _critic_flags()
 
     def build(run: Mapping[str, Any]) -> Made:
@@ -64,8 +63,8 @@ def _self_play(name: str, of: type[LearnerConfig]) -> LearnerFlags:
         solver = {each.name: each for each in (RNaDSolver, MMDSolver, PPOSolver)}[name]
         game = turn_based_game(game_flags.build())
         config = config_of.build_over(preset())
-        how = {"device": run["device"], "cuda_graph": graph.build()}
-        chosen = transformations.build()
+        graph, chosen = options.build()
+        how = {"device": run["device"], "cuda_graph": graph}
         if chosen is None:
             reason = "used with --transformations only, which train a critic"
             critic_flags.refuse(reason, but=["seed"])
@@ -175,19 +174,13 @@ def _critic_flags() -> config_flags.Flags[CriticConfig]:
     return config_flags.define(CriticConfig, prefix="critic_", names=names)
 
 
-def _graph(*, cuda_graph: bool = False) -> bool:
-    """How steps are done.
+def _options(
+    *, cuda_graph: bool = False, transformations: str | None = None
+) -> tuple[bool, str | None]:
+    """How steps are done, and the transformations of a critic that is trained beside the policy.
 
     Args:
       cuda_graph: do a step as one CUDA graph, see `StepGraph`; on a CUDA device only.
-    """
-    return cuda_graph
-
-
-def _transformations(*, transformations: str | None = None) -> str | None:
-    """The policy transformations of a critic that is trained beside the policy.
-
-    Args:
       transformations: train a critic, too: paper (22), pure (in Leduc), or your own.
 
     Raises:
@@ -197,7 +190,7 @@ def _transformations(*, transformations: str | None = None) -> str | None:
         from spiel_dl.learning.transformations import check_name
 
         check_name(transformations)  # Here, as a person's own are known once modules are imported.
-    return transformations
+    return cuda_graph, transformations
 
 
 def _blueprint(*, blueprint: str | None = None, transformations: str = "paper") -> tuple[str, str]:

@@ -40,11 +40,8 @@ Work = Callable[[int], object]
 
 
 def _dl_cfr() -> Work:
-    tree, limit, network = (
-        GameTree.from_game(GOOFSPIEL_5),
-        DepthLimit(rounds=3),
-        PositionalNetwork(5, 400),
-    )
+    tree, limit = GameTree.from_game(GOOFSPIEL_5), DepthLimit(rounds=3)
+    network = PositionalNetwork(5, 400)
     network.initialize(cut(tree, limit).leaves)
     return DLCFRSolver(tree, network, limit).run
 

@@ -31,17 +31,6 @@ GAMES = (
 )
 
 
-class _Person(Client):
-    """Plays one game on the page, and looks at what the opponent thought of each of its moves."""
-
-    def __init__(self, address: str, game: str, policy: str):
-        super().__init__(address, policy, 0, 1)
-        self._game = game
-
-    def _ask(self, what: str, path: str, **body: Any) -> dict[str, Any]:
-        return super()._ask(what, path, **(body | {"game": self._game} if "game" in body else body))
-
-
 class _Walk:
     """What was done, and what each step took."""
 
@@ -131,7 +120,7 @@ def _take(walk: _Walk, folder: Path, torch_index: bool) -> None:
         walk.add(f"`{serve}`: the page is there", start)
         for game, policy in GAMES:
             start = time.perf_counter()
-            person = _Person(address, game, policy)
+            person = Client(address, policy, 0, 1, game)
             person.run()
             if person.errors:
                 raise ValueError(f"a game against {policy} ended with {person.errors[0]}")

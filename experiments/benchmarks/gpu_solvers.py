@@ -67,9 +67,9 @@ GAMES = {
 }
 
 
-def bandwidth(num_megabytes: int = 256) -> float:
-    """Bytes per second that one core reads and writes when it copies memory."""
-    source = np.ones(num_megabytes * 2**17)
+def bandwidth() -> float:
+    """Bytes per second that one core reads and writes when it copies 256 megabytes."""
+    source = np.ones(256 * 2**17)
     target = np.empty_like(source)
     found = [common.timed(lambda: np.copyto(target, source))[1]["seconds"] for _ in range(5)]
     return 2 * source.nbytes / min(found)

@@ -232,6 +232,10 @@ def _report(rows: list[dict[str, Any]], corner: list[dict[str, Any]], threads: i
         "tables": "tables, processor (s)",
     }
     corner_titles = {name: name for name in ("policy", "value", "best_0", "best_1", "difference")}
+    tables = {
+        "One evaluation": Table(rows, titles),
+        "Dark hex after the moves 0 and 8": Table(corner, corner_titles),
+    }
     idle = os.getloadavg()[0]
     return Report(
         "Games too large to list, evaluated exactly",
@@ -250,12 +254,7 @@ def _report(rows: list[dict[str, Any]], corner: list[dict[str, Any]], threads: i
             ).rstrip(),
             "Differences to exp-a-spiel are the largest of value and best responses.",
         ],
-        {
-            **({"One evaluation": Table(rows, titles)} if rows else {}),
-            **(
-                {"Dark hex after the moves 0 and 8": Table(corner, corner_titles)} if corner else {}
-            ),
-        },
+        {heading: table for heading, table in tables.items() if table.rows},
         verdict=_verdict(rows, corner, threads),
     )
 

@@ -26,6 +26,7 @@ from spiel_dl.learning.config import LearnerConfig
 from spiel_dl.learning.self_play_learner import SelfPlayLearner
 from spiel_dl.runs.reports import Report, Table
 
+_BATCH_SIZE, _HIDDEN_SIZES = 64, (128, 128)
 _WARM_UP = 3  # steps; loops are compiled in the first ones
 _COMPILED, _PLAIN, _RULES, _RLG = "compiled", "compiled, plain", "by the rules", "rlg"
 
@@ -82,11 +83,7 @@ NOTES = [
 ]
 
 
-Settings = dict[str, Any]
-"""What learners are told: `LearnerConfig`'s arguments."""
-
-
-LEARNERS: dict[str, tuple[type[SelfPlayLearner], Settings]] = {
+LEARNERS: dict[str, tuple[type[SelfPlayLearner], dict[str, Any]]] = {
     "rnad": (RNaDSolver, {}),
     "mmd": (MMDSolver, {"num_epochs": 1}),
 }
@@ -94,7 +91,9 @@ LEARNERS: dict[str, tuple[type[SelfPlayLearner], Settings]] = {
 
 
 @contextlib.contextmanager
-def started(peer_python: str, rlg: str, settings: Settings) -> Iterator[Callable[[float], float]]:
+def started(
+    peer_python: str, rlg: str, settings: dict[str, Any]
+) -> Iterator[Callable[[float], float]]:
     """Starts `rlg_peer.py`, which says "ready" once it is compiled, and ends it.
 
     Args:
@@ -162,7 +161,7 @@ def figures_of(
     return common.medians(found)
 
 
-def solvers_of(learner: str, game: Game, settings: Settings) -> dict[str, SelfPlayLearner]:
+def solvers_of(learner: str, game: Game) -> dict[str, SelfPlayLearner]:
     """The learners of a game, by how they play it and what they learn."""
     solver, own = LEARNERS[learner]
     limit = LearnerConfig.max_tree_histories
@@ -170,7 +169,8 @@ def solvers_of(learner: str, game: Game, settings: Settings) -> dict[str, SelfPl
     found = {}
     for form, (most, has_values) in {**forms, _RULES: (0, False)}.items():
         told = {"max_tree_histories": most, "history_values": has_values}
-        found[form] = solver(game.name, solver.default_config(**settings, **own, **told))
+        sizes = {"batch_size": _BATCH_SIZE, "hidden_sizes": _HIDDEN_SIZES}
+        found[form] = solver(game.name, solver.default_config(**sizes, **own, **told))
     return found
 
 
@@ -178,8 +178,6 @@ def measure(
     *,
     rounds: int = 3,
     seconds: float = 1.0,
-    batch_size: int = 64,
-    hidden_sizes: tuple[int, ...] = (128, 128),
     games: tuple[str, ...] = tuple(GAMES),
     peer_python: str | None = None,
     peer: str | None = None,
@@ -189,8 +187,6 @@ def measure(
     Args:
       rounds: per figure.
       seconds: of the processor, at least, per figure and round.
-      batch_size: games per learner step.
-      hidden_sizes: units of the hidden layers.
       games: which of the games.
       peer_python: a Python that has jax. Default, or empty: no peer.
       peer: a clone of rlg.
@@ -199,16 +195,15 @@ def measure(
         raise ValueError("pin it to one core: taskset -c 0 python .../learners.py")
     common.check_peer(peer_python, peer)
     common.check_games(games, list(GAMES))
-    settings = {"batch_size": batch_size, "hidden_sizes": hidden_sizes}
     rows: list[dict[str, Any]] = []
     for name in games:
         for learner in LEARNERS:
             theirs: Any = contextlib.nullcontext()
             if peer_python and peer:
                 asked = {"env": GAMES[name].environment, "loss_type": learner}
-                asked |= {"batch_size": batch_size, "hidden": hidden_sizes}
+                asked |= {"batch_size": _BATCH_SIZE, "hidden": _HIDDEN_SIZES}
                 theirs = started(peer_python, peer, asked)
-            solvers = solvers_of(learner, GAMES[name], settings)
+            solvers = solvers_of(learner, GAMES[name])
             found = figures_of(solvers, rounds=rounds, seconds=seconds, peer=theirs)
             rows.append({"learner": learner, "game": name, **found})
             print(rows[-1], flush=True)
@@ -220,8 +215,8 @@ def measure(
         "R-NaD and MMD beside a JAX library",
         [
             *NOTES,
-            f"Pinned to one core. {batch_size} games per learner step, hidden layers "
-            f"{list(hidden_sizes)}. Medians of {rounds} rounds.",
+            f"Pinned to one core. {_BATCH_SIZE} games per learner step, hidden layers "
+            f"{list(_HIDDEN_SIZES)}. Medians of {rounds} rounds.",
             "The games, ours and rlg's:\n\n" + "\n".join(strings),
         ],
         {

@@ -34,6 +34,9 @@ from spiel_dl.tree.load import turn_based_game
 
 SCRIPT = Path(__file__).parents[2] / "run" / "serve.py"
 GAME = "goofspiel_5_descending"
+_CLIENTS, _GAMES, _WORKERS = 20, 2, 2
+_SECONDS = 30
+"""The server's limit for an answer, with the time that it waits for a worker."""
 _WARM_UPS = 5
 REQUESTS = {
     "begin": "a new game",
@@ -51,11 +54,11 @@ class Client(threading.Thread):
       errors: what went wrong.
     """
 
-    def __init__(self, address: str, policy: str, number: int, num_games: int):
+    def __init__(self, address: str, policy: str, number: int, num_games: int, game: str = GAME):
         super().__init__()
         self.seconds: dict[str, list[float]] = collections.defaultdict(list)
         self.errors: list[str] = []
-        self._address, self._policy = address, policy
+        self._address, self._policy, self._game = address, policy, game
         self._number, self._num_games = number, num_games
         self._random = random.Random(number)
 
@@ -69,7 +72,7 @@ class Client(threading.Thread):
             self.errors.append(f"{type(error).__name__}: {error} {body}")
 
     def _play(self, seat: int) -> None:
-        game = self._ask("begin", "/api/games", game=GAME, policy=self._policy, seat=seat)
+        game = self._ask("begin", "/api/games", game=self._game, policy=self._policy, seat=seat)
         path = f"/api/games/{game['key']}"
         while game["turn"] != "over":
             if game["turn"] == "you":
@@ -106,27 +109,18 @@ def make_network(path: Path) -> None:
     learner.save(path)
 
 
-def measure(
-    *, clients: int = 20, games: int = 2, num_workers: int = 2, seconds: float = 30.0
-) -> Report:
-    """How long requests take.
-
-    Args:
-      clients: people who play at once.
-      games: that each of them plays.
-      num_workers: processes that search.
-      seconds: the server's limit for an answer, with the time that it waits for a worker.
-    """
+def measure() -> Report:
+    """How long requests take."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "checkpoint.safetensors"
         make_network(path)
         policy = f"sepot:{path}"
-        players, took, processors = _play_all(policy, clients, games, num_workers, seconds)
+        players, took, processors = _play_all(policy)
     errors = [error for player in players for error in player.errors]
     rows = [_row(what, name, players) for what, name in REQUESTS.items()]
     slowest = max(row["max"] for row in rows)
     num_answers = sum(row["number"] for row in rows)
-    verdict = "met" if not errors and slowest <= seconds else "not met"
+    verdict = "met" if not errors and slowest <= _SECONDS else "not met"
     titles = {
         "number": "requests",
         "median": "median, s",
@@ -136,11 +130,11 @@ def measure(
     return Report(
         "Twenty people who play at once",
         [
-            f"**{verdict}**: {clients} clients at once, {len(errors)} errors in {num_answers:,} "
-            f"requests; the slowest took {slowest:.1f} s of the {seconds:g} s that are allowed.",
+            f"**{verdict}**: {_CLIENTS} clients at once, {len(errors)} errors in {num_answers:,} "
+            f"requests; the slowest took {slowest:.1f} s of the {_SECONDS} s that are allowed.",
             f"`{game_string(GAME)}`, SePoT one round deep, 500 iterations of each search, "
-            f"{num_workers} processes that search; each client plays {games} games without ever "
-            f"thinking, {clients * games} games in {took:.0f} s. Times are wall clock, of the "
+            f"{_WORKERS} processes that search; each client plays {_GAMES} games without ever "
+            f"thinking, {_CLIENTS * _GAMES} games in {took:.0f} s. Times are wall clock, of the "
             "request as the client sees it; two others have played before, so that the policy is "
             f"loaded. The server's processes had {processors:.2f} processors on average: what "
             "they did not get of two, other work on the machine had.",
@@ -150,30 +144,28 @@ def measure(
     )
 
 
-def _play_all(
-    policy: str, clients: int, games: int, num_workers: int, seconds: float
-) -> tuple[list[Client], float, float]:
+def _play_all(policy: str) -> tuple[list[Client], float, float]:
     """The clients after all games, the seconds that these took, and the processors used."""
     started, before = time.perf_counter(), common.seconds_of_children()
-    flags = ["--port=0", f"--num_workers={num_workers}", f"--seconds={seconds}"]
+    flags = ["--port=0", f"--num_workers={_WORKERS}", f"--seconds={_SECONDS}"]
     command = [sys.executable, str(SCRIPT), *flags, f"--policies={policy}"]
     with common.serving(command) as address:
-        _warm_up(address, policy, num_workers)
+        _warm_up(address, policy)
         start = time.perf_counter()
-        players = _play_at_once(address, policy, clients, games)
+        players = _play_at_once(address, policy, _CLIENTS, _GAMES)
         took = time.perf_counter() - start
     all_took = time.perf_counter() - started
     return players, took, (common.seconds_of_children() - before) / all_took
 
 
-def _warm_up(address: str, policy: str, num_workers: int) -> None:
+def _warm_up(address: str, policy: str) -> None:
     """Lets as many play as there are workers, so that each worker has loaded the policy.
 
     Raises:
       ValueError: if that fails again and again: the machine is too slow for the limit.
     """
     for _ in range(_WARM_UPS):
-        players = _play_at_once(address, policy, num_workers, 1)
+        players = _play_at_once(address, policy, _WORKERS, 1)
         errors = [error for player in players for error in player.errors]
         if not errors:
             return

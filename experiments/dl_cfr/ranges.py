@@ -61,19 +61,16 @@ _COMPARED = ("entropy", "largest", _DISTANCE)
 _AT_CFR_D = "CFR-D's ranges"
 
 
-class Errors(NamedTuple):
-    """A network's errors, by name, in validation and at the ranges that CFR-D asks for."""
-
-    in_validation: dict[str, float]
-    at_cfr_d: dict[str, float]
-
-
 class _Found(NamedTuple):
-    """Statistics by who asks and iteration, their means over random ranges, and errors by seed."""
+    """Statistics by who asks and iteration, their means over random ranges, and errors by seed.
+
+    Of each seed's network, errors are by where they are, in validation or at the ranges that CFR-D
+    asks for, and by name.
+    """
 
     rows: list[dict[str, Any]]
     random: dict[str, float]
-    errors: dict[int, Errors]
+    errors: dict[int, dict[str, dict[str, float]]]
 
 
 def _compute(study: Study) -> _Found:
@@ -91,10 +88,11 @@ def _compute(study: Study) -> _Found:
 
 
 def _report(study: Study, found: _Found) -> Report:
-    columns: dict[str, dict[str, float]] = {}
-    for seed, errors in found.errors.items():
-        columns[f"seed {seed}, validation"] = errors.in_validation
-        columns[f"seed {seed}, {_AT_CFR_D}"] = errors.at_cfr_d
+    columns = {
+        f"seed {seed}, {where}": errors
+        for seed, of_network in found.errors.items()
+        for where, errors in of_network.items()
+    }
     summary = [
         {"what": title, **{where: errors[name] for where, errors in columns.items()}}
         for name, title in ALL_ERROR_TITLES.items()
@@ -105,7 +103,7 @@ def _report(study: Study, found: _Found) -> Report:
             "distances are total variations. The summary compares a network's errors at ranges of "
             "random strategies that were set apart with those at the ranges that CFR-D asks for.",
         ],
-        Table(summary, {"what": "error", **{where: where for where in columns}}),
+        Table.of(summary, what="error"),
         Table(
             [{"source": _RANDOM, **found.random}, *found.rows],
             {"source": "asked for by", "iteration": "iteration", **STATISTICS},
@@ -298,7 +296,7 @@ def _ask_network(study: Study, path: Path, iterations: Sequence[int]) -> Values:
     return asked_ranges(study.solver(study.load_network(path)), iterations)
 
 
-def _errors(study: Study, cfr_d: Dataset) -> dict[int, Errors]:
+def _errors(study: Study, cfr_d: Dataset) -> dict[int, dict[str, dict[str, float]]]:
     """Errors of each seed's network."""
     errors = {}
     for seed in study.settings.seeds:
@@ -307,10 +305,10 @@ def _errors(study: Study, cfr_d: Dataset) -> dict[int, Errors]:
         network = study.load_network(trained.path)
         samples = network.samples(cfr_d)
         numbers = samples.numbers(np.arange(cfr_d.num_strategies), np.arange(samples.num_states))
-        errors[seed] = Errors(
-            {name: last[name] for name in ALL_ERROR_TITLES},
-            validation_errors(network, samples, numbers),
-        )
+        errors[seed] = {
+            "validation": {name: last[name] for name in ALL_ERROR_TITLES},
+            _AT_CFR_D: validation_errors(network, samples, numbers),
+        }
     return errors
 
 

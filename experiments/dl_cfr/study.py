@@ -276,8 +276,6 @@ class Study(experiment.Study[AnySettings]):
         *,
         levels: Mapping[str, Mapping[str, float]] | None = None,
         joined: bool = True,
-        verdict: str = "",
-        headline: str = "",
         settings: Mapping[str, Any] | None = None,
     ) -> Report:
         """A report with a summary, all numbers, and a picture of them.
@@ -290,8 +288,6 @@ class Study(experiment.Study[AnySettings]):
           group: the entry of such a row that names its curve.
           levels: horizontal lines of the picture.
           joined: join the points of a curve.
-          verdict: of the experiment, see `Experiment`.
-          headline: of the report.
           settings: what the numbers depend on besides the experiment's settings.
         """
         data = self.settings.data
@@ -306,9 +302,7 @@ class Study(experiment.Study[AnySettings]):
             [what, *notes],
             {SUMMARY: summary, ALL_NUMBERS: table},
             [picture],
-            verdict,
-            {"settings": dict(settings or {})},
-            headline,
+            more={"settings": dict(settings or {})},
         )
 
 

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -27,7 +28,7 @@ from experiments.particle.study import (
     training_of,
 )
 from experiments.settings import check_least
-from experiments.verdicts import Judgement, Tables, deviation, verdict
+from experiments.verdicts import Judgement, Tables, deviation, numbers_of, verdict
 from spiel_dl.algorithms.cfr import CFRPlusSolver
 from spiel_dl.runs.plots import Panel
 from spiel_dl.runs.reports import Report, Table
@@ -72,20 +73,6 @@ class Settings(particle_study.Settings):
 
 
 Study = particle_study.Study[Settings]
-
-
-class _Choice(NamedTuple):
-    """Histories to keep.
-
-    Attributes:
-      kind: how they were chosen.
-      number: how many.
-      histories: their positions, int64 [number].
-    """
-
-    kind: str
-    number: int
-    histories: np.ndarray
 
 
 class Found(NamedTuple):
@@ -229,18 +216,19 @@ def _rows(study: Study, trunk: TrainedStudy[Trained], game: PlayedGame) -> list[
     """Means over networks, for every kind and number of histories."""
     settings = study.settings
     reached = support(game.reach, settings.never_reached)
-    measured: dict[tuple[str, int], list[float]] = {}
-    masses: dict[tuple[str, int], list[float]] = {}
+    measured: list[dict[str, Any]] = []
     for seed in settings.seeds:
         own = study.trunk_study(seed)
         network = own.load_network(study.train(own, PARTICLE, seed).path)
         name = f"after-{settings.played}-{settings.equilibrium_iterations}-{settings.sizes}"
-        for choice in _choices(reached, settings, seed):
-            key = (choice.kind, choice.number)
-            value = _measure(trunk, game, network, choice, f"{name}-seed-{seed}")
-            measured.setdefault(key, []).append(value)
-            mass = game.reach[choice.histories].sum() / game.reach.sum()
-            masses.setdefault(key, []).append(float(mass))
+        for kind, histories in _choices(reached, settings, seed):
+            part = f"below-{kind.replace(' ', '_')}-{len(histories)}-{name}-seed-{seed}"
+            measure = functools.partial(_measure, trunk, game, network, histories)
+            mass = game.reach[histories].sum() / game.reach.sum()
+            value = trunk.part(part, measure)
+            row = {"choice": kind, "histories": len(histories), "mass": mass, "value": value}
+            measured.append(row)
+    masses = numbers_of(measured, "mass", "choice", "histories")
     return [
         {
             "choice": kind,
@@ -250,25 +238,18 @@ def _rows(study: Study, trunk: TrainedStudy[Trained], game: PlayedGame) -> list[
             EXPLOITABILITY: float(np.mean(values)),
             "deviation": deviation(values),
         }
-        for (kind, number), values in sorted(measured.items())
+        for (kind, number), values in sorted(
+            numbers_of(measured, "value", "choice", "histories").items()
+        )
     ]
 
 
 def _measure(
-    trunk: TrainedStudy[Trained],
-    game: PlayedGame,
-    network: ValueNetwork,
-    choice: _Choice,
-    name: str,
+    trunk: TrainedStudy[Trained], game: PlayedGame, network: ValueNetwork, histories: np.ndarray
 ) -> float:
-    """Exploitability of search below a choice, once."""
-
-    def measure() -> float:
-        found = game.search(choice.histories, network, trunk.settings.num_iterations)
-        return game.nash_conv(found) / 2
-
-    kind = choice.kind.replace(" ", "_")
-    return float(trunk.part(f"below-{kind}-{choice.number}-{name}", measure))
+    """Exploitability of search below some histories."""
+    found = game.search(histories, network, trunk.settings.num_iterations)
+    return game.nash_conv(found) / 2
 
 
 def _played_game(trunk: TrainedStudy[Trained], settings: Settings) -> PlayedGame:
@@ -306,14 +287,16 @@ def support(reach: np.ndarray, never_reached: float) -> np.ndarray:
     return order[: int(np.searchsorted(held, (1 - never_reached) * held[-1])) + 1]
 
 
-def _choices(reached: np.ndarray, settings: Settings, seed: int) -> Iterator[_Choice]:
+def _choices(
+    reached: np.ndarray, settings: Settings, seed: int
+) -> Iterator[tuple[str, np.ndarray]]:
     """All choices among these histories, the most reached first; the seed is of random ones."""
     generator = np.random.default_rng(seed)
     orders = {RANDOM: generator.permutation(np.sort(reached)), MOST_REACHED: reached}
     numbers = {max(1, round(fraction * len(reached))) for fraction in settings.fractions}
     for kind, order in orders.items():
         for number in sorted(numbers):
-            yield _Choice(kind, number, np.sort(order[:number]))
+            yield kind, np.sort(order[:number])
 
 
 def is_the_papers(tree: GameTree, played: DepthLimit) -> bool:

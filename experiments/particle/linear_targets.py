@@ -10,6 +10,8 @@ hidden layer of ReLUs (appendix C, Figure 5), but that is hard to find.
 from __future__ import annotations
 
 import dataclasses
+import functools
+import itertools
 import time
 from typing import Any
 
@@ -66,24 +68,24 @@ def _compute(study: Study) -> Found:
     """The loss of every architecture over training, for all seeds."""
     settings = study.settings
     found = {}
-    for architecture in ARCHITECTURES:
-        for seed in settings.seeds:
-            config = {
-                "dimension": settings.dimension,
-                "num_steps": settings.linear_steps,
-                "learning_rate": settings.linear_learning_rate,
-                "final_learning_rate": settings.final_learning_rate,
-                "seed": seed,
-            }
-
-            def train(architecture: str = architecture, config: Any = config) -> dict[str, Any]:
-                start = time.perf_counter()
-                curve = train_on_linear_targets(architecture, **config)
-                return {"curve": curve, "seconds": time.perf_counter() - start}
-
-            name = f"linear_targets-{architecture}-seed-{seed}"
-            found[architecture, seed] = study.workspace.part(name, config, train)
+    for architecture, seed in itertools.product(ARCHITECTURES, settings.seeds):
+        config = {
+            "dimension": settings.dimension,
+            "num_steps": settings.linear_steps,
+            "learning_rate": settings.linear_learning_rate,
+            "final_learning_rate": settings.final_learning_rate,
+            "seed": seed,
+        }
+        name = f"linear_targets-{architecture}-seed-{seed}"
+        train = functools.partial(_timed, architecture, config)
+        found[architecture, seed] = study.workspace.part(name, config, train)
     return found
+
+
+def _timed(architecture: str, config: dict[str, Any]) -> dict[str, Any]:
+    start = time.perf_counter()
+    curve = train_on_linear_targets(architecture, **config)
+    return {"curve": curve, "seconds": time.perf_counter() - start}
 
 
 def _report(study: Study, found: Found) -> Report:

@@ -42,11 +42,6 @@ class Settings:
 Study = experiment.Study[Settings]
 
 
-def _rows(study: Study) -> list[dict[str, Any]]:
-    """Table 1: the largest public states of Goofspiel, bounds and exact counts."""
-    return list(largest_public_states(study.settings.num_cards))
-
-
 def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
     cards = study.settings.num_cards
     title = f"The largest public states of Goofspiel with {cards} cards and hidden bids"
@@ -68,7 +63,7 @@ PUBLIC_STATES = Experiment(
     metric="histories and infosets of the largest public state",
     claim="at least as many histories as Lemma 2 says (Table 1).",
     study=Study,
-    compute=_rows,
+    compute=lambda study: [*largest_public_states(study.settings.num_cards)],
     render=_report,
 )
 ROWS = (

@@ -15,7 +15,7 @@ from typing import Any
 from experiments import experiment
 from experiments.experiment import OURS, Experiment, Row
 from experiments.settings import as_json, check_least, check_seeds
-from experiments.verdicts import Judgement, Tables, grouped, told, verdict
+from experiments.verdicts import Judgement, Tables, grouped, numbers_of, told, verdict
 from spiel_dl.algorithms.continual_resolving import ContinualResolvingPolicy
 from spiel_dl.algorithms.exploitability import expected_value, nash_conv
 from spiel_dl.algorithms.particle_self_play import ParticleSelfPlay, ParticleSelfPlayConfig
@@ -90,12 +90,8 @@ class Study(experiment.Study[Settings]):
         """The network of a kind after so many games, learned as far as it is not there."""
         settings = self.settings
         conditional, positions = KINDS[kind]
-        network = ParticleNetwork(
-            settings.sizes,
-            InfostateFeatures(positions=positions),
-            conditional=conditional,
-            seed=seed,
-        )
+        features = InfostateFeatures(positions=positions)
+        network = ParticleNetwork(settings.sizes, features, conditional=conditional, seed=seed)
         config = dataclasses.replace(
             settings.play, decay_steps=num_games, seed=seed, max_tree_histories=1
         )
@@ -184,10 +180,7 @@ def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
             "rate falls until its end. Settings were fixed on another seed.",
         ],
         {
-            _MEANS: Table(
-                means,
-                {**_KEYS, **_COLUMNS, "half_width": "± of NashConv (95 %, t)"},
-            ),
+            _MEANS: Table(means, {**_KEYS, **_COLUMNS, "half_width": "± of NashConv (95 %, t)"}),
             _ALL: Table(rows, {**_KEYS, "seed": "seed", **_COLUMNS}),
             _GOAL: Table([{"goal": settings.goal}], {"goal": "NashConv, at most"}),
         },
@@ -197,8 +190,8 @@ def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
 def _judge(tables: Tables) -> Judgement:
     """The longest self-play against the goal, and the kinds of networks against one another."""
     rows, goal = tables[_ALL], tables[_GOAL][0]["goal"]
-    learned = grouped((row for row in rows if row["values"] != _OPTIMAL), *_KEYS)
-    values = {key: [row["nash_conv"] for row in own] for key, own in learned.items()}
+    learned = (row for row in rows if row["values"] != _OPTIMAL)
+    values = numbers_of(learned, "nash_conv", *_KEYS)
     longest = max(games for _, games, _ in values)
     means = {key: statistics.fmean(each) for key, each in values.items()}
     best = min((key for key in means if key[1] == longest), key=lambda key: means[key])

@@ -14,12 +14,10 @@ from __future__ import annotations
 import argparse
 import dataclasses
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import pyspiel
 
-import spiel_dl.games  # noqa: F401  (registers the games)
 from experiments.poker import quantile_kernels
 from spiel_dl.algorithms.dl_cfr import DLCFRSolver
 from spiel_dl.factored import river_quantiles
@@ -27,6 +25,7 @@ from spiel_dl.factored.families import factored_game
 from spiel_dl.factored.holdem import HoldemGame
 from spiel_dl.factored.holdem_deals import Hands
 from spiel_dl.factored.holdem_trunk import HoldemLeaves
+from spiel_dl.games import poker
 from spiel_dl.games.holdem import HoldemRules
 from spiel_dl.games.holdem_cards import card_text
 from spiel_dl.solvers.variants import LINEAR_CFR
@@ -41,21 +40,10 @@ _NUM_RANDOM = 1000
 _DEEP = 2.0
 
 
-def parameters(board: str, pot: float, stack: float) -> dict[str, Any]:
-    """Of an endgame with all hands."""
-    return {
-        "board": board,
-        "board_cards": "[0]" if len(board) == 10 else "[0;1]",
-        "stacks": f"[{pot / 2 + stack!r};{pot / 2 + stack!r}]",
-        "blinds": f"[{pot / 2!r};{pot / 2!r}]",
-        "min_wager": 0.0,
-    }
-
-
 def endgame(board: np.ndarray, pot: float, stack: float) -> HoldemGame:
     """A river or turn with all hands; the stack is what each player has left."""
     text = "".join(card_text(card) for card in board.tolist())
-    own = pyspiel.load_game("python_holdem", parameters(text, pot, stack))
+    own = poker.endgame(board=text, pot=pot, stacks=(stack, stack))
     game = factored_game(own, num_threads=1)
     assert isinstance(game, HoldemGame)
     return game
@@ -125,8 +113,10 @@ class Quantiles(NamedTuple):
     values: np.ndarray
 
 
-def nodes_of(rules: HoldemRules) -> tuple[np.ndarray, ...]:
-    """A river's betting, as `quantile_kernels` take it; in pots."""
+def nodes_of(stack: float) -> tuple[np.ndarray, ...]:
+    """The betting of a river, stacks in pots, as `quantile_kernels` take it; in pots."""
+    left = (stack * POT, stack * POT)
+    rules: HoldemRules = poker.endgame(board="2c2d2h2s3c", pot=POT, stacks=left).rules
     tree = rules.tree
     below = slice(2 * rules.num_hole, None)  # chance deals own cards first
     return (
@@ -143,8 +133,7 @@ def solve_shares(stack: float, shares: np.ndarray) -> Quantiles:
 
     Hands of a quantile tie. Solved to about 0.4 % of the pot.
     """
-    rules = pyspiel.load_game("python_holdem", parameters("2c2d2h2s3c", POT, stack * POT)).rules
-    nodes = nodes_of(rules)
+    nodes = nodes_of(stack)
     masses = np.stack([np.maximum(own, _LEAST_WEIGHT) for own in (shares, 1.0 - shares)], axis=1)
     masses = np.ascontiguousarray(masses / masses.sum(axis=2, keepdims=True), np.float64)
     values = np.zeros_like(masses)

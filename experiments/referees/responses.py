@@ -46,6 +46,7 @@ from spiel_dl.solvers.best_response import (
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.solvers.restricted_game import restrict
 from spiel_dl.tree.depth_limit import BEYOND_THE_GAME, DepthLimit
+from spiel_dl.tree.factored_game import FactoredGame
 from spiel_dl.tree.from_openspiel import load_turn_based
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.pieces import ROOT, Pieces
@@ -349,28 +350,27 @@ def _reach_above(setting: Setting, policy: ArrayPolicy, above: np.ndarray) -> np
 
 def _lines(policy: ArrayPolicy) -> Iterator[str]:
     """A policy as the program reads it."""
-    tree = policy.tree
-    for player, treeplex in enumerate(tree.treeplexes):
-        for infoset in range(treeplex.num_infosets):
-            probabilities = policy.strategies[player][treeplex.sequences(infoset)].tolist()
-            actions = tree.legal_actions(player, infoset).tolist()
+    for player in (0, 1):
+        for name, actions, here in _infosets(policy.tree, player):
+            probabilities = policy.strategies[player][here].tolist()
             pairs = (f"{a}:{p!r}" for a, p in zip(actions, probabilities, strict=True))
-            yield f"{_name(tree, player, infoset)}\t{' '.join(pairs)}\n"
+            yield f"{name}\t{' '.join(pairs)}\n"
 
 
-def _name(tree: GameTree, player: int, infoset: int) -> str:
-    return tree.infoset_string(player, infoset).replace("\n", "|")
+def _infosets(tree: GameTree | FactoredGame, player: int) -> Iterator[tuple[str, list[int], slice]]:
+    """What the program calls each infoset of a player, its actions, and its sequences."""
+    for infoset in range(tree.num_infosets(player)):
+        name = tree.infoset_string(player, infoset).replace("\n", "|")
+        actions = tree.legal_actions(player, infoset).tolist()
+        yield name, actions, tree.treeplexes[player].sequences(infoset)
 
 
 def _read(tree: GameTree, found: Found, model: ArrayPolicy) -> ArrayPolicy:
     """Player 0's part of what they found, uniform where they have nothing, and the model."""
-    treeplex = tree.treeplexes[0]
-    strategy = treeplex.uniform_strategy()
-    for infoset in range(treeplex.num_infosets):
-        by_action = found.get(_name(tree, 0, infoset))
-        if by_action is not None:
-            actions = tree.legal_actions(0, infoset).tolist()
-            strategy[treeplex.sequences(infoset)] = [by_action[action] for action in actions]
+    strategy = tree.treeplexes[0].uniform_strategy()
+    for name, actions, here in _infosets(tree, 0):
+        if name in found:
+            strategy[here] = [found[name][action] for action in actions]
     return ArrayPolicy(tree, (strategy, model.strategies[1]))
 
 
@@ -378,17 +378,14 @@ def _compared(
     policy: ArrayPolicy, found: Found, player: int, which: np.ndarray | None = None
 ) -> dict[str, Any]:
     """How far their strategies are from ours in a player's infosets, or in some of them."""
-    tree, treeplex = policy.tree, policy.tree.treeplexes[player]
     differences = []
-    for infoset in range(treeplex.num_infosets):
-        by_action = found.get(_name(tree, player, infoset))
+    for infoset, (name, actions, here) in enumerate(_infosets(policy.tree, player)):
         is_asked = which is None or which[infoset]
-        if by_action is None or not is_asked or treeplex.num_actions[infoset] < 2:
+        if name not in found or not is_asked or len(actions) < 2:
             continue
-        ours = policy.strategies[player][treeplex.sequences(infoset)].tolist()
-        actions = tree.legal_actions(player, infoset).tolist()
+        ours = policy.strategies[player][here].tolist()
         pairs = zip(actions, ours, strict=True)
-        differences.append(max(abs(by_action[action] - number) for action, number in pairs))
+        differences.append(max(abs(found[name][action] - number) for action, number in pairs))
     return {
         "infosets": len(differences),
         "differ": sum(difference > _SAME for difference in differences),

@@ -104,19 +104,6 @@ def _cfvs(study: Study) -> list[Figure]:
     return figures
 
 
-def _curves_report(study: Study, figures: list[Figure]) -> Report:
-    notes = [
-        "Given cfvs are those of the transformation that the critic says is best in each infoset, "
-        "our default."
-    ]
-    return _report(study, figures, notes)
-
-
-def _cfvs_report(study: Study, figures: list[Figure]) -> Report:
-    notes = ["Own ranges are those that were played with all kinds of given cfvs."]
-    return _report(study, figures, notes)
-
-
 def _judge_curves(tables: Tables) -> Judgement:
     claims: dict[str, bool | None] = {}
     for game, final in grouped(tables[_AT_THE_END], "game").items():
@@ -193,11 +180,7 @@ def cfvs_claim(final: Sequence[Mapping[str, Any]]) -> bool | None:
     return is_less(found[SEARCHES], found[CRITIC])
 
 
-def _report(
-    study: Study,
-    figures: Sequence[Figure],
-    notes: Sequence[str],
-) -> Report:
+def _report(study: Study, figures: Sequence[Figure], note: str) -> Report:
     rows: dict[tuple[Any, ...], dict[str, Any]] = {}
     pictures = []
     for figure in figures:
@@ -209,7 +192,7 @@ def _report(
     final = [row for figure in figures for row in figure.final]
     return Report(
         "",
-        [*_notes(study.settings, list(studies.values())), *notes],
+        [*_notes(study.settings, list(studies.values())), note],
         {_AT_THE_END: Table(final, _FINAL), "All points": Table([*rows.values()], _POINT)},
         pictures,
     )
@@ -292,7 +275,12 @@ CURVES = Experiment(
     ),
     study=Study,
     compute=_curves,
-    render=_curves_report,
+    render=lambda study, figures: _report(
+        study,
+        figures,
+        "Given cfvs are those of the transformation that the critic says is best in each infoset, "
+        "our default.",
+    ),
     judge=_judge_curves,
 )
 CFVS = Experiment(
@@ -308,7 +296,9 @@ CFVS = Experiment(
     ),
     study=Study,
     compute=_cfvs,
-    render=_cfvs_report,
+    render=lambda study, figures: _report(
+        study, figures, "Own ranges are those that were played with all kinds of given cfvs."
+    ),
     judge=_judge_cfvs,
 )
 _WHY = (

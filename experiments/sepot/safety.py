@@ -25,7 +25,7 @@ import numpy as np
 from experiments.experiment import Experiment, Row
 from experiments.sepot.evaluation import compiled, judge, tabulated
 from experiments.sepot.study import Trained, TrainedGame, TrainedStudy
-from experiments.verdicts import Judgement, Tables, verdict
+from experiments.verdicts import Judgement, Tables, numbers_of, verdict
 from spiel_dl.algorithms.sepot import SearchConfig, SePoTPolicy
 from spiel_dl.learning import checkpoints
 from spiel_dl.learning.critics import Critic, ExactCritic
@@ -227,10 +227,9 @@ def _of_best_response(root: Root, policy: SePoTPolicy) -> np.ndarray:
 
 def counts(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """How often search made a player more exploitable, by source of cfvs and kind of limit."""
-    groups: dict[tuple[str, str], list[float]] = {}
-    for row in rows:
-        looks = _TO_THE_END if row["limit"] == _TO_THE_END else "limited"
-        groups.setdefault((row["cfvs"], looks), []).append(row["change"])
+    looking = (
+        {**row, "looks": _TO_THE_END if row["limit"] == _TO_THE_END else "limited"} for row in rows
+    )
     return [
         {
             "cfvs": cfvs,
@@ -239,7 +238,7 @@ def counts(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
             "cases": len(changes),
             "largest": max(changes),
         }
-        for (cfvs, looks), changes in groups.items()
+        for (cfvs, looks), changes in numbers_of(looking, "change", "cfvs", "looks").items()
     ]
 
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import pyspiel
 import pytest
 import torch
 
-import spiel_dl.games  # noqa: F401  (registers the games)
 from experiments.poker import networks, quantile_kernels, rivers
 from spiel_dl.value_functions.river import NUM_PARTS, balanced
 
@@ -28,13 +26,8 @@ def _value(tree, strategy, node, hands):
     )
 
 
-def _tree(stack: float):
-    parameters = rivers.parameters("2c2d2h2s3c", rivers.POT, stack * rivers.POT)
-    return rivers.nodes_of(pyspiel.load_game("python_holdem", parameters).rules)
-
-
 def test_a_walk_is_what_pairs_of_hands_win_one_by_one() -> None:
-    tree, rng = _tree(2.0), np.random.default_rng(0)
+    tree, rng = rivers.nodes_of(2.0), np.random.default_rng(0)
     masses = rng.random((2, 3))
     strategy = rng.random((*tree[1].shape, 3)) * tree[1][:, :, None]
     strategy /= np.maximum(strategy.sum(axis=1, keepdims=True), 1e-300)
@@ -47,7 +40,7 @@ def test_a_walk_is_what_pairs_of_hands_win_one_by_one() -> None:
 
 
 def test_solved_rivers_leave_little_to_gain() -> None:
-    tree, rng = _tree(1.0), np.random.default_rng(1)
+    tree, rng = rivers.nodes_of(1.0), np.random.default_rng(1)
     masses = rng.random((4, 2, 16))
     masses /= masses.sum(axis=2, keepdims=True)
     found = np.zeros_like(masses)
