@@ -90,5 +90,5 @@ def _model(policy: NetworkPolicy) -> onnx.ModelProto:
     )
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", _OPSET)])
     model.ir_version = 8  # Of that opset, which runtimes of the last years read.
-    helper.set_model_props(model, {"game": str(policy.game), "sight": network.sight})
+    helper.set_model_props(model, {"game": str(policy.game), "sight": policy.sight})
     return model

@@ -25,14 +25,14 @@ import numpy as np
 import pyspiel
 import torch
 
+from spiel_dl.games import features
 from spiel_dl.learning.batch_learner import largest_utility
 from spiel_dl.learning.critic_network import CriticNetwork, NetworkCritic
 from spiel_dl.learning.learner import FILE_KIND
-from spiel_dl.policies import sight
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.network_policy import FineTuning, NetworkPolicy
 from spiel_dl.policies.policy_network import PolicyNetwork
-from spiel_dl.policies.sight import Sight
+from spiel_dl.policies.sight import FEATURES
 from spiel_dl.system import tensor_files
 from spiel_dl.system.run_directory import CHECKPOINT_FILE
 from spiel_dl.tree.from_openspiel import is_game_of
@@ -74,16 +74,14 @@ def load(
             "it or for it (run/train.py --transformations=paper)"
         )
     known = _game_of(path, header, game)
-    described = header["critic"]
+    described = _described(path, header, "critic")
     names = tuple(described["transformations"])
     hidden_sizes = tuple(described["config"]["hidden_sizes"])
     bound = described.get("bound") or math.inf  # there was none before version 0.2
-    network = CriticNetwork(
-        described["num_inputs"], len(names), hidden_sizes, bound, _sight(described)
-    )
+    network = CriticNetwork(described["num_inputs"], len(names), hidden_sizes, bound)
     parameters = torch.from_numpy(arrays["critic.target_parameters"]).float().to(device)
     critic = NetworkCritic(known, network, parameters, names)
-    return Trained(_blueprint(game or known, known, arrays, header, device), critic)
+    return Trained(_blueprint(path, game or known, known, arrays, header, device), critic)
 
 
 def load_blueprint(
@@ -92,7 +90,7 @@ def load_blueprint(
     """The policy of a learner's checkpoint; arguments and errors are those of `load`."""
     arrays, header = _read(path)
     known = _game_of(path, header, game)
-    return _blueprint(game or known, known, arrays, header, device)
+    return _blueprint(path, game or known, known, arrays, header, device)
 
 
 def is_checkpoint(path: str | os.PathLike[str]) -> bool:
@@ -140,26 +138,22 @@ def _game_of(
 
 
 def _blueprint(
+    path: str | os.PathLike[str],
     game: AnyGame,
     known: pyspiel.Game,
     arrays: _Arrays,
     header: Mapping[str, Any],
     device: torch.device | str,
 ) -> NetworkPolicy | ArrayPolicy:
-    described = _policy_of(header)
+    described = _described(path, header, "policy")
     if "strategies" in described:
         first, second = (arrays[name] for name in described["strategies"])
         return ArrayPolicy(compile_game(game), (first, second))
     parameters = arrays[described["array"]]
     if described["row"] is not None:
         parameters = parameters[described["row"]]
-    seen = _sight(described)
-    network = PolicyNetwork(
-        sight.size(known, seen),
-        known.num_distinct_actions(),
-        tuple(described["hidden_sizes"]),
-        seen,
-    )
+    sizes = tuple(described["hidden_sizes"])
+    network = PolicyNetwork(features.num_features(known), known.num_distinct_actions(), sizes)
     tuning = described["fine_tuning"]
     fine_tuning = None if tuning is None else FineTuning(**tuning)
     return NetworkPolicy(
@@ -172,18 +166,15 @@ def _blueprint(
     )
 
 
-def _sight(described: Mapping[str, Any]) -> Sight:
-    """What a network sees; those from before there were features do not say it."""
-    found: Sight = described.get("sight", "sequences")
-    return found
-
-
-def _policy_of(header: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Where the policy is in a checkpoint."""
-    if "policy" not in header:
+def _described(
+    path: str | os.PathLike[str], header: Mapping[str, Any], part: str
+) -> Mapping[str, Any]:
+    """What a checkpoint says of its policy, or of its critic."""
+    found: Mapping[str, Any] = header.get(part, {})
+    if found.get("sight") != FEATURES and "strategies" not in found:
         raise ValueError(
-            f"a checkpoint of {header['algorithm']} of version 0.1 cannot be read any more; train "
-            f"anew (run/train.py --algorithm={header['algorithm']} --game='{header['game']}')"
+            f"{path} is of an earlier version, whose networks saw sequences of observations "
+            f"instead of features; train anew (run/train.py --algorithm={header['algorithm']} "
+            f"--game='{header['game']}')"
         )
-    found: Mapping[str, Any] = header["policy"]
     return found

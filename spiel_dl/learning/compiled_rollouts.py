@@ -91,5 +91,4 @@ class CompiledRollouts:
 
 def can_play(rules: Rules, acting: ActingNetwork) -> bool:
     """Whether a network can act in compiled loops in a game."""
-    is_cpu = acting.parameters.device.type == "cpu"
-    return is_cpu and acting.network.sight == "features" and rules.compiled() is not None
+    return acting.parameters.device.type == "cpu" and rules.compiled() is not None

@@ -30,6 +30,7 @@ from spiel_dl.learning.tree_environment import TreeEnvironment
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.network_policy import FineTuning, NetworkPolicy
 from spiel_dl.policies.policy_network import policy_of
+from spiel_dl.policies.sight import FEATURES
 from spiel_dl.tree.from_openspiel import is_same_game
 from spiel_dl.tree.load import AnyGame, compile_game
 
@@ -110,11 +111,6 @@ class CriticLearner(BatchLearner):
         if isinstance(environment, TreeEnvironment):
             self._table = environment.table_of(self._tabulated(environment))
             self._acting_table = explored(self._table, environment.infoset_legal, exploration)
-        elif self._network_policy().network.sight != "features":
-            raise ValueError(
-                "the blueprint sees sequences of observations, as networks did before there were "
-                f"features; train one anew (run/train.py --game='{self.game}')"
-            )
 
     def policy(self, fine_tuning: FineTuning | None = None) -> ArrayPolicy | NetworkPolicy:
         """The blueprint: an `ArrayPolicy` if the game is compiled, else a `NetworkPolicy`.
@@ -202,7 +198,7 @@ class CriticLearner(BatchLearner):
         source = self._network_policy()
         tuning = None if source.fine_tuning is None else dataclasses.asdict(source.fine_tuning)
         sizes = list(source.network.hidden_sizes)
-        return {"hidden_sizes": sizes, "fine_tuning": tuning, "sight": source.network.sight}
+        return {"hidden_sizes": sizes, "fine_tuning": tuning, "sight": FEATURES}
 
     def _identity(self) -> dict[str, Any]:
         digest = hashlib.sha256()

@@ -16,7 +16,6 @@ import torch
 from spiel_dl.learning import history_features
 from spiel_dl.learning.critics import Critic
 from spiel_dl.networks.perceptron import Layer, Perceptron, evaluate
-from spiel_dl.policies.sight import Sight
 from spiel_dl.tree.compiled_tree import CompiledTree
 from spiel_dl.tree.from_openspiel import is_same_game
 
@@ -34,14 +33,12 @@ class CriticNetwork(Perceptron):
       hidden_sizes: units of each hidden layer.
       bound: the largest absolute value there is, towards which the last layer's numbers are
         squashed; infinite: they are the values.
-      sight: what it sees.
     """
 
     num_inputs: int
     num_transformations: int
     hidden_sizes: tuple[int, ...]
     bound: float = math.inf
-    sight: Sight = "features"
 
     def __post_init__(self) -> None:
         if min(self.sizes) < 1:
@@ -123,9 +120,7 @@ class NetworkCritic(Critic):
         first, *middle, last = self.network.split_layers(self.parameters)
         own = slice(player * num_values, (player + 1) * num_values)
         later = [*middle, Layer.of(last.both[:, own].contiguous())]
-        sums = history_features.weighted_sums(
-            tree, histories, first.weight, first.bias, self.network.sight
-        )
+        sums = history_features.weighted_sums(tree, histories, first.weight, first.bias)
         for start in range(0, len(histories), _BATCH):
             units = sums(slice(start, start + _BATCH))
             units = evaluate(later, units.relu_())

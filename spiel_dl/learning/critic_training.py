@@ -32,6 +32,7 @@ from spiel_dl.learning.critic_network import CriticNetwork, NetworkCritic
 from spiel_dl.learning.history_vtrace import history_v_trace, transformation_ratios
 from spiel_dl.learning.sources import Branches, Trajectories
 from spiel_dl.learning.transformations import PolicyTransformations, check_transformations
+from spiel_dl.policies.sight import FEATURES
 
 
 class CriticTrainer:
@@ -138,7 +139,7 @@ class CriticTrainer:
         return {
             "config": self.config.to_json(),
             "num_inputs": self.network.num_inputs,
-            "sight": self.network.sight,
+            "sight": FEATURES,
             "transformations": list(self.transformations.names),
             "bound": None if self.network.bound == math.inf else self.network.bound,
         }

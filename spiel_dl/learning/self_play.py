@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 
@@ -20,6 +20,7 @@ from spiel_dl.learning.sources import Source, Trajectories
 from spiel_dl.networks.perceptron import Answer, Layer, evaluate
 from spiel_dl.networks.sparse_rows import listed
 from spiel_dl.policies.policy_network import PolicyNetwork, policy_of
+from spiel_dl.policies.sight import FEATURES, Sight
 
 ActingPolicy = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 """From what networks see as N movers (float32 [N, D]) and their legal actions (bool [N, A]) to
@@ -55,8 +56,10 @@ class ActingNetwork:
         equally likely.
       said: keeps what the network says of all rows, which then need not be asked again, see
         `answer`; None: that is forgotten.
+      sight: what it sees.
     """
 
+    sight: ClassVar[Sight] = FEATURES
     network: PolicyNetwork
     parameters: torch.Tensor
     exploration: float = 0.0

@@ -26,6 +26,7 @@ from spiel_dl.networks.sparse_rows import Inputs
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.network_policy import FineTuning, NetworkPolicy
 from spiel_dl.policies.policy_network import PolicyNetwork, policy_of
+from spiel_dl.policies.sight import FEATURES
 from spiel_dl.tree.load import AnyGame
 
 _TARGET = 0  # row of the fixed networks' parameters; the regularisation policies come after it
@@ -247,7 +248,7 @@ class SelfPlayLearner(BatchLearner):
     def _described(self) -> dict[str, Any]:
         sizes = list(self.network.hidden_sizes)
         place = {"array": "fixed_parameters", "row": _TARGET}
-        described = {"hidden_sizes": sizes, "fine_tuning": None, "sight": self.network.sight}
+        described = {"hidden_sizes": sizes, "fine_tuning": None, "sight": FEATURES}
         return {"policy": {**place, **described, "value_unit": self.utility_scale}}
 
     def _acting_policy(self) -> ActingPolicy:

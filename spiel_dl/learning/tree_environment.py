@@ -16,11 +16,9 @@ from spiel_dl.games.environments import EpisodeEnds
 from spiel_dl.games.features import num_features
 from spiel_dl.learning import history_features, play_kernels
 from spiel_dl.learning.play_kernels import ChanceTables, TreeTables
-from spiel_dl.policies import sight
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.network_policy import FineTuning, policy_rows
 from spiel_dl.policies.policy_network import PolicyNetwork
-from spiel_dl.policies.sight import Sight
 from spiel_dl.tree import size_limit
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.histories import CHANCE_PLAYER, TERMINAL_PLAYER
@@ -99,7 +97,8 @@ class TreeEnvironment:
         def to_device(array: np.ndarray) -> torch.Tensor:
             return torch.from_numpy(array).to(device)
 
-        self.infoset_features = self._seen("features").to(device)
+        seen = [tree.features(player) for player in (0, 1)]
+        self.infoset_features = to_device(_with_a_row_of_zeros(seen))
         legal = [tree.legal_rows(player) for player in (0, 1)]
         self.infoset_legal = to_device(_with_a_row_of_zeros(legal))
         self._num_actions = self.infoset_legal.shape[1]
@@ -183,11 +182,8 @@ class TreeEnvironment:
         fine_tuning: FineTuning | None = None,
     ) -> ArrayPolicy:
         """A network's policy at all infosets."""
-        seen = self.infoset_features
-        if network.sight != "features":
-            seen = self._seen(network.sight).to(seen.device)
-        legal = self.infoset_legal[:-1]
-        rows = policy_rows(network, parameters, seen[:-1], legal, fine_tuning)
+        seen, legal = self.infoset_features[:-1], self.infoset_legal[:-1]
+        rows = policy_rows(network, parameters, seen, legal, fine_tuning)
         strategies = []
         for player, (row, action) in enumerate(self._places()):
             strategy = np.ones(self.tree.treeplexes[player].num_sequences)
@@ -201,11 +197,6 @@ class TreeEnvironment:
         for player, (row, action) in enumerate(self._places()):
             table[row, action] = policy.strategies[player][1:]
         return torch.from_numpy(table).to(self.infoset_legal.device)
-
-    def _seen(self, seen: Sight) -> torch.Tensor:
-        """What a network sees in all infosets: float32 [R, D], on the CPU."""
-        rows = [sight.of_infosets(self.tree, player, seen) for player in (0, 1)]
-        return torch.from_numpy(_with_a_row_of_zeros(rows))
 
     def _places(self) -> list[tuple[np.ndarray, np.ndarray]]:
         """For each player the row and the action of all sequences but the empty one."""

@@ -8,11 +8,11 @@ import numpy as np
 import pyspiel
 import torch
 
+from spiel_dl.games import features
 from spiel_dl.learning import checkpoints, history_features
 from spiel_dl.learning.critic_network import NetworkCritic
 from spiel_dl.play import registry
 from spiel_dl.play.control_variates import HistoryValues
-from spiel_dl.policies import sight
 from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.tree.load import AnyGame, turn_based_game
 
@@ -28,7 +28,7 @@ class CriticValues(HistoryValues):
     def of(self, states: Sequence[pyspiel.State]) -> np.ndarray:
         """See `HistoryValues`."""
         critic = self._critic
-        rows = [history_features.of_state(state, critic.network.sight) for state in states]
+        rows = [history_features.of_state(state) for state in states]
         tensor = torch.from_numpy(np.array(rows, np.float32)).to(critic.parameters.device)
         values = critic.network.values(critic.parameters, tensor)[..., 0].double()
         found: np.ndarray = ((values[:, 0] - values[:, 1]) / 2).cpu().numpy()
@@ -45,8 +45,7 @@ class NetworkValues(HistoryValues):
     def of(self, states: Sequence[pyspiel.State]) -> np.ndarray:
         """See `HistoryValues`."""
         players = np.array([state.current_player() for state in states])
-        seen = self._policy.network.sight
-        rows = [sight.of_state(state, state.current_player(), seen) for state in states]
+        rows = [features.features(state, state.current_player()) for state in states]
         values = self._policy.values(torch.from_numpy(np.array(rows, np.float32)))
         return np.where(players == 0, values, -values)
 

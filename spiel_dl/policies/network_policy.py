@@ -10,8 +10,10 @@ import pyspiel
 import torch
 from open_spiel.python import policy as openspiel_policy
 
-from spiel_dl.policies import asking, sight
+from spiel_dl.games import features
+from spiel_dl.policies import asking
 from spiel_dl.policies.policy_network import PolicyNetwork, log_policy, policy_of
+from spiel_dl.policies.sight import FEATURES
 from spiel_dl.tree.from_openspiel import check_game_of
 
 
@@ -61,7 +63,10 @@ class NetworkPolicy(openspiel_policy.Policy):
       parameters: float32 [P], its parameters.
       fine_tuning: what is done to its policy; None: nothing.
       value_unit: the unit of its values, in utility units.
+      sight: what it sees.
     """
+
+    sight = FEATURES
 
     def __init__(
         self,
@@ -84,7 +89,7 @@ class NetworkPolicy(openspiel_policy.Policy):
           ValueError: if the network is for other features or actions.
         """
         super().__init__(game, [0, 1])
-        sizes = (sight.size(game, network.sight), game.num_distinct_actions())
+        sizes = (features.num_features(game), game.num_distinct_actions())
         if sizes != (network.num_inputs, network.num_actions):
             raise ValueError(
                 f"{game} has {sizes[0]} inputs and {sizes[1]} actions, the network "
@@ -131,7 +136,7 @@ class NetworkPolicy(openspiel_policy.Policy):
         observation = np.empty((len(states), self.network.num_inputs), np.float32)
         legal = np.zeros((len(states), self.network.num_actions), bool)
         for row, state in enumerate(states):
-            observation[row] = sight.of_state(state, state.current_player(), self.network.sight)
+            observation[row] = features.features(state, state.current_player())
             legal[row, actions[row]] = True
         device = self.parameters.device
         rows = policy_rows(

@@ -10,7 +10,6 @@ import torch
 
 from spiel_dl.networks.perceptron import Layer, Perceptron, evaluate
 from spiel_dl.networks.sparse_rows import Inputs
-from spiel_dl.policies.sight import Sight
 
 # Adds up to nothing in a softmax, and stays finite where no action is legal.
 _ILLEGAL_LOGIT = -1e30
@@ -36,13 +35,11 @@ class PolicyNetwork(Perceptron):
       num_inputs: D, how much it sees.
       num_actions: A.
       hidden_sizes: units of each hidden layer, of which there is one or more.
-      sight: what it sees.
     """
 
     num_inputs: int
     num_actions: int
     hidden_sizes: tuple[int, ...]
-    sight: Sight = "features"
 
     def __post_init__(self) -> None:
         if not self.hidden_sizes:

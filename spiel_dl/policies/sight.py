@@ -1,7 +1,7 @@
-"""What networks see of a position: its features.
+"""What policies that are asked by tensors see of a position.
 
-Networks that were trained before there were features see sequences of observations, the information
-state tensor; their files say nothing of it, and they go on to play.
+Our networks see its features. Functions of other people's see sequences of observations, the
+information state tensor, unless their file says something else.
 """
 
 from __future__ import annotations
@@ -18,23 +18,18 @@ from spiel_dl.tree.factored_game import FactoredGame
 from spiel_dl.tree.game_tree import GameTree
 
 Sight = Literal["features", "sequences"]
+FEATURES: Sight = "features"
+"""What all networks see. Their files say it, since those of earlier versions saw sequences."""
 
 
 def of_policy(policy: object) -> Sight:
     """What a policy that is asked by tensors sees: sequences, unless it says something else."""
-    found: Sight = getattr(getattr(policy, "network", policy), "sight", "sequences")
+    found: Sight = getattr(policy, "sight", "sequences")
     return found
 
 
-def size(game: pyspiel.Game, sight: Sight) -> int:
-    """How many numbers a network sees of a turn-based game."""
-    if sight == "sequences":
-        return int(game.information_state_tensor_size())
-    return features.num_features(game)
-
-
 def of_state(state: pyspiel.State, player: int, sight: Sight) -> np.ndarray:
-    """What a network sees as a player in a state of a turn-based game: float32 [D]."""
+    """What a policy sees as a player in a state of a turn-based game: float32 [D]."""
     if sight == "sequences":
         return np.array(state.information_state_tensor(player), np.float32)
     return features.features(state, player)
@@ -50,7 +45,7 @@ def of_states(rules: Rules, states: StateBatch, player: int, sight: Sight) -> to
 def of_infosets(
     game: GameTree | FactoredGame, player: int, sight: Sight, begin: int = 0, end: int | None = None
 ) -> np.ndarray:
-    """What a network sees in a player's infosets from `begin` to before `end`: float32 [N, D]."""
+    """What a policy sees in a player's infosets from `begin` to before `end`: float32 [N, D]."""
     end = game.num_infosets(player) if end is None else end
     if sight == "sequences":
         return game.observations(player, begin, end).tensors

@@ -110,8 +110,7 @@ class PositionValues:
 
     def __call__(self, states: StateBatch, player: int) -> np.ndarray:
         """See `PlayerValues`."""
-        seen = sight.of_states(self.rules, states, player, self.policy.network.sight)
-        return self.policy.values(seen)
+        return self.policy.values(self.rules.features(states, player))
 
 
 def acting_policy(policy: openspiel_policy.Policy) -> ActingPolicy | None:

@@ -6,9 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyspiel
 import pytest
-import torch
 
 from spiel_dl.algorithms.mmd import MMDSolver
 from spiel_dl.algorithms.ppo import PPOSolver
@@ -20,7 +18,6 @@ from spiel_dl.learning.learner import Learner
 from spiel_dl.learning.transformations import pure_transformations
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.network_policy import FineTuning, NetworkPolicy
-from spiel_dl.policies.policy_network import PolicyNetwork
 from spiel_dl.system import tensor_files
 from spiel_dl.system.run_directory import CHECKPOINT_FILE
 from spiel_dl.tree import GameTree
@@ -92,32 +89,19 @@ def test_the_unit_of_values_is_told(
     assert older.value_unit == 2.0
 
 
-def test_checkpoints_of_version_0_1_are_refused_with_the_way_out(tmp_path: Path) -> None:
+@pytest.mark.parametrize("version", [1, 2])
+def test_checkpoints_of_earlier_versions_are_refused_with_the_way_out(
+    version: int, tmp_path: Path
+) -> None:
     path = tmp_path / CHECKPOINT_FILE
     learner_of("mmd").save(path)
     arrays, header = tensor_files.load(path)
     del header["policy"]
+    if version == 2:
+        header["policy"] = {"array": "parameters", "row": None, "hidden_sizes": [8]}
     tensor_files.save(path, arrays, header)
     with pytest.raises(ValueError, match=r"train anew \(run/train.py --algorithm=mmd --game="):
         checkpoints.load_blueprint(path)
-
-
-def test_networks_from_before_there_were_features_see_sequences(tmp_path: Path) -> None:
-    path = tmp_path / CHECKPOINT_FILE
-    learner_of("mmd").save(path)
-    arrays, header = tensor_files.load(path)
-    del header["policy"]["sight"]
-    game = pyspiel.load_game("kuhn_poker")
-    network = PolicyNetwork(game.information_state_tensor_size(), 2, (8,), "sequences")
-    parameters = 3 * network.initial_parameters(1)
-    header["policy"] |= {"array": "parameters", "row": None, "hidden_sizes": [8]}
-    tensor_files.save(path, {**arrays, "parameters": parameters.numpy()}, header)
-    policy = checkpoints.load_blueprint(path)
-    assert isinstance(policy, NetworkPolicy)
-    state = game.new_initial_state().child(2).child(0)
-    seen = torch.tensor(state.information_state_tensor(0))[None]
-    expected = network.evaluate(parameters, seen).logits.softmax(dim=1)[0]
-    assert list(policy.action_probabilities(state).values()) == pytest.approx(expected.tolist())
 
 
 @pytest.mark.parametrize("kind", CRITICS)
