@@ -38,7 +38,7 @@ class Settings(sepot_study.Settings):
 
     games: tuple[str, ...] = (POSITION_GAME,)
     limits: tuple[DepthLimit, ...] = LIMITS
-    network: str = "rnad:{game}_long_{seed}"
+    network: str = "rnad:{game}"
 
 
 Study = sepot_study.Study[Settings]
@@ -120,7 +120,7 @@ ROWS = (
         Settings(seeds=(0,)),
         "section 2",
         5,
-        "one network, of 50,000 learner steps",
+        "one network, of 15,000 learner steps",
         paper="network slightly above 0.4; search sees what matters",
         cause="reading: the position is not given in full",
     ),
