@@ -26,7 +26,6 @@ import pyspiel
 import torch
 
 from spiel_dl.games import features
-from spiel_dl.learning.batch_learner import largest_utility
 from spiel_dl.learning.critic_network import CriticNetwork, NetworkCritic
 from spiel_dl.learning.learner import FILE_KIND
 from spiel_dl.policies.array_policy import ArrayPolicy
@@ -77,7 +76,7 @@ def load(
     described = _described(path, header, "critic")
     names = tuple(described["transformations"])
     hidden_sizes = tuple(described["config"]["hidden_sizes"])
-    bound = described.get("bound") or math.inf  # there was none before version 0.2
+    bound = described["bound"] or math.inf
     network = CriticNetwork(described["num_inputs"], len(names), hidden_sizes, bound)
     parameters = torch.from_numpy(arrays["critic.target_parameters"]).float().to(device)
     critic = NetworkCritic(known, network, parameters, names)
@@ -161,8 +160,7 @@ def _blueprint(
         network,
         torch.from_numpy(parameters).float().to(device),
         fine_tuning,
-        # Networks that do not say it have learned with the default.
-        described.get("value_unit") or largest_utility(known),
+        described["value_unit"],
     )
 
 

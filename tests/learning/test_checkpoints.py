@@ -69,7 +69,7 @@ def test_the_policy_is_the_one_that_is_handed_out(kind: str, tmp_path: Path) -> 
 def test_the_unit_of_values_is_told(
     utility_unit: float | None, expected: float, tmp_path: Path
 ) -> None:
-    """By default it is the game's largest utility, 2 in Kuhn poker; so it is in older files."""
+    """By default it is the game's largest utility, 2 in Kuhn poker."""
     config = RNaDConfig(batch_size=8, max_tree_histories=1, utility_unit=utility_unit, **SIZES)
     learner = RNaDSolver("kuhn_poker", config)
     critic = CriticLearner(
@@ -81,12 +81,6 @@ def test_the_unit_of_values_is_told(
         found = checkpoints.load_blueprint(path)
         assert isinstance(found, NetworkPolicy)
         assert found.value_unit == expected
-    arrays, header = tensor_files.load(path)
-    del header["policy"]["value_unit"]
-    tensor_files.save(path, arrays, header)
-    older = checkpoints.load_blueprint(path)
-    assert isinstance(older, NetworkPolicy)
-    assert older.value_unit == 2.0
 
 
 @pytest.mark.parametrize("version", [1, 2])
