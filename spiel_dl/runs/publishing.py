@@ -20,11 +20,11 @@ from open_spiel.python import policy as openspiel_policy
 from spiel_dl.algorithms import particle_self_play
 from spiel_dl.algorithms.exploitability import nash_conv
 from spiel_dl.algorithms.particle_search import ParticlePolicy
+from spiel_dl.factored.families import factored_game
 from spiel_dl.games.battleships import BattleshipsRules
 from spiel_dl.learning import checkpoints
 from spiel_dl.learning.learner import FILE_KIND
 from spiel_dl.play import matches, presets, zoo
-from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.battleships_hunter import HunterPolicy
 from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.policies.small_policies import HighestActionPolicy, UniformPolicy
@@ -35,12 +35,16 @@ from spiel_dl.system import tensor_files
 from spiel_dl.system.json_files import read_json, write_json
 from spiel_dl.system.run_directory import CHECKPOINT_FILE, RunRecord, read_run, slug
 from spiel_dl.tree.depth_limit import DepthLimit
+from spiel_dl.tree.factored_game import FactoredGame
+from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.load import compile_if_small, turn_based_game
 from spiel_dl.value_functions.particle import ParticleNetwork
 from spiel_dl.value_functions.training import NETWORK_FILE
 
 Arrays = dict[str, np.ndarray]
 _CRITIC = "critic.target_parameters"
+_MOST_HISTORIES = 5_000_000
+"""Of a game that is listed to be judged; Goofspiel with 5 cards in random order has 3.3 million."""
 _OF_BLUEPRINT = ("algorithm", "num_steps", "config", "commit", "command")
 
 
@@ -167,6 +171,14 @@ def _whole_name(name: str | None, header: Mapping[str, Any], learned_by: str) ->
     return f"{algorithm}:{rest}"
 
 
+def _compiled(game: pyspiel.Game) -> GameTree | FactoredGame | None:
+    """The compiled form, in which NashConv is exact; None if the game is too large for one."""
+    try:
+        return factored_game(game)
+    except ValueError:
+        return compile_if_small(game, _MOST_HISTORIES)
+
+
 def _opponents(game: pyspiel.Game) -> dict[str, openspiel_policy.Policy]:
     """Uniform play, and a script where there is one for the game."""
     found: dict[str, openspiel_policy.Policy] = {"uniform": UniformPolicy(game, [0, 1])}
@@ -227,8 +239,7 @@ class _PolicyNetworks:
         if "critic" in header:
             self.arrays[_CRITIC] = checkpoints.load(run).critic.parameters.numpy()
             self.header["critic"] = header["critic"]
-        largest = header["config"].get("max_tree_histories", 0)
-        self._tree = compile_if_small(blueprint.game, largest) if largest else None
+        self._compiled = _compiled(blueprint.game)
 
     def policy(self, arrays: Arrays) -> NetworkPolicy:
         """A policy with these parameters."""
@@ -238,10 +249,9 @@ class _PolicyNetworks:
 
     def strength(self, arrays: Arrays) -> dict[str, float]:
         """NashConv or the like with these parameters, if the game is compiled."""
-        if self._tree is None:
+        if self._compiled is None:
             return {}
-        found = ArrayPolicy.from_policy(self._tree, self.policy(arrays))
-        return {"nash_conv": nash_conv(self._tree, found)}
+        return {"nash_conv": nash_conv(self._compiled, self.policy(arrays))}
 
 
 class _ParticleNetwork:
