@@ -152,7 +152,7 @@ def test_the_end_is_explained(client: TestClient, name: str) -> None:
 def test_a_policy_that_searches_from_what_it_knows_is_looked_at_in_the_end(
     client: TestClient,
 ) -> None:
-    body = {"game": "goofspiel_8_descending", "policy": "klss:rnad:goofspiel_8_descending_0"}
+    body = {"game": "goofspiel_8_descending", "policy": "klss:rnad:goofspiel_8_descending"}
     game = begin(client, **body, seat=1, options={"effort": "5", "budget": "20"})
     game = post(client, game, "answer")
     hidden = post(client, game, "analysis", at=game["turns"].index("opponent"))
