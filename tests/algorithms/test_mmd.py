@@ -100,10 +100,8 @@ def test_a_broken_learner_misses_the_bound() -> None:
     assert nash_conv(learner.game, learner.policy()) > 1
 
 
-@pytest.mark.parametrize(
-    "solver",
-    [MMDSolver, *(pytest.param(each, marks=pytest.mark.slow) for each in (RepelledMMD, StaleMMD))],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("solver", [MMDSolver, RepelledMMD, StaleMMD])
 def test_magnets_lead_to_an_equilibrium(solver: type[MMDSolver]) -> None:
     """Measured: 0.11 as it should be, 2.0 with a magnet that repels, 0.38 with one that is stale.
 
