@@ -51,6 +51,7 @@ AUTHORS = Search(
     ),
     "mirror descent as its authors run it",
 )
+SEPOT = Search("sepot", (("max_histories", 10_000),), "SePoT below 10,000 histories")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -132,6 +133,11 @@ def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
             "Mirror-descent search plays at least 512 games from at most 200 histories. Stepsizes "
             "are in units of 1 / utility range; its authors' 10, with utilities from -1 to 1, is "
             "20 here, with temperature 0.003 and depth 10.",
+            *(
+                ["SePoT leaves larger searches to the network."]
+                if SEPOT in settings.searches
+                else []
+            ),
         ],
         {
             "Matches": Table(
@@ -189,8 +195,13 @@ ROWS = (
     Row(
         MATCHES,
         "particle_search/strong_goofspiel_13",
-        Settings("goofspiel_13_descending", "rnad:goofspiel_13_descending", "highest"),
-        minutes=60,
+        Settings(
+            "goofspiel_13_descending",
+            "rnad:goofspiel_13_descending",
+            "highest",
+            (CAREFUL, AUTHORS, SEPOT),
+        ),
+        minutes=90,
     ),
     Row(
         MATCHES,
