@@ -12,6 +12,7 @@ root sequences, and what enters its infosets besides the weights of their parent
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
 _TOLERANCE = 1e-10
 _TOLERANCE_OF_LARGE = 1e-7
 _LARGE = 50_000  # variables
-# HiGHS takes coefficients below 1e-9 for 0.
-_LEAST, _WANTED, _MOST = 1e-8, 1e-6, 1e3
+# HiGHS takes coefficients below 1e-9 for 0, and finds no optimum if they are about 1e9.
+_LEAST, _WANTED, _MOST, _TOO_MUCH = 1e-8, 1e-6, 1e3, 1e6
 
 
 class Equilibrium(NamedTuple):
@@ -96,18 +97,21 @@ def solve(
 def unit_of(sequence_form: SequenceForm) -> float:
     """The unit of utility in which linear programs of a game can be solved, in its own units.
 
-    That is 1, unless some payoffs are so small that HiGHS would leave them out: where chance has
-    many outcomes, or utilities are tiny. Then it is a power of 2, and `SequenceForm.scaled` by
-    its inverse is the game to solve.
+    That is 1, unless some payoffs are so small that HiGHS would leave them out, where chance has
+    many outcomes, or utilities are tiny, or so large that it would fail. Then it is a power of 2,
+    and `SequenceForm.scaled` by its inverse is the game to solve.
     """
     sizes = np.abs(sequence_form.payoffs.data)
     sizes = sizes[sizes > 0]
-    if not len(sizes) or sizes.min() >= _LEAST:
+    if not len(sizes):
         return 1.0
     least, most = float(sizes.min()), float(sizes.max())
+    if least >= _LEAST and most <= _TOO_MUCH:
+        return 1.0
     # Where all are alike, they become about 1; the largest ones must not become much larger.
     unit = max(min(least / _WANTED, most), most / _MOST)
-    return float(min(1.0, 2.0 ** np.floor(np.log2(unit))))
+    unit = 2.0 ** math.floor(math.log2(unit))
+    return unit if most > _TOO_MUCH else min(unit, 1.0)
 
 
 def run_highs(**program: Any) -> scipy.optimize.OptimizeResult:
