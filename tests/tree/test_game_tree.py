@@ -210,6 +210,12 @@ def test_legal_actions_that_tell_hidden_things_are_refused(
         GameTree.from_game(game)
 
 
+def test_returns_that_sum_to_0_but_for_rounding_are_accepted() -> None:
+    paid, rounded = 3e9, float(np.nextafter(-3e9, -np.inf))
+    tree = GameTree.from_game(pyspiel.create_matrix_game([[paid]], [[rounded]]))
+    assert tree.utility[-1] == paid
+
+
 def test_a_general_sum_type_that_is_zero_sum_in_fact_is_accepted() -> None:
     game = tiny_games.HiddenMoves()
     assert game.get_type().utility == pyspiel.GameType.Utility.GENERAL_SUM
