@@ -200,6 +200,7 @@ ROWS = (
             "rnad:goofspiel_13_descending",
             "highest",
             (CAREFUL, AUTHORS, SEPOT),
+            num_games=1_000,
         ),
         minutes=90,
     ),
