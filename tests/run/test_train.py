@@ -85,14 +85,6 @@ def test_a_run_with_a_critic_leaves_what_searches_need(finished: Path, run: str)
     assert sum(search.action_probabilities(state).values()) == pytest.approx(1)
 
 
-def test_a_frozen_blueprint_stays_as_it_is(finished: Path) -> None:
-    trained, frozen = (
-        checkpoints.load(finished / run / "checkpoint.safetensors").blueprint
-        for run in ("sepot", "frozen")
-    )
-    assert trained.parameters.equal(frozen.parameters)
-
-
 def test_a_particle_network_is_trained(finished: Path) -> None:
     [line] = metrics_of(finished / "particle")
     assert line["step"] == 3
@@ -121,25 +113,3 @@ def test_flags_are_those_of_the_algorithm(tmp_path: Path) -> None:
     code, _, errors = run_script(*KUHN, "--algorithm=mmd", "--eta=1", directory=tmp_path)
     assert code == 1
     assert "Unknown command line flag 'eta'" in errors
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ((*KUHN, "--resume", "--eta=0.1"), "kuhn: its learner.eta is 0.2, not 0.1; use"),
-        ((*SEPOT, "--resume", "--critic_learning_rate=0.5"), "its critic.learning_rate is"),
-        ((*FROZEN, "--fine_tuning"), "fine-tune the blueprint before its critic learns"),
-        ((*PARTICLE, "--fine_tuning", "--resume"), "a particle network has values"),
-    ],
-    ids=["other eta", "other critic", "frozen", "particles tuned"],
-)
-def test_wrong_input_is_told_and_spoils_nothing(
-    arguments: tuple[str, ...], message: str, finished: Path
-) -> None:
-    files = sorted(finished.glob("*/*.safetensors")) + sorted(finished.glob("*/metrics.jsonl"))
-    before = [file.read_bytes() for file in files]
-    code, _, errors = run_script(*arguments, directory=finished)
-    assert code == 1
-    assert message in errors
-    assert [file.read_bytes() for file in files] == before
-    assert not (finished / "new").exists()

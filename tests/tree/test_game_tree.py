@@ -130,7 +130,14 @@ def test_states_and_infosets_are_found_by_each_other(name: str) -> None:
             assert tree.infoset_string(player, infoset) == state.information_state_string(player)
 
 
-@pytest.mark.parametrize("game_string", ["goofspiel(num_cards=3,imp_info=True)", "matrix_rps"])
+@pytest.mark.parametrize(
+    "game_string",
+    [
+        "goofspiel(num_cards=3,imp_info=True)",
+        "repeated_game(stage_game=matrix_rps(),num_repetitions=2)",
+        "markov_soccer(horizon=2)",
+    ],
+)
 def test_states_of_the_simultaneous_original_are_found(game_string: str) -> None:
     original = pyspiel.load_game(game_string)
     tree = GameTree.from_game(original)
@@ -151,20 +158,6 @@ def test_states_of_the_simultaneous_original_are_found(game_string: str) -> None
     assert [len(infosets) for infosets in found] == [tree.num_infosets(p) for p in (0, 1)]
 
 
-def test_one_game_in_three_guises_is_one_tree() -> None:
-    name = "goofspiel(num_cards=3,imp_info=True,points_order=random)"
-    trees = [
-        GameTree.from_game(name),
-        GameTree.from_game(pyspiel.load_game(name)),
-        GameTree.from_game(pyspiel.convert_to_turn_based(pyspiel.load_game(name))),
-    ]
-    assert len({str(tree.game) for tree in trees}) == 1
-    for tree in trees[1:]:
-        for field in ("parent", "action", "player", "chance_reach", "utility", "infoset"):
-            np.testing.assert_array_equal(getattr(tree, field), getattr(trees[0], field))
-        np.testing.assert_array_equal(tree.sequence, trees[0].sequence)
-
-
 def test_a_state_without_an_infoset_is_refused() -> None:
     tree = GameTree.from_game("kuhn_poker")
     deal = tree.game.new_initial_state().child(0).child(1)
@@ -182,10 +175,7 @@ def test_a_state_without_an_infoset_is_refused() -> None:
     ("game_string", "message"),
     [
         ("kuhn_poker(players=3)", r"kuhn_poker\(players=3\): 3 player\(s\); only two-player"),
-        ("catch", r"catch\(\): 1 player\(s\); only two-player games"),
-        ("mfg_crowd_modelling", r"only two-player games"),
         ("matrix_pd", r"matrix_pd.*not zero-sum.*\[0, 0\] are \[5\.0, 5\.0\]"),
-        ("tiny_hanabi", r"tiny_hanabi.*not zero-sum.*Only zero-sum games"),
         (TINY_BATTLESHIP.format("2.0"), r"battleship.*not zero-sum.*-2\.0"),
         ("bridge_uncontested_bidding", r"SAMPLED_STOCHASTIC.*explicit chance nodes"),
         ("python_iterated_prisoners_dilemma", r"neither information_state_string nor observation"),
