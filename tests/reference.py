@@ -232,6 +232,12 @@ def assert_same_policy(found: Any, expected: Any, atol: float = 0.0) -> None:
         np.testing.assert_allclose(mine, other, rtol=0.0, atol=atol)
 
 
+def assert_same_arrays(one: Any, other: Any) -> None:
+    """Two states are equal to the last bit: all arrays, by their names."""
+    for name, array in other.items():
+        np.testing.assert_array_equal(one[name], array, err_msg=name)
+
+
 def state_after(game: pyspiel.Game | str, actions: Iterable[int]) -> pyspiel.State:
     """The state of a game after some actions, chance's included."""
     state = (pyspiel.load_game(game) if isinstance(game, str) else game).new_initial_state()

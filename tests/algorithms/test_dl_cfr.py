@@ -1,6 +1,5 @@
 """Depth-limited CFR with the optimal value function."""
 
-import numpy as np
 import pytest
 
 from spiel_dl.algorithms.cfr import CFRPlusSolver
@@ -11,7 +10,7 @@ from spiel_dl.tree import DepthLimit
 from spiel_dl.tree.depth_limit import BEYOND_THE_GAME
 from spiel_dl.value_functions import ExactValue, ValueFunction, ZeroValue
 from tests.made_up_values import broken_value
-from tests.reference import assert_same_policy
+from tests.reference import assert_same_arrays, assert_same_policy
 
 GOOFSPIEL_4 = "python_goofspiel_ii(num_cards=4,points_order=descending)"
 
@@ -73,65 +72,33 @@ def test_values_that_are_not_finite_are_told(player, alternating):
     )
     whole.run(done)
     assert done > 0
-    for name, array in whole.state().items():
-        np.testing.assert_array_equal(array, solver.state()[name], err_msg=name)
-
-
-def test_a_state_of_another_value_function_changes_nothing():
-    limit = DepthLimit(moves=1)
-    solver = DLCFRSolver("kuhn_poker", ExactValue(warm_start=True), limit)
-    other = DLCFRSolver("kuhn_poker", ExactValue(), limit)
-    other.run(3)
-    before = solver.state()
-    with pytest.raises(ValueError, match="the state's"):
-        solver.load_state(other.state())
-    for name, array in solver.state().items():
-        np.testing.assert_array_equal(array, before[name], err_msg=name)
-    warm = DLCFRSolver("kuhn_poker", ExactValue(warm_start=True), limit)
-    whole = DLCFRSolver("kuhn_poker", None, BEYOND_THE_GAME)
-    with pytest.raises(ValueError, match="value_function is 'ExactValue', not None"):
-        whole.load_state(warm.state())
-    older = {name: array for name, array in warm.state().items() if name != "made"}
-    with pytest.raises(ValueError, match="but this solver has no leaves"):
-        whole.load_state(older)
+    assert_same_arrays(solver.state(), whole.state())
 
 
 def test_states_of_solvers_that_were_made_otherwise_change_nothing():
     limit = DepthLimit(moves=1)
-    solver = DLCFRSolver("kuhn_poker", ExactValue(), limit)
+    solver, again = (DLCFRSolver("kuhn_poker", ExactValue(warm_start=True), limit) for _ in "ab")
     solver.run(3)
     before = solver.state()
     for function, told in (
         (ZeroValue(), "value_function is 'ZeroValue', not 'ExactValue'"),
-        (ExactValue(1e-3), r"tolerance is 0\.001, not 0\.0001"),
+        (ExactValue(1e-3, warm_start=True), r"tolerance is 0\.001, not 0\.0001"),
+        (ExactValue(), "the state's"),
     ):
         other = DLCFRSolver("kuhn_poker", function, limit)
         other.run(1)
         with pytest.raises(ValueError, match=told):
             solver.load_state(other.state())
-        for name, array in solver.state().items():
-            np.testing.assert_array_equal(array, before[name], err_msg=name)
+        assert_same_arrays(before, solver.state())
     # States of before say nothing of it.
-    again = DLCFRSolver("kuhn_poker", ExactValue(), limit)
-    again.load_state({name: array for name, array in before.items() if name != "made"})
-    for name, array in again.state().items():
-        np.testing.assert_array_equal(array, before[name], err_msg=name)
-
-
-def test_solvers_may_share_a_value_function():
-    """Each goes on at its own leaves, though the other's game has as many leaf infosets."""
-    games = ("kuhn_poker", "python_leduc(num_ranks=3,num_suits=1)")
-    limit, shared = DepthLimit(moves=1), ExactValue()
-    solvers = [DLCFRSolver(game, shared, limit) for game in games]
-    for game, solver in zip(games, solvers, strict=True):
-        solver.run(20)
-        alone = DLCFRSolver(game, ExactValue(), limit)
-        alone.run(20)
-        for player in (0, 1):
-            np.testing.assert_array_equal(
-                solver.average_policy().strategies[player],
-                alone.average_policy().strategies[player],
-            )
+    older = {name: array for name, array in before.items() if name != "made"}
+    again.load_state(older)
+    assert_same_arrays(before, again.state())
+    whole = DLCFRSolver("kuhn_poker", None, BEYOND_THE_GAME)
+    with pytest.raises(ValueError, match="value_function is 'ExactValue', not None"):
+        whole.load_state(before)
+    with pytest.raises(ValueError, match="but this solver has no leaves"):
+        whole.load_state(older)
 
 
 def test_a_value_function_that_binds_nothing_is_refused() -> None:

@@ -12,8 +12,7 @@ import pytest
 import torch
 from open_spiel.python import policy as openspiel_policy
 
-from spiel_dl.games.features import features
-from spiel_dl.learning import checkpoints, history_features
+from spiel_dl.learning import history_features
 from spiel_dl.learning.config import CriticConfig
 from spiel_dl.learning.critic_learner import CriticLearner
 from spiel_dl.learning.critic_training import CriticTrainer
@@ -28,9 +27,9 @@ from spiel_dl.learning.transformations import (
 )
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.network_policy import FineTuning, NetworkPolicy
-from spiel_dl.system import tensor_files
 from spiel_dl.tree import GameTree
 from spiel_dl.value_functions.random_strategies import random_strategy
+from tests.reference import assert_same_arrays
 from tests.untrained_blueprints import network_policy
 
 GOOFSPIEL_4 = "python_goofspiel_ii(num_cards=4,points_order=descending)"
@@ -200,38 +199,18 @@ def test_states_of_another_blueprint_are_refused_and_change_nothing(kind: str) -
     before = learner.state()
     with pytest.raises(ValueError, match="is not that of this blueprint"):
         learner.load_state(foreign.state())
-    for name, array in learner.state().items():
-        np.testing.assert_array_equal(array, before[name])
+    assert_same_arrays(before, learner.state())
     # Nor does the learner follow what is written into the policy that it was given.
     if isinstance(own, NetworkPolicy):
         own.parameters[:] = 0.0
     else:
         own.strategies[0][:] = tree.treeplexes[0].uniform_strategy()
-    for name, array in learner.state().items():
-        np.testing.assert_array_equal(array, before[name])
-
-
-def test_batches_of_network_policies_say_what_single_states_say() -> None:
-    tree = GameTree.from_game("leduc_poker")
-    for tuning in (None, FineTuning()):
-        policy = network_policy(tree.game, fine_tuning=tuning)
-        states = [tree.state(int(h)) for h in tree.first_history[1][::40]]
-        observation = torch.tensor(np.array([features(state, 1) for state in states]))
-        legal = torch.tensor([state.legal_actions_mask() for state in states]).bool()
-        rows = policy.act(observation, legal)
-        for row, state in zip(rows.tolist(), states, strict=True):
-            answer = policy.action_probabilities(state)
-            assert [row[action] for action in answer] == pytest.approx(list(answer.values()), 1e-5)
-        assert (rows[~legal] == 0).all()
-        nothing = policy.act(observation, torch.zeros_like(legal))
-        assert (nothing == 0).all()
+    assert_same_arrays(before, learner.state())
 
 
 def test_bad_input(tmp_path: Path) -> None:
     tree, path = GameTree.from_game("kuhn_poker"), tmp_path / "checkpoint.safetensors"
     blueprint, pure = random_policy(tree), pure_transformations(2)
-    with pytest.raises(ValueError, match="batch_size=0 plays nothing"):
-        CriticLearner(tree, blueprint, pure, SMALL, batch_size=0)
     with pytest.raises(ValueError, match=r"exploration=1\.5 must be between 0 and 1"):
         CriticLearner(tree, blueprint, pure, SMALL, exploration=1.5)
     with pytest.raises(ValueError, match=r"policy of kuhn_poker\(\), not of leduc_poker\(\)"):
@@ -251,6 +230,3 @@ def test_bad_input(tmp_path: Path) -> None:
     ):
         with pytest.raises(ValueError, match=rf"has {name} .* use the same game and settings"):
             other.load(path)
-    tensor_files.save(path, {}, {"kind": "policy"})
-    with pytest.raises(ValueError, match="not a learner's checkpoint"):
-        checkpoints.load(path)

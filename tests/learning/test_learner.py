@@ -23,6 +23,7 @@ from spiel_dl.policies.network_policy import FineTuning
 from spiel_dl.system import tensor_files
 from spiel_dl.tree import GameTree
 from spiel_dl.value_functions.positional import PositionalNetwork
+from tests.reference import assert_same_arrays
 
 RNAD = RNaDConfig(
     batch_size=8, hidden_sizes=(8, 8), learning_rate=1e-2, first_period=3, decay_steps=5
@@ -59,9 +60,7 @@ EVERY = pytest.mark.parametrize("make", list(LEARNERS.values()), ids=list(LEARNE
 
 
 def assert_same_state(one: Learner, other: Learner) -> None:
-    theirs = other.state()
-    for name, array in one.state().items():
-        np.testing.assert_array_equal(array, theirs[name], err_msg=name)
+    assert_same_arrays(one.state(), other.state())
 
 
 @EVERY

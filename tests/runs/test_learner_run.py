@@ -27,6 +27,7 @@ from spiel_dl.system.run_directory import CHECKPOINT_FILE, RunDirectory
 from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.value_functions.particle import ParticleNetwork
 from spiel_dl.value_functions.particle_module import ParticleSizes
+from tests.reference import assert_same_arrays
 
 KUHN = "kuhn_poker"
 GOOFSPIEL = "python_goofspiel_ii(num_cards=3,points_order=random)"
@@ -119,8 +120,7 @@ def test_killed_and_resumed_it_ends_with_the_same_bits(
     first, second = (tensor_files.load(tmp_path / d / CHECKPOINT_FILE) for d in ("whole", "killed"))
     assert first[1] == second[1]
     assert first[0].keys() == second[0].keys()
-    for key, array in first[0].items():
-        np.testing.assert_array_equal(array, second[0][key], err_msg=key)
+    assert_same_arrays(second[0], first[0])
     without_clocks = [
         [{k: v for k, v in line.items() if k not in CLOCKS} for line in lines]
         for lines in (whole, resumed)

@@ -20,6 +20,7 @@ from spiel_dl.value_functions.generation import generate
 from spiel_dl.value_functions.positional import PositionalNetwork
 from spiel_dl.value_functions.training import NETWORK_FILE
 from spiel_dl.value_functions.validation import validation_errors
+from tests.reference import assert_same_arrays
 
 GOOFSPIEL = DatasetConfig(
     "python_goofspiel_ii(num_cards=4,points_order=descending)",
@@ -97,8 +98,7 @@ def test_a_killed_run_ends_with_the_same_parameters(data, finished, tmp_path, mo
         monkeypatch.setattr(on_policy, "measure_trunk", measure)
         resumed, found = run(data, path, SHORT)
         assert without_times(resumed) == without_times(lines)
-        for name, array in parameters.items():
-            np.testing.assert_array_equal(found[name], array)
+        assert_same_arrays(found, parameters)
 
 
 def test_what_is_asked_is_solved(finished) -> None:

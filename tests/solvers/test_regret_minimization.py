@@ -10,15 +10,15 @@ import scipy.sparse
 from open_spiel.python.algorithms import cfr as openspiel_cfr
 from open_spiel.python.algorithms import discounted_cfr
 
-from spiel_dl.algorithms import cfr, exploitability
+from spiel_dl.algorithms import cfr
 from spiel_dl.solvers import linear_program, regret_minimization, variants
 from spiel_dl.solvers.regret_minimization import RegretMinimizer
 from spiel_dl.solvers.strategies import behaviour_strategy
 from spiel_dl.tree import GameTree, SequenceForm, Treeplex
+from tests.reference import assert_same_arrays
 from tests.solvers.matrix_games import matrix_game
 
 LEDUC = "leduc_poker"
-GOOFSPIEL_4 = "goofspiel(num_cards=4,imp_info=True,points_order=descending)"
 NO_LEAVES = (np.zeros(0, np.int64), np.zeros(0, np.int64))
 
 
@@ -110,12 +110,6 @@ def test_rounding_noise_does_not_break_ties():
     np.testing.assert_array_equal(minimizer.learned[0].strategy[1:], np.full(3, 1 / 3))
 
 
-def test_nash_conv_of_leduc_after_10000_iterations():
-    solver = cfr.CFRPlusSolver(LEDUC)
-    solver.run(10_000)
-    assert exploitability.nash_conv(solver.tree, solver.average_policy()) < 1e-4
-
-
 def test_run_equals_single_iterations_and_threads_change_nothing():
     one_by_one, at_once = cfr.CFRPlusSolver(LEDUC), cfr.CFRPlusSolver(LEDUC)
     threaded = cfr.CFRPlusSolver(LEDUC, num_threads=2)
@@ -127,8 +121,7 @@ def test_run_equals_single_iterations_and_threads_change_nothing():
     assert numba.get_num_threads() == 1, "the number is that of whatever else runs here, too"
     numba.set_num_threads(numba.config.NUMBA_NUM_THREADS)
     for other in (at_once, threaded):
-        for name, array in one_by_one.minimizer.state().items():
-            np.testing.assert_array_equal(array, other.minimizer.state()[name], err_msg=name)
+        assert_same_arrays(other.minimizer.state(), one_by_one.minimizer.state())
 
 
 def test_fixed_infosets_keep_their_strategy_and_others_best_respond():
@@ -185,8 +178,7 @@ def test_state_round_trip_continues_to_the_same_result():
     first.run(11)
     second.minimizer.load_state(first.minimizer.state())
     second.run(19)
-    for name, array in whole.minimizer.state().items():
-        np.testing.assert_array_equal(array, second.minimizer.state()[name], err_msg=name)
+    assert_same_arrays(second.minimizer.state(), whole.minimizer.state())
 
 
 def negated(form: SequenceForm) -> SequenceForm:
@@ -208,8 +200,7 @@ def test_state_of_another_game_of_the_same_shape_is_refused():
     gadget = SequenceForm(form.treeplexes, form.payoffs, form.utility_range, constants)
     with pytest.raises(ValueError, match="another game"):
         minimizer.load_state(RegretMinimizer(gadget).state())
-    for name, array in before.items():
-        np.testing.assert_array_equal(array, minimizer.state()[name])
+    assert_same_arrays(minimizer.state(), before)
 
 
 def test_state_that_is_not_finite_changes_nothing():
@@ -218,8 +209,7 @@ def test_state_that_is_not_finite_changes_nothing():
     state, before = first.state(), second.state()
     with pytest.raises(ValueError, match="regret_0 has numbers that are not finite"):
         second.load_state(state | {"regret_0": state["regret_0"] * np.nan})
-    for own, array in before.items():
-        np.testing.assert_array_equal(array, second.state()[own])
+    assert_same_arrays(second.state(), before)
     second.load_state(state)
     assert second.iteration == 5
 
@@ -230,8 +220,7 @@ def test_minimizer_is_pickled_before_and_after_iterations():
         minimizer, copy = (pickle.loads(pickle.dumps(minimizer)) for _ in range(2))
         for each in (minimizer, copy):
             each.run(8)
-        for name, array in minimizer.state().items():
-            np.testing.assert_array_equal(array, copy.state()[name])
+        assert_same_arrays(copy.state(), minimizer.state())
         copy.load_state(minimizer.state())
 
 
@@ -258,8 +247,7 @@ def test_a_keyboards_interrupt_finds_iterations_done(game, kernels, name, monkey
     monkeypatch.undo()
     for each in (expected, minimizer):
         each.run(20)
-    for key, array in expected.state().items():
-        np.testing.assert_array_equal(array, minimizer.state()[key])
+    assert_same_arrays(minimizer.state(), expected.state())
 
 
 def test_bad_input_is_refused():

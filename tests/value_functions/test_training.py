@@ -21,6 +21,7 @@ from spiel_dl.value_functions.generation import generate
 from spiel_dl.value_functions.particle import ParticleNetwork
 from spiel_dl.value_functions.particle_module import ParticleSizes
 from spiel_dl.value_functions.positional import PositionalNetwork, PositionalSamples
+from tests.reference import assert_same_arrays
 
 GOOFSPIEL_4 = "python_goofspiel_ii(num_cards=4,points_order=descending)"
 KUHN = DatasetConfig("kuhn_poker", DepthLimit(moves=1), shard_size=300)
@@ -63,9 +64,7 @@ def trunk_nash_conv(dataset, network):
 
 def assert_equal(one, other):
     """Equal parameters, to the last bit."""
-    ours, theirs = one.parameter_arrays(), other.parameter_arrays()
-    for name, array in ours.items():
-        np.testing.assert_array_equal(array, theirs[name])
+    assert_same_arrays(one.parameter_arrays(), other.parameter_arrays())
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from spiel_dl.value_functions.particle import ParticleNetwork
 from spiel_dl.value_functions.particle_features import InfostateFeatures
 from spiel_dl.value_functions.positional import PositionalNetwork
 from tests.particle_networks import CASES, SMALL, leaves_of, random_ranges
+from tests.reference import assert_same_arrays
 
 KUHN = leaves_of("kuhn_poker", DepthLimit(moves=1))
 
@@ -55,8 +56,7 @@ def test_the_seed_makes_the_parameters_and_torchs_own_generator_is_left_alone(ma
     networks = [initialized(make, KUHN, seed=seed) for seed in (1, 1, 2)]
     assert torch.equal(state, torch.random.get_rng_state())
     first, same, other = (network.parameter_arrays() for network in networks)
-    for name, array in first.items():
-        np.testing.assert_array_equal(array, same[name])
+    assert_same_arrays(same, first)
     weights = [name for name in first if name.endswith("weight")]
     assert any((first[name] != other[name]).any() for name in weights)
 
