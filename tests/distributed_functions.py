@@ -1,4 +1,4 @@
-"""What the workers of `tests/test_distributed.py` do; they import no more than they need."""
+"""What the workers of `tests/system/test_distributed.py` do; they import no more than they need."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """Matches in the terminal, by scripted input."""
 
 import io
+import itertools
 
 import pytest
 from open_spiel.python import policy as openspiel_policy
@@ -8,6 +9,7 @@ from open_spiel.python import policy as openspiel_policy
 from spiel_dl.play import terminal as play
 from spiel_dl.play.registry import load_policy
 from spiel_dl.tree.from_openspiel import load_turn_based
+from tests.games.openspiel_conformance import all_states
 from tests.reference import state_after
 
 LEDUC = "python_leduc"
@@ -200,20 +202,15 @@ def test_any_two_player_game_can_be_played(game_string, seat):
 )
 def test_views_of_other_games_hide_what_the_player_does_not_know(game_string):
     game = load_turn_based(game_string)
-    screens = {}
-    stack = [game.new_initial_state()]
-    hidden = 0
-    for _ in range(3000):
-        state = stack.pop() if stack else None
-        if state is None or state.is_terminal():
+    screens, hidden = {}, 0
+    for state in itertools.islice(all_states(game), 3000):
+        if state.is_terminal() or state.is_chance_node():
             continue
-        if not state.is_chance_node():
-            player = state.current_player()
-            text = play.view(state, player) + play.list_options(play.options(state))
-            known = (player, state.information_state_string(player))
-            assert screens.setdefault(known, (text, str(state)))[0] == text
-            hidden += screens[known][1] != str(state)
-        stack += [state.child(action) for action in state.legal_actions()]
+        player = state.current_player()
+        text = play.view(state, player) + play.list_options(play.options(state))
+        known = (player, state.information_state_string(player))
+        assert screens.setdefault(known, (text, str(state)))[0] == text
+        hidden += screens[known][1] != str(state)
     assert hidden
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -17,25 +15,12 @@ from spiel_dl.policies.opponent_models import random_policy
 from spiel_dl.system import tensor_files
 from spiel_dl.tree import GameTree
 from tests import reference
+from tests.games.openspiel_conformance import all_states
 from tests.reference import assert_same_policy
 
 GOOFSPIEL_3 = "goofspiel(imp_info=True,num_cards=3,points_order=random)"
 PIG = "pig(players=2,winscore=2,horizon=3)"
 GAMES = ["python_kuhn_poker", GOOFSPIEL_3]
-
-
-def states_of(game: pyspiel.Game) -> Iterator[pyspiel.State]:
-    """All states of any game, joint moves included."""
-    stack = [game.new_initial_state()]
-    while stack:
-        state = stack.pop()
-        yield state
-        if state.is_simultaneous_node():
-            for joint in itertools.product(state.legal_actions(0), state.legal_actions(1)):
-                stack.append(state.clone())
-                stack[-1].apply_actions(list(joint))
-        else:
-            stack.extend(state.child(action) for action in state.legal_actions())
 
 
 @pytest.mark.parametrize("name", [*GAMES, PIG])
@@ -44,7 +29,7 @@ def test_answers_are_distributions_over_all_legal_actions(name: str) -> None:
     tree = GameTree.from_game(game)
     policy = random_policy(tree, 0)
     num_answers = 0
-    for state in states_of(game):
+    for state in all_states(game):
         if state.is_terminal() or state.is_chance_node():
             continue
         answer = policy.action_probabilities(state)
@@ -63,7 +48,7 @@ def test_to_tabular_and_back(name: str) -> None:
     policy = random_policy(tree, seed=1)
     tabular = policy.to_tabular()
     assert isinstance(tabular, openspiel_policy.TabularPolicy)
-    for state in states_of(tree.game):
+    for state in all_states(tree.game):
         if not state.is_terminal() and not state.is_chance_node():
             assert tabular.action_probabilities(state) == policy.action_probabilities(state)
     np.testing.assert_array_equal(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 
-import numpy as np
 import pyspiel
 import pytest
 
@@ -12,6 +11,7 @@ import spiel_dl.games  # noqa: F401  (registers the games)
 from spiel_dl.play.matches import play_match
 from spiel_dl.play.registry import load_policy
 from spiel_dl.policies.battleships_hunter import HunterPolicy
+from tests.reference import decisions, state_after
 
 FIVE = "python_battleships(board_width=5,board_height=5,ship_sizes=[3;2;2])"
 
@@ -19,10 +19,7 @@ FIVE = "python_battleships(board_width=5,board_height=5,ship_sizes=[3;2;2])"
 def _shot_at(game_string: str, moves: list[tuple[int, int]]) -> dict[int, float]:
     """What player 0 does next, of shots alone, after pairs of its move and the other's."""
     game = pyspiel.load_game(game_string)
-    state = game.new_initial_state()
-    for pair in moves:
-        for action in pair:
-            state.apply_action(action)
+    state = state_after(game, [action for pair in moves for action in pair])
     answer = HunterPolicy(game).action_probabilities(state)
     assert list(answer) == state.legal_actions()
     return {action: p for action, p in answer.items() if p > 0}
@@ -67,13 +64,7 @@ def test_what_is_sunk_is_done_with() -> None:
 def test_it_answers_everywhere_and_many_states_as_one(game_string: str) -> None:
     game = pyspiel.load_game(game_string)
     policy = pickle.loads(pickle.dumps(HunterPolicy(game)))
-    generator = np.random.default_rng(0)
-    states = []
-    for _ in range(6):
-        state = game.new_initial_state()
-        while not state.is_terminal():
-            states.append(state.clone())
-            state.apply_action(int(generator.choice(state.legal_actions())))
+    states = decisions(game, 6, seed=0)
     answers = policy.probabilities_of(states)
     for state, answer in zip(states[::3], answers[::3], strict=True):
         assert sum(answer.values()) == pytest.approx(1)

@@ -10,7 +10,6 @@ import spiel_dl as dl
 from spiel_dl.factored.families import factored_game
 from spiel_dl.policies.array_policy import read_strategy
 from spiel_dl.policies.opponent_models import random_policy
-from spiel_dl.policies.small_policies import SeatsPolicy, UniformPolicy
 from spiel_dl.tree.factored_game import FactoredGame
 from spiel_dl.tree.game_tree import GameTree
 from tests.reference import ByHand
@@ -45,15 +44,6 @@ def test_a_policy_is_read_state_by_state(game: FactoredGame) -> None:
     for player in (0, 1):
         found = read_strategy(game, by_state(policy), player)
         np.testing.assert_array_equal(found, policy.strategies[player])
-
-
-def test_each_seat_is_asked_for_its_own(game: FactoredGame) -> None:
-    policy = random_policy(game, 0)
-    seats = SeatsPolicy((UniformPolicy(game.game, [0, 1]), policy))
-    np.testing.assert_array_equal(
-        read_strategy(game, seats, 0), game.treeplexes[0].uniform_strategy()
-    )
-    np.testing.assert_array_equal(read_strategy(game, seats, 1), policy.strategies[1])
 
 
 def test_a_policy_that_counts_the_opponents_failures_is_refused(game: FactoredGame) -> None:

@@ -11,22 +11,12 @@ from spiel_dl.policies.small_policies import (
     UniformPolicy,
 )
 from spiel_dl.tree.from_openspiel import load_turn_based
-
-
-def states_with_decisions(game, limit=40):
-    """Some states of a game in which a player moves."""
-    stack, found = [game.new_initial_state()], []
-    while stack and len(found) < limit:
-        state = stack.pop(0)
-        if not state.is_terminal() and not state.is_chance_node():
-            found.append(state)
-        stack.extend(state.child(action) for action in state.legal_actions())
-    return found
+from tests.reference import decisions
 
 
 def test_the_highest_action():
     game = pyspiel.load_game("leduc_poker")
-    for state in states_with_decisions(game):
+    for state in decisions(game, 8, seed=0):
         answer = HighestActionPolicy(game, [0, 1]).action_probabilities(state)
         assert list(answer) == state.legal_actions()
         assert [action for action, p in answer.items() if p == 1.0] == [state.legal_actions()[-1]]
@@ -38,7 +28,7 @@ def test_each_seat_plays_its_own_policy():
     first, second = UniformPolicy(game, [0, 1]), HighestActionPolicy(game, [0, 1])
     both = SeatsPolicy((first, second))
     players = set()
-    for state in states_with_decisions(game):
+    for state in decisions(game, 8, seed=0):
         player = state.current_player()
         expected = (first, second)[player].action_probabilities(state)
         assert both.action_probabilities(state) == expected

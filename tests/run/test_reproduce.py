@@ -100,7 +100,6 @@ def test_rows_are_listed_and_of_one_its_settings(tmp_path: Path) -> None:
     [
         ("particle/leduc/architectures", ("game=kuhn_poker", "depth_limit=9 moves"),
          "0 public states at 9 moves"),
-        ("responses/frontier", ("players=3",), "must be 0, 1 or both"),
         ("sepot/battleships_5x5/position", ("games=kuhn_poker",), "use games=battleships_5x5"),
         ("sepot/leduc/curves", ("games=kuhn_poker", "limits=1 rounds"), "has no rounds"),
     ],

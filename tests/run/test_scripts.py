@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import ast
 import contextlib
-import functools
 import os
 import re
 import shutil
@@ -34,44 +32,6 @@ def test_help_has_examples_and_flags(script: str) -> None:
         f"  --{flag}: " in output
         for flag in ("game", "games", "data", "run", "run_dir", "paper", "report", "port")
     )
-
-
-@functools.cache
-def _imported_at_once(path: Path) -> set[str]:
-    """What a module imports wherever it is imported, by its text: not what functions import."""
-    waiting, found = list(ast.parse(path.read_text(encoding="utf-8")).body), set()
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, ast.Import):
-            found |= {each.name for each in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            found |= {node.module, *(f"{node.module}.{each.name}" for each in node.names)}
-        elif isinstance(node, ast.Try | ast.If) and "TYPE_CHECKING" not in ast.unparse(node)[:30]:
-            waiting += node.body
-    return found
-
-
-def test_help_is_quick() -> None:
-    """Torch is not loaded for it, which takes longer than all the rest."""
-    root = RUN.parent
-    folders = {"spiel_dl.commands": RUN, "spiel_dl.games": root / "games"}
-
-    def file_of(module: str) -> Path | None:
-        folder, name = folders.get(".".join(module.split(".")[:2])), module.split(".")[2:]
-        stem = folder.joinpath(*name) if folder else root.joinpath(*module.split("."))
-        return next(
-            (p for p in (stem.with_suffix(".py"), stem / "__init__.py") if p.exists()), None
-        )
-
-    for script in SCRIPTS:
-        waiting, seen = [RUN / script], set()
-        while waiting:
-            path = waiting.pop()
-            seen.add(path)
-            modules = _imported_at_once(path)
-            assert not any(module.split(".")[0] == "torch" for module in modules), (script, path)
-            waiting += [file for each in modules if (file := file_of(each)) and file not in seen]
-        assert len(seen) > 10, script
 
 
 def test_what_was_interrupted_says_how_to_go_on(tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import concurrent.futures
 import json
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -139,14 +138,6 @@ def test_who_asks_for_an_answer_while_another_does_gets_the_same(client: TestCli
         found = list(threads.map(lambda _: post(client, game, "answer"), range(4)))
     assert all(each == found[0] for each in found)
     assert found[0]["turn"] == "you"
-
-
-@pytest.mark.parametrize(
-    "name", ["leduc", "oshi_zumo", "goofspiel_4_descending", "battleships_2x2"]
-)
-def test_the_end_is_explained(client: TestClient, name: str) -> None:
-    game = play(client, begin(client, game=name))
-    assert re.fullmatch(r"[A-Z].*\.", game["why"])
 
 
 def test_a_policy_that_searches_from_what_it_knows_is_looked_at_in_the_end(

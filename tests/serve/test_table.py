@@ -12,6 +12,7 @@ from spiel_dl.play import registry
 from spiel_dl.serve import table, thinking
 from spiel_dl.serve.table import Place
 from spiel_dl.serve.thinking import Player
+from tests.games.openspiel_conformance import all_states
 
 GOOFSPIEL = "python_goofspiel_ii(num_cards=3,points_order=descending)"
 BATTLESHIPS = "python_battleships(board_width=2,board_height=1,ship_sizes=[1])"
@@ -20,14 +21,8 @@ LEDUC = "python_leduc(num_ranks=3,num_suits=1)"
 
 def all_places(game: str, seat: int) -> list[Place]:
     """All histories of a game in which chance does not act."""
-    found, waiting = [], [table.loaded(game).new_initial_state()]
-    while waiting:
-        state = waiting.pop()
-        if not state.is_chance_node():
-            found.append(Place(game, tuple(state.history()), seat))
-        if not state.is_terminal():
-            waiting += [state.child(action) for action in state.legal_actions()]
-    return found
+    states = all_states(table.loaded(game))
+    return [Place(game, tuple(s.history()), seat) for s in states if not s.is_chance_node()]
 
 
 def same_to_the_person(game: str, seat: int) -> list[list[Place]]:
