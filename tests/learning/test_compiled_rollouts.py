@@ -13,7 +13,6 @@ from spiel_dl.learning.self_play import ActingNetwork
 from spiel_dl.learning.transformations import IDENTITY, PolicyTransformations
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.network_policy import NetworkPolicy
-from spiel_dl.search.policy_rows import TensorPolicy, play_on_by
 from spiel_dl.tree import GameTree
 from tests.untrained_blueprints import network_policy
 
@@ -67,35 +66,6 @@ def test_mean_returns_are_the_networks_values(game):
     assert over.any()
     assert not by_child[over].std(axis=1).any()
     np.testing.assert_array_equal(by_child[over, 0], expected[over])
-
-
-def test_policies_of_tensors_come_to_the_same_mean():
-    """The same network by tensors, which is how games without a compiled form are played."""
-    game = GameTree.from_game(GAMES[1]).game
-    policy = decided(game)
-    acting = ActingNetwork(policy.network, policy.parameters)
-    states = game.rules.apply(game.rules.initial_state(1), torch.tensor([1]))
-    rows, actions = np.zeros(4000, np.int64), np.full(4000, 2)
-    means = []
-    for each in (acting, policy.act):
-        returns = play_on_by(game.rules, each)(states, rows, actions, np.random.default_rng(1))
-        means.append((returns.mean(), returns.std() / np.sqrt(len(returns))))
-    (first, error), (second, other_error) = means
-    assert abs(first - second) < 4 * np.hypot(error, other_error)
-
-
-def test_an_acting_network_plays_what_its_policy_says():
-    game = GameTree.from_game("python_liars_dice(numdice=1,dice_sides=3)").game
-    policy = decided(game, (24, 40))
-    states = game.rules.initial_state(1)
-    for action in (0, 2, 1):
-        states = game.rules.apply(states, torch.tensor([action]))
-    player = int(game.rules.current_player(states)[0])
-    acting = ActingNetwork(policy.network, policy.parameters)
-    (found,) = TensorPolicy(game.rules, acting)(states, player)
-    (expected,) = TensorPolicy(game.rules, policy.act)(states, player)
-    np.testing.assert_allclose(found, expected, atol=1e-6)
-    assert found.std() > 0.1
 
 
 def test_games_without_a_compiled_form_are_refused():

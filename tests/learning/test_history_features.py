@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pyspiel
 import pytest
 import torch
 
@@ -39,21 +38,6 @@ def test_they_tell_histories_apart_that_some_player_tells_apart(game: str) -> No
     if game == CONVERTED:
         size = num_features(tree.game)
         assert len(np.unique(rows[:, : 2 * size], axis=0)) < len(np.unique(pairs, axis=0))
-
-
-def test_by_hand() -> None:
-    """Player 0 holds card 0, player 1 card 2; player 0 has passed."""
-    game = pyspiel.load_game("kuhn_poker")
-    tree = GameTree.from_game(game)
-    state = game.new_initial_state()
-    for action in (0, 2, 0):
-        state.apply_action(action)
-    history = next(
-        h for h in np.flatnonzero(tree.player >= 0) if tree.state(int(h)).history() == [0, 2, 0]
-    )
-    expected = np.concatenate([features(state, player) for player in (0, 1)])
-    assert np.array_equal(history_features.of_tree(tree, np.array([history]))[0], expected)
-    assert np.array_equal(history_features.of_state(state), expected)
 
 
 @pytest.mark.parametrize(("game", "kind"), KINDS)

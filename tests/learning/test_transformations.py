@@ -91,12 +91,6 @@ def test_illegal_actions_get_nothing_and_what_leaves_nothing_changes_nothing():
         torch.testing.assert_close(found[number, 1:3], wanted, rtol=0, atol=1e-15)
 
 
-def test_a_single_legal_action_stays():
-    legal = torch.tensor([False, False, True, False])
-    found = paper_transformations(FOUR).apply(legal.double(), legal)
-    assert (found == legal.double()).all()
-
-
 def test_batches_of_any_shape_are_transformed_row_by_row():
     generator = torch.Generator().manual_seed(1)
     legal = torch.rand((3, 5, 4), generator=generator) < 0.7
@@ -152,19 +146,6 @@ def test_pure_transformations_in_leduc():
     # Those of fewer actions leave the others out.
     for fewer in (1, 2):
         assert (pure_transformations(fewer).apply(policy, policy > 0) == found[: fewer + 1]).all()
-
-
-def test_own_transformations():
-    def highest(policy: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
-        numbers = torch.arange(1, policy.shape[-1] + 1)
-        best = (legal * numbers).argmax(dim=-1, keepdim=True)
-        return torch.zeros_like(policy).scatter(-1, best, 1.0)
-
-    transformations = PolicyTransformations([IDENTITY, Transformation("highest", highest)])
-    legal = torch.tensor([[True, True, False], [True, False, True]])
-    policy = torch.tensor([[0.5, 0.5, 0], [1, 0, 0]])
-    found = transformations.apply(policy, legal)
-    assert found[1].tolist() == [[0, 1, 0], [0, 0, 1]]
 
 
 def test_action_values():

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-import torch
 
 from spiel_dl.games.features import features, num_features
 from spiel_dl.learning.tree_environment import TreeEnvironment, table_bytes
@@ -36,23 +35,6 @@ def test_tables_say_what_the_states_say(game: str) -> None:
                 assert (int(tree.parent[after]), int(tree.action[after])) == (history, action)
             else:
                 assert after == history
-
-
-def test_games_that_are_over_wait() -> None:
-    environment = TreeEnvironment(GameTree.from_game("kuhn_poker"), 50, seed=2)
-    finished = torch.zeros(50, dtype=torch.int64)
-    returns = torch.zeros(50)
-    for _ in range(6):
-        ends = environment.step(torch.zeros(50, dtype=torch.int64))
-        finished += ends.finished
-        returns += ends.returns
-    # Both pass, and the higher card wins 1; each game ends once.
-    assert finished.eq(1).all()
-    assert set(returns.tolist()) == {1.0, -1.0}
-    assert not environment.legal_actions().any()
-    assert environment.current_player().eq(-4).all()
-    environment.restart()
-    assert environment.current_player().eq(0).all()
 
 
 def test_a_row_is_what_the_policy_says_there() -> None:

@@ -155,25 +155,6 @@ def test_an_infoset_is_drawn_alone(game_string, actions, player, source):
     np.testing.assert_array_equal(found.stands_for, 1.0)
 
 
-def test_total_variation_falls_with_the_budget():
-    _, listed, drawn = beliefs(GOOFSPIEL, [3, 2, 0, 1])
-    size = listed.everything.num_particles
-    for belief in (listed, drawn):
-        means = [
-            np.mean(
-                [
-                    total_variation(
-                        listed.everything, belief.whole(budget, np.random.default_rng(seed))
-                    )
-                    for seed in range(20)
-                ]
-            )
-            for budget in (1, size // 2, size)
-        ]
-        assert means[0] > means[1] > means[2]
-        assert means[2] == pytest.approx(0.0, abs=1e-6)
-
-
 def test_fleets_are_drawn():
     state = state_after(SHIPS, [9, 9, 12, 12, 0, 8])
     game = state.get_game()

@@ -10,7 +10,6 @@ import pytest
 from spiel_dl.algorithms.sepot import SearchConfig, SePoTPlayPolicy, SePoTPolicy
 from spiel_dl.learning.critics import ExactCritic
 from spiel_dl.learning.transformations import action_values, paper_transformations
-from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree import DepthLimit, GameTree
 from tests import reference
@@ -113,17 +112,3 @@ def test_forced_moves_are_not_searched():
         state.apply_action(state.legal_actions()[0])
     assert found.action_probabilities(state) == {state.legal_actions()[0]: 1.0}
     assert (found.num_moves, found.num_searches) == (0, 0)
-
-
-def test_errors():
-    game = pyspiel.load_game(GAMES[0][0])
-    blueprint, limit = Blueprint(game), DepthLimit(rounds=1)
-    tree = GameTree.from_game(game)
-    critic = ExactCritic(
-        tree, ArrayPolicy.uniform(tree).strategies, paper_transformations(action_values(game))
-    )
-    with pytest.raises(ValueError, match="has no Rules"):
-        SePoTPlayPolicy("kuhn_poker", blueprint, critic, limit)
-    policy = SePoTPlayPolicy(game, blueprint, critic, limit)
-    with pytest.raises(ValueError, match="player 1 does not move"):
-        policy.action_probabilities(game.new_initial_state(), 1)

@@ -33,8 +33,7 @@ from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.tree.from_openspiel import load_turn_based
 from spiel_dl.tree.load import AnyGame
-from spiel_dl.tree.pieces import ROOT
-from spiel_dl.value_functions import ExactValue, ZeroValue
+from spiel_dl.value_functions import ZeroValue
 from tests.reference import state_after
 from tests.untrained_blueprints import Blueprint, exact_critic, network_policy
 
@@ -147,19 +146,6 @@ def test_only_what_is_asked_for_is_solved():
     answer = lazy.action_probabilities(state)
     assert lazy.num_searches == 2
     assert lazy.to_array_policy().action_probabilities(state) == answer
-
-
-def test_places_are_solved_after_those_they_depend_on():
-    tree, searched = GameTree.from_game("kuhn_poker"), []
-    policy = ContinualResolvingPolicy(tree, ExactValue(), DepthLimit(moves=1), effort=Effort(3))
-    policy.watch = lambda solution: searched.append((solution.player, solution.root.key))
-    policy.to_array_policy()
-    assert [place for _, place in searched].count(ROOT) == 1, "it is the same for both players"
-    for player in (0, 1):
-        places = [place for each, place in searched if each == player or place == ROOT]
-        assert len(places) == len(set(places)) > 2
-        for position, place in enumerate(places):
-            assert set(policy.source.pieces.path(place)) <= set(places[: position + 1])
 
 
 @pytest.mark.parametrize("gadget", ["resolving", "max_margin", "reach_max_margin"])

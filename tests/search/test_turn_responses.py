@@ -74,20 +74,6 @@ def test_a_response_answers_from_the_steps_before() -> None:
     assert list(found.values()) == pytest.approx(list(whole.action_probabilities(state).values()))
 
 
-def test_networks_value_the_river() -> None:
-    game = factored_game(CUT_DECK.replace("range_0", "bets=pot allin|none,range_0"), num_threads=1)
-    model = dl.random_policy(game, seed=2)
-    # Where nobody bets on the river, showdowns are the optimal value function.
-    earned = []
-    for function in (None, dl.ShowdownValue()):
-        response = dl.CDRNR(
-            game, 0, model, LIMIT, p=0.5, scheme="block", value_function=function, effort=EFFORT
-        ).to_array_policy()
-        lost = dl.best_response_value(game, response, 1)
-        earned.append(dl.expected_value(game, response) - lost)
-    assert earned[0] == pytest.approx(earned[1], abs=0.02)
-
-
 def test_what_large_games_do_not_have_is_refused() -> None:
     game, _, model = games()
     with pytest.raises(ValueError, match="exact=False"):
@@ -96,8 +82,6 @@ def test_what_large_games_do_not_have_is_refused() -> None:
         dl.CDRNR(game, 0, model, LIMIT, p=0.5, gadget="resolving")
     with pytest.raises(ValueError, match="rounds=1"):
         dl.CDBR(game, 0, model, dl.DepthLimit(moves=2))
-    with pytest.raises(ValueError, match="scheme='jumping'"):
-        dl.CDBR(game, 0, model, LIMIT, scheme="jumping")
     by_limit = {dl.DepthLimit(rounds=2): dl.ShowdownValue()}
     for use in (
         lambda: dl.CDBR(game, 0, model, LIMIT, value_function=by_limit),
