@@ -149,7 +149,6 @@ def test_settings_that_cannot_be(
 # What is told, and of what.
 TOGETHER: list[tuple[str, Callable[[], Any]]] = [
     ("gadget='unsafe' is none", lambda: SearchConfig(gadget="unsafe", refinement="ones")),
-    ("gadget='unsafe' is none", lambda: RESOLVING(gadget="unsafe", refinement="ones")),
     (r"tolerance=0\.1 cannot be used here: .*; leave", lambda: RESOLVING(effort=Effort(1, 0.1))),
     ("cannot use value_function=", lambda: CDBR(exact=True)),
     ("use scheme='block'", lambda: CDRNR(scheme="sliding", gadget="resolving")),

@@ -82,11 +82,6 @@ def test_policies_that_are_no_function_of_the_infoset(answer: Any) -> None:
             use()
 
 
-def test_a_policy_that_is_one_may_be_asked_as_often_as_one_likes() -> None:
-    policy = ByHand(KUHN, lambda *_: {0: 0.25, 1: 0.75})
-    assert dl.play_match("kuhn_poker", policy, policy, 20).num_games == 20
-
-
 def endgame(**changed: Any) -> Any:
     return dl.poker.endgame(**{"board": "QsJh2h4d", "pot": 10, "stacks": 10, **changed})
 

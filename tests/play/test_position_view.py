@@ -74,14 +74,6 @@ def test_a_search_of_the_whole_game_thinks_what_its_policy_is_worth(
                     assert one.value == pytest.approx(other.value, abs=1e-9)
 
 
-def test_depth_limited_resolving_thinks_in_its_piece() -> None:
-    for actions in ((0, 1, 1), (0, 1, 0), (0, 1, 0, 1)):
-        insight = insight_of("resolving:exact", "kuhn_poker", *actions)
-        assert insight.how == position_view.SEARCHED
-        for player in (0, 1):
-            assert sum(row.range for row in rows(insight, player)) == pytest.approx(1.0)
-
-
 def test_a_best_response_believes_its_model() -> None:
     """Against a player that bets alike with all cards, ranges are those of the deal."""
     insight = insight_of("cdbr:uniform", "kuhn_poker", 0, 1, 1)

@@ -8,7 +8,6 @@ import pyspiel
 import pytest
 from open_spiel.python import policy as openspiel_policy
 
-from spiel_dl.algorithms import exploitability
 from spiel_dl.play import public_tree_view
 from spiel_dl.play.public_tree_view import PublicTreeView, view_public_tree
 from spiel_dl.policies import opponent_models
@@ -135,20 +134,6 @@ def test_numbers_are_those_of_a_walk_over_states(game: str) -> None:
     decisions = sum(policy.tree.num_infosets(player) for player in (0, 1))
     shown = sum(bool(i.actions) for s in view.public_states for own in s.infosets for i in own)
     assert shown == decisions
-
-
-@pytest.mark.parametrize("game", ["kuhn_poker", GOOFSPIEL])
-def test_public_states_add_up(game: str) -> None:
-    """Both players' cfvs cancel, and agree with reach and value; the policy's NashConv is shown."""
-    policy, view = look(game)
-    assert view.nash_conv == exploitability.nash_conv(policy.tree, policy)
-    for state in view.public_states:
-        assert state.value is not None
-        for player, sign in ((0, 1), (1, -1)):
-            total = sum(infoset.range * infoset.cfv for infoset in state.infosets[player])
-            assert total == pytest.approx(sign * state.reach * state.value, abs=1e-12)
-            mass = sum(infoset.range for infoset in state.infosets[player])
-            assert state.range_mass[player] == pytest.approx(mass)
 
 
 def test_what_is_never_reached_has_no_value() -> None:

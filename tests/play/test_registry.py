@@ -10,7 +10,7 @@ import pytest
 from spiel_dl.algorithms import cfr, sepot
 from spiel_dl.algorithms.rnad import RNaDSolver
 from spiel_dl.learning.config import RNaDConfig
-from spiel_dl.play.registry import load_array_policy, load_policy, reported
+from spiel_dl.play.registry import load_array_policy, load_policy
 from spiel_dl.policies import opponent_models
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.solvers.effort import Effort
@@ -37,16 +37,6 @@ def test_policies(tmp_path: Path) -> None:
     found.save(tmp_path / AVERAGE_POLICY_FILE)
     for path in (tmp_path, tmp_path / AVERAGE_POLICY_FILE):
         assert same(load_array_policy(str(path), TREE), found)
-
-
-def test_a_learners_checkpoint(tmp_path: Path) -> None:
-    learner = RNaDSolver("kuhn_poker", RNaDConfig(hidden_sizes=(8, 8), batch_size=16))
-    learner.save(tmp_path / "checkpoint.safetensors")
-    found = load_array_policy(str(tmp_path / "checkpoint.safetensors"), TREE)
-    assert same(load_array_policy(str(tmp_path), TREE), found)
-    state = TREE.state(int(TREE.first_history[0][0]))
-    expected = learner.policy().action_probabilities(state)
-    assert found.action_probabilities(state) == pytest.approx(expected, abs=1e-6)
 
 
 def test_sepot_searches_on_top_of_a_checkpoint(tmp_path: Path) -> None:
@@ -89,12 +79,6 @@ def test_search_below_particles_by_name(tmp_path: Path) -> None:
     assert table.action_probabilities(state) == pytest.approx(network, abs=1e-6)
 
 
-def test_what_is_none_is_not_given() -> None:
-    for name in ("resolving:exact", "mmds:mmd:phantom_ttt"):
-        given = {"gadget": None, "budget": None}
-        assert reported("kuhn_poker", given, name) == reported("kuhn_poker", {}, name)
-
-
 def test_responses_in_both_seats() -> None:
     """Without a player, each player responds to the other one's part of the model."""
     limit = {"depth_limit": DepthLimit(moves=3)}
@@ -115,15 +99,6 @@ def test_who_errs_late_is_an_equilibrium_above_the_limit() -> None:
     equilibrium, mistakes = (load_array_policy(n, TREE) for n in ("equilibrium", "random:1"))
     expected = opponent_models.errs_beyond(TREE, limit, equilibrium, mistakes)
     assert same(late, expected)
-
-
-def test_policies_of_a_game_that_is_not_compiled_answer_its_states() -> None:
-    for name in ("uniform", "highest", "random:2", "resolving:zero"):
-        for game in ("kuhn_poker", TREE.game):
-            policy = load_policy(name, game)
-            answer = policy.action_probabilities(TREE.state(int(TREE.first_history[1][0])))
-            assert list(answer) == [0, 1]
-            assert sum(answer.values()) == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize("name", ["cdbr:uniform", "resolving:zero", "late:uniform"])

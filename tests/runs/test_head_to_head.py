@@ -6,19 +6,15 @@ import shutil
 
 import pytest
 
-from spiel_dl.algorithms.particle_search import ParticlePolicy
 from spiel_dl.play import matches, registry
 from spiel_dl.runs import head_to_head
 from spiel_dl.runs.workspace import Workspace
-from spiel_dl.solvers.effort import Effort
 from spiel_dl.system.distributed import LocalProcesses
 from spiel_dl.system.environment import describe_environment
 from spiel_dl.system.run_directory import AVERAGE_POLICY_FILE
-from spiel_dl.tree import DepthLimit, GameTree, cut
+from spiel_dl.tree import DepthLimit
 from spiel_dl.tree.from_openspiel import load_turn_based
 from spiel_dl.value_functions import ZeroValue, network_files
-from spiel_dl.value_functions.particle import ParticleNetwork
-from spiel_dl.value_functions.particle_module import ParticleSizes
 from tests.untrained_blueprints import untrained
 
 GOOFSPIEL = "python_goofspiel_ii(num_cards=4,points_order=descending,returns_type=win_loss)"
@@ -99,27 +95,6 @@ def test_parts_are_of_all_that_was_used(name, first, second, tmp_path):
         play(options=registry.taken(search | second, name))
 
 
-def test_particles(tmp_path):
-    game = load_turn_based(GOOFSPIEL)
-    limit = DepthLimit(rounds=1)
-    network = ParticleNetwork(ParticleSizes(4, 1, 1.0, 2, 1.0))
-    network.initialize(cut(GameTree.from_game(game), limit).leaves)
-    network.save(tmp_path / "network.safetensors")
-    name = f"particle:{tmp_path / 'network.safetensors'}"
-    search = {"depth_limit": limit, "effort": Effort(iterations=7), "budget": 9}
-    found = registry.load_policy(name, game, **registry.taken(search, name))
-    policy = ParticlePolicy(game, network, limit, budget=9, effort=Effort(7))
-    state = game.new_initial_state()
-    while not state.is_terminal():
-        probabilities = policy.action_probabilities(state)
-        assert found.action_probabilities(state) == probabilities
-        state.apply_action(max(probabilities, key=probabilities.get))
-    play = functools.partial(
-        head_to_head.play, GOOFSPIEL, name, "uniform", num_games=6, options=search
-    )
-    assert play().mean_return == play(pairs_at_once=1).mean_return
-
-
 def test_processes_find_what_one_process_finds(checkpoints):
     play = functools.partial(
         head_to_head.play,
@@ -177,13 +152,3 @@ def test_networks_of_resolving_live_on_the_device(monkeypatch):
     registry.load_policy(name, game, device="meta", depth_limit=limit)
     registry.load_array_policy(name, game, device="meta", depth_limit=limit)
     assert devices == ["meta", "meta"]
-
-
-def test_errors(checkpoints):
-    for first in (str(checkpoints[GOOFSPIEL]), f"sepot:{checkpoints[GOOFSPIEL]}"):
-        with pytest.raises(ValueError, match="use the same game"):
-            head_to_head.play("kuhn_poker", first, "uniform")
-    with pytest.raises(ValueError, match="effort: no options of uniform or cfr:3; leave them out"):
-        head_to_head.play("kuhn_poker", "uniform", "cfr:3", options={"effort": 3})
-    with pytest.raises(ValueError, match="seed=-2"):
-        head_to_head.play("kuhn_poker", "uniform", "uniform", seed=-2)

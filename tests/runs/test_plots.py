@@ -7,25 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from matplotlib import image
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from spiel_dl.runs import plots
-
-
-def test_panels_are_drawn(tmp_path: Path) -> None:
-    """Also zeros, which have no place on a logarithmic axis."""
-    names = [f"y{number}" for number in range(5)]
-    panels = [plots.Panel("x", name, "x", name) for name in names]
-    groups = {
-        "first": [{"x": 1, **dict.fromkeys(names, 0.5)}, {"x": 10, **dict.fromkeys(names, 0.0)}],
-        "second": [{"x": 3, **dict.fromkeys(names, 2.0)}],
-    }
-    plots.plot_panels(tmp_path / "a.png", panels, groups, "t", levels={"line": {"y0": 1.0}})
-    picture = image.imread(tmp_path / "a.png")
-    assert picture.ndim == 3
-    assert picture[..., :3].std() > 0.01
 
 
 def figure_of(monkeypatch: pytest.MonkeyPatch, path: Path, *arguments: Any, **more: Any) -> Figure:
@@ -111,16 +96,6 @@ def test_seeds_of_one_label_are_one_curve(tmp_path: Path, monkeypatch: pytest.Mo
     assert mean[1:] == ([1.0, 2.0], [2.0, 5.0])
     assert bands[0] == (mean[0], [1.0, 2.0], [1.0, 2.0], [3.0, 8.0])
     assert mean[0] != drawn["quadratic"][0]
-
-
-def test_seeds_have_a_mean_at_words_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = [
-        [{"x": word, "y": y + seed} for word, y in (("one", 1.0), ("two", 3.0))] for seed in (0, 1)
-    ]
-    groups = {f"a, seed {seed}": each for seed, each in enumerate(rows)}
-    figure = figure_of(monkeypatch, tmp_path, [plots.Panel("x", "y", "x", "y")], groups, "t")
-    [line] = figure.axes[0].get_lines()
-    assert list(line.get_ydata()) == [1.5, 3.5]
 
 
 def test_a_missing_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -37,19 +37,6 @@ def test_range_weighted_values_are_the_lp_value(game, limit):
     assert function.gaps.max() <= 1e-5 * trunk.tree.utility_range
 
 
-@pytest.mark.parametrize(("game", "limit"), CASES)
-def test_values_are_zero_sum_in_each_public_state(game, limit):
-    leaves = cut(GameTree.from_game(game), limit).leaves
-    function = ExactValue(tolerance=1e-4).bind(leaves)
-    ranges = random_ranges(leaves, seed=1)
-    values = function.evaluate(*ranges)
-    sums = sum(leaves.sum_by_public_state(p, ranges[p] * values[p]) for p in (0, 1))
-    masses = [leaves.sum_by_public_state(p, ranges[p]) for p in (0, 1)]
-    assert (sums >= -1e-9).all()
-    largest = leaves.tree.utility_range / 2
-    assert (sums <= largest * (1e-4 * masses[0] * masses[1] + 1e-9)).all()
-
-
 def test_values_are_homogeneous_in_the_opponents_range():
     leaves = cut(GameTree.from_game("leduc_poker"), DepthLimit(plies=3)).leaves
     function = ExactValue(tolerance=1e-3).bind(leaves)
