@@ -45,14 +45,6 @@ def test_percent_of_the_best_responses_gain_is_that_of_the_paper(game: str, perc
     assert 100 * gain / most == pytest.approx(percent, abs=0.05)
 
 
-def test_leduc_gains_0_708_without_risk() -> None:
-    tree = compile_game("leduc_poker")
-    model = ArrayPolicy.uniform(tree)
-    response = best_nash.best_nash(tree, 0, model)
-    assert exploitability.gain(tree, response, model, 0) == pytest.approx(0.708, abs=5e-4)
-    assert exploitability.player_exploitability(tree, response, 0) == pytest.approx(0.0, abs=1e-7)
-
-
 @pytest.mark.parametrize("seed", range(5))
 def test_kuhn_takes_the_best_of_all_known_equilibria(seed: int) -> None:
     """They are a segment, so the best one is one of its ends; judged by OpenSpiel."""

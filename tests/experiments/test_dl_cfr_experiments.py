@@ -1,4 +1,4 @@
-"""The paper's experiments on a tiny game: right numbers, each made once, written down."""
+"""The paper's experiments on a tiny game: right numbers, written down; and one change at a time."""
 
 from __future__ import annotations
 
@@ -9,19 +9,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from experiments.dl_cfr import amount, left_out, size
-from experiments.dl_cfr import study as dl_cfr_study
+from experiments.dl_cfr import amount, isolated, left_out, size
+from experiments.dl_cfr import ranges as dl_cfr_ranges
 from experiments.dl_cfr.amount import AMOUNT
+from experiments.dl_cfr.as_printed import UnscaledNetwork
 from experiments.dl_cfr.checkpoints import CHECKPOINTS
+from experiments.dl_cfr.isolated import DECLARED, ISOLATED, NO_PURE, TOGETHER, UNSCALED
 from experiments.dl_cfr.left_out import LEFT_OUT
 from experiments.dl_cfr.losses import LOSSES
 from experiments.dl_cfr.ranges import RANGES, asked_ranges
 from experiments.dl_cfr.size import SIZE
 from experiments.dl_cfr.study import GOOFSPIEL, LEDUC, OSHI_ZUMO, Study, Trained
 from experiments.experiment import Experiment, run
-from spiel_dl.algorithms.dl_cfr import DLCFRSolver
+from spiel_dl.algorithms.dl_cfr import DLCFRSolver, evaluated_ranges
 from spiel_dl.algorithms.trunk_exploitability import trunk_losses
-from spiel_dl.runs import reports
 from spiel_dl.runs.dl_cfr_run import METRIC
 from spiel_dl.runs.workspace import Workspace
 from spiel_dl.tree import DepthLimit, GameTree, cut
@@ -30,6 +31,7 @@ from spiel_dl.value_functions.config import TrainingConfig
 from spiel_dl.value_functions.dataset import DatasetConfig
 from spiel_dl.value_functions.positional import PositionalNetwork
 from spiel_dl.value_functions.validation import UNNORMALISED
+from tests.made_up_values import MadeUpValue
 
 LIMIT = DepthLimit(rounds=1)
 DATA = DatasetConfig(
@@ -181,22 +183,6 @@ def test_sizes_vary_one_at_a_time(finished: Path) -> None:
     assert rows[1]["parameters"] == rows[3]["parameters"] == by_hand
 
 
-def test_what_is_finished_is_not_done_again(
-    finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse(*_args: object, **_keywords: object) -> None:
-        raise AssertionError("done again")
-
-    monkeypatch.setattr(dl_cfr_study.training, "train", refuse)
-    monkeypatch.setattr(dl_cfr_study.DLCFRSolver, "run", refuse)
-    monkeypatch.setattr(reports.plots, "plot_panels", lambda *_, **__: None)
-    for name, experiment in NAMES.items():
-        run(experiment, study(finished, experiment), tmp_path)
-        content = with_tables(tmp_path / f"{name}.json")
-        assert content["rows"] == read(finished, name)["rows"]
-        assert content["reused"]
-
-
 def test_what_cannot_be_done_is_told_before_it_is_begun(finished: Path) -> None:
     networks = sorted((finished / "work" / "networks").iterdir())
     none_kept = dataclasses.replace(TRAINED["training"], networks_per_decade=0)
@@ -235,3 +221,87 @@ def test_cfr_d_asks_for_what_dl_cfr_with_optimal_values_does(finished: Path) -> 
     assert [row["reached"] for row in found] == pytest.approx(reached.tolist())
     assert found[0]["entropy"] == pytest.approx(1), "the first iteration plays uniformly"
     assert max(row["largest"] for row in found) > 0.5
+
+
+def isolated_study(path: Path, **changes: object) -> isolated.Study:
+    settings = isolated.Settings(DATA, **{**TRAINED, **changes})
+    return isolated.Study(settings, Workspace(path))
+
+
+def test_a_network_of_ranges_as_they_are(tmp_path: Path) -> None:
+    """With the same parameters it answers as the other one where ranges sum to 1."""
+    dataset = isolated_study(tmp_path).dataset
+    leaves = dataset.trunk.leaves
+    network, other = UnscaledNetwork(2, 16), PositionalNetwork(2, 16)
+    for each in (network, other):
+        each.initialize(leaves)
+    ranges = [dataset.ranges[player][0].astype(np.float64) for player in (0, 1)]
+    found = network.bind(leaves).evaluate(*ranges)
+    for one, two in zip(found, other.bind(leaves).evaluate(*ranges), strict=True):
+        assert one == pytest.approx(two, abs=1e-6)
+    # It is not homogeneous: that is what it has to learn. An opponent who never comes gives 0.
+    halved = network.bind(leaves).evaluate(ranges[0], 0.5 * ranges[1])[0]
+    assert np.abs(halved - 0.5 * found[0]).max() > 1e-6
+    assert not network.bind(leaves).evaluate(ranges[0], 0.0 * ranges[1])[0].any()
+    # What it learns from are cfvs at these ranges.
+    samples = network.samples(dataset)
+    numbers = samples.numbers(np.arange(5), np.arange(samples.num_states))
+    _, targets, possible = samples.batch(numbers)
+    _, scaled, _ = other.samples(dataset).batch(numbers)
+    masses = other.samples(dataset).opponent_masses(numbers)
+    assert targets[possible].numpy() == pytest.approx((scaled * masses)[possible].numpy(), abs=1e-5)
+    assert (samples.opponent_masses(numbers) == 1).all()
+
+
+def test_each_change_is_made_alone_and_then_together(tmp_path: Path) -> None:
+    own = isolated_study(
+        tmp_path, changes=(NO_PURE, UNSCALED), together=(NO_PURE, UNSCALED), seeds=(0,)
+    )
+    rows = ISOLATED.compute(own)
+    assert [row["change"] for row in rows] == [DECLARED, NO_PURE, UNSCALED, TOGETHER]
+    assert len({row[METRIC] for row in rows}) == 4
+    pure = [isolated.CHANGES[name](own.settings).data.pure_share for name in (NO_PURE, UNSCALED)]
+    assert pure == [0.0, own.settings.data.pure_share]
+    assert "as they are" in ISOLATED.report(own).notes[1]
+    with pytest.raises(ValueError, match="no change 'other'"):
+        dataclasses.replace(own.settings, changes=("other",))
+
+
+def test_range_statistics_by_hand() -> None:
+    """One leaf public state of two infosets of player 0 and one of player 1, and a second like it.
+
+    Kuhn poker after one move: passing or betting, each with three cards on either side.
+    """
+    leaves = cut(GameTree.from_game("kuhn_poker"), DepthLimit(moves=1)).leaves
+    assert [leaves.num_infosets(player) for player in (0, 1)] == [6, 6]
+    asked = (np.array([[3.0, 0, 0, 0, 0, 0]]), np.array([[1.0, 1, 1, 0, 0, 0]]))
+    uniform = np.full(6, 1 / 3)
+    pure = np.array([0.0, 1, 0, 0, 1, 0])
+    known = (np.stack([uniform, pure]), np.stack([uniform, uniform]))
+    [found] = dl_cfr_ranges.range_statistics(leaves, asked, known)
+    assert found["reached"] == 0.5  # Neither player reaches the second public state.
+    assert found["entropy"] == pytest.approx((0 + 1) / 2)
+    assert found["largest"] == pytest.approx((1 + 1 / 3) / 2)
+    # Player 0: (1, 0, 0) against the mean (1/6, 4/6, 1/6); player 1 is at its mean.
+    assert found["distance_to_mean"] == pytest.approx((5 / 6 + 0) / 2)
+    # The nearest pair is the uniform one: (2/3 + 0) / 2; the other is at (1 + 0) / 2.
+    assert found["distance_to_nearest"] == pytest.approx((2 / 3 + 0) / 2)
+
+
+@pytest.mark.parametrize("alternating", [True, False])
+def test_evaluated_ranges_are_all_that_the_value_function_gets(alternating: bool) -> None:
+    asked = []
+
+    def record(range_0: np.ndarray, range_1: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        asked.append((range_0.copy(), range_1.copy()))
+        return -range_0, range_1
+
+    tree = GameTree.from_game(DATA.game)
+    solver = DLCFRSolver(tree, MadeUpValue(record), LIMIT, alternating_updates=alternating)
+    found = evaluated_ranges(solver, [1, 2, 5])
+    assert solver.iteration == 5
+    each = 2 if alternating else 1
+    assert len(asked) == 5 * each
+    kept = [pair for i in (0, 1, 4) for pair in asked[each * i : each * (i + 1)]]
+    for player in (0, 1):
+        np.testing.assert_array_equal(found[player], np.stack([pair[player] for pair in kept]))

@@ -156,8 +156,3 @@ def test_every_experiment_is_declared_completely() -> None:
         assert study.settings.__class__ is row.settings.__class__
     names = [row.name for row in MANIFEST]
     assert len(set(names)) == len(names)
-
-
-def test_no_settings_are_long() -> None:
-    longest = max(MANIFEST, key=lambda row: len(dataclasses.fields(row.settings)))
-    assert len(dataclasses.fields(longest.settings)) <= 13

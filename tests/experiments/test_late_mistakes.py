@@ -10,7 +10,6 @@ import pytest
 from experiments.experiment import run
 from experiments.responses import late_mistakes, sweeps
 from experiments.responses.late_mistakes import LATE_MISTAKES, Settings, Study
-from experiments.verdicts import FAILS, OPEN, PARTLY, REPRODUCED
 from spiel_dl.algorithms import exploitability
 from spiel_dl.algorithms.rnr import RNRPolicy
 from spiel_dl.runs.workspace import Workspace
@@ -30,27 +29,6 @@ def test_between_two_points_lie_their_mixtures(bound: float, expected: float) ->
     """The point in the middle, (0.3, 1.2), lies below the line of its neighbours."""
     found = points((0.1, 1.0), (0.3, 1.2), (0.3, 2.0), (0.7, 3.0))
     assert sweeps.gain_at(found, bound) == pytest.approx(expected)
-
-
-def test_a_verdict_asks_for_two_games_and_both_kinds() -> None:
-    def summary(*times: float, most: float = 9.0) -> list[dict[str, object]]:
-        kinds = ("late, uniform", "late, random", "random")
-        return [
-            {
-                "game": f"game {number // 3}",
-                "opponents": kinds[number % 3],
-                "times": each,
-                "rnr_times": most,
-            }
-            for number, each in enumerate(times)
-        ]
-
-    told = late_mistakes.find_verdict
-    assert told(summary(2.1, 2.0, 1.0, 2.5, 2.2, 1.0)) == REPRODUCED
-    assert told(summary(2.1, 2.0, 9.0, 2.5, 1.9, 9.0)) == PARTLY
-    assert told(summary(1.9, 1.9, 9.0, 1.5, 1.9, 9.0)) == FAILS
-    assert told(summary(1.9, 1.9, 9.0)[2:]) == "", "random alone, so nothing was tested"
-    assert told(summary(1.9, 1.9, 9.0, 1.5, 1.9, 9.0, most=1.95)) == OPEN, "nobody can gain more"
 
 
 def test_other_models_and_games_are_refused() -> None:

@@ -1,4 +1,6 @@
-"""Figures 3 and 4 of the particle paper on small games: right numbers, each made once."""
+"""The particle paper on small games: its figures, matches of searches, self-play judged exactly."""
+
+from __future__ import annotations
 
 import dataclasses
 import json
@@ -7,22 +9,29 @@ import numpy as np
 import pytest
 
 from experiments.experiment import run
-from experiments.particle import architectures
+from experiments.particle import architectures, self_play
 from experiments.particle import fractions as particle_fractions
 from experiments.particle.architectures import ARCHITECTURES
 from experiments.particle.fractions import FRACTIONS
 from experiments.particle.played_game import PlayedGame
 from experiments.particle.study import GOOFSPIEL, LEDUC, Settings, Sizes, training_of
+from experiments.particle_search import matches
+from experiments.particle_search.matches import Search
 from spiel_dl.algorithms.cfr import CFRPlusSolver
+from spiel_dl.algorithms.continual_resolving import ContinualResolvingPolicy
 from spiel_dl.algorithms.dl_cfr import DLCFRSolver
+from spiel_dl.algorithms.exploitability import nash_conv
+from spiel_dl.algorithms.particle_self_play import ParticleSelfPlayConfig
 from spiel_dl.algorithms.trunk_exploitability import trunk_losses
 from spiel_dl.runs.workspace import Workspace
+from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.value_functions.config import TrainingConfig
 from spiel_dl.value_functions.network_files import load_network
 from spiel_dl.value_functions.particle_module import ParticleSizes
-from spiel_dl.value_functions.training import split_strategies
+from spiel_dl.value_functions.training import NETWORK_FILE, split_strategies
 
+GOOFSPIEL_3 = "python_goofspiel_ii(num_cards=3,points_order=descending)"
 GOOFSPIEL_4 = "python_goofspiel_ii(num_cards=4,points_order=descending)"
 NETWORKS = (
     GOOFSPIEL_4,
@@ -103,7 +112,7 @@ def test_the_support_leaves_out_what_is_hardly_reached():
     assert particle_fractions.support(reach, 0.0).tolist() == [1, 5, 2, 0, 3]
 
 
-def test_fractions_and_what_is_finished_is_not_done_again(tmp_path, monkeypatch):
+def test_fractions(tmp_path):
     whole = study(FRACTIONS, tmp_path / "work")
     path = run(FRACTIONS, whole, tmp_path / "results")
     content = json.loads(path.with_suffix(".json").read_text())
@@ -126,29 +135,6 @@ def test_fractions_and_what_is_finished_is_not_done_again(tmp_path, monkeypatch)
     assert settings["loss"] == "l2"
     assert path.with_suffix(".png").stat().st_size > 10_000
 
-    def refuse(*_args):
-        raise AssertionError("done again")
-
-    monkeypatch.setattr(particle_fractions.PlayedGame, "search", refuse)
-    again = FRACTIONS.report(study(FRACTIONS, tmp_path / "work"))
-    assert tables(again)[1] == points
-
-
-def test_the_paper_s_numbers_stand_beside_its_own_game():
-    def kept(*values):
-        return [
-            {"choice": "most reached", "histories": number, "exploitability": value}
-            for number, value in enumerate(values, 1)
-        ]
-
-    ours = particle_fractions.summary(kept(0.1, 0.05), 0.4, is_the_papers=False)
-    assert "0.42" not in ours.to_markdown()
-    text = particle_fractions.summary(kept(0.1, 0.05), 0.4, is_the_papers=True).to_markdown()
-    assert "| uniform | 0.4 | 0.42 |" in text
-    assert "| uniform divided by that | 4 | about 3.5 |" in text
-    perfect = particle_fractions.summary(kept(0.0, 0.0), 0.4, is_the_papers=True)
-    assert "| uniform divided by that |  | about 3.5 |" in perfect.to_markdown()
-
 
 def half_kept_by_hand(whole):
     """Mean exploitability over the networks, of search below the 2 most reached histories."""
@@ -164,3 +150,45 @@ def half_kept_by_hand(whole):
         network = load_network(folder / "network.safetensors")
         values.append(game.nash_conv(game.search(np.sort(kept), network, 20)) / 2)
     return np.mean(values)
+
+
+def test_matches(tmp_path):
+    search = Search("mmds", (("depth", 2), ("num_rollouts", 10), ("budget", 5)), "small")
+    settings = matches.Settings(
+        "goofspiel_5_descending", "rnad:goofspiel_5_descending", "highest", (search,), num_games=4
+    )
+    run(matches.MATCHES, matches.Study(settings, Workspace(tmp_path / "work")), tmp_path)
+    content = json.loads((tmp_path / "matches.json").read_text())
+    control, *searched = content["tables"]["Matches"]
+    assert (control["search"], control["share_searched"]) == ("the network, no search", None)
+    assert [row["opponent"] for row in searched] == ["the network", "the script, highest"]
+    assert all(row["share_searched"] == 1 for row in searched)
+
+
+def test_networks_of_self_play_are_judged_exactly(tmp_path):
+    settings = self_play.Settings(
+        GOOFSPIEL_3,
+        DepthLimit(rounds=1),
+        ParticleSizes(base=4, basis_layers=1, regression_layers=2, regression_width=1.0),
+        ParticleSelfPlayConfig(iterations=5, batch_size=4, steps_per_game=1),
+        num_games=2,
+        more_games=(3,),
+        seeds=(1,),
+        iterations=20,
+    )
+    study = self_play.Study(settings, Workspace(tmp_path / "work"))
+    run(self_play.SELF_PLAY, study, tmp_path)
+    rows = json.loads((tmp_path / "self_play.json").read_text())["tables"]["All networks"]
+    assert [row.get("games") for row in rows] == [None] * 2 + [2] * 6 + [3] * 2
+    assert max(row["nash_conv"] for row in rows[:2]) < 0.3, "optimal values"
+    tree = GameTree.from_game(GOOFSPIEL_3)
+    name = "network-conditional-with-positions-3-1"
+    policy = ContinualResolvingPolicy(
+        tree,
+        load_network(tmp_path / "work" / name / NETWORK_FILE),
+        settings.depth_limit,
+        gadget="resolving",
+        effort=Effort(settings.iterations),
+    )
+    found = nash_conv(tree, policy.to_array_policy())
+    assert rows[-1]["nash_conv"] == pytest.approx(found, abs=1e-6)

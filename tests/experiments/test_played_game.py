@@ -5,9 +5,7 @@ import pytest
 
 from experiments.particle.played_game import PlayedGame
 from spiel_dl.algorithms.cfr import CFRPlusSolver
-from spiel_dl.solvers.regret_minimization import RegretMinimizer
-from spiel_dl.solvers.variants import CFR_PLUS
-from spiel_dl.tree import DepthLimit, GameTree, cut
+from spiel_dl.tree import DepthLimit, GameTree
 
 GOOFSPIEL_5 = "python_goofspiel_ii(num_cards=5,points_order=descending)"
 TO_THE_END = DepthLimit(rounds=9)
@@ -45,27 +43,6 @@ def test_the_papers_numbers_of_goofspiel(one_round):
 def test_an_equilibrium_gives_nothing_away(one_round):
     game, strategies = one_round
     assert 0 <= game.nash_conv(strategies) < 1e-3
-
-
-def test_with_all_histories_it_is_the_whole_subgames_solution(one_round):
-    """CFR+ of all subgames at once, from the same ranges."""
-    game, _ = one_round
-    to_the_end = PlayedGame(game.played, game.ranges, TO_THE_END)
-    found = to_the_end.search(np.arange(len(game.reach)), None, 500)
-    assert to_the_end.nash_conv(found) < 1e-3
-    states = game.played.leaves.public_states.tolist()
-    trunk = cut(game.played.tree, TO_THE_END, states)
-    minimizer = RegretMinimizer(trunk.sequence_form, CFR_PLUS)
-    for player in (0, 1):
-        leaves = game.played.leaves.infosets[player].tolist()
-        order = [leaves.index(infoset) for infoset in trunk.root_infosets[player].tolist()]
-        minimizer.set_range(player, game.ranges[player][order])
-    minimizer.run(500)
-    whole = game.uniform_strategies()
-    for player in (0, 1):
-        inside = trunk.sequences[player] > 0
-        whole[player][trunk.sequences[player][inside]] = minimizer.average_strategy(player)[inside]
-    assert to_the_end.nash_conv(whole) == pytest.approx(to_the_end.nash_conv(found), abs=5e-4)
 
 
 def test_only_kept_histories_are_searched():

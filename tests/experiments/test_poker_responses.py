@@ -1,17 +1,47 @@
-"""Responses in hold'em: who habitual players are, and what is judged."""
+"""LBR against CDBR, and responses in hold'em: who habitual players are, and what is measured."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import numpy as np
+import pyspiel
 import pytest
+from open_spiel.python.algorithms import best_response as openspiel_best_response
+from open_spiel.python.algorithms import cfr as openspiel_cfr
 
 from experiments.responses import small_games
+from experiments.responses.local import LOCAL_RESPONSES
 from experiments.responses.poker import POKER
-from experiments.verdicts import PARTLY, REPRODUCED
 from spiel_dl.tree.load import compile_game
 from tests.tiny_responses import study
+
+
+def test_local_responses_are_openspiels_games_own(tmp_path: Path) -> None:
+    own = study(LOCAL_RESPONSES, tmp_path, games=("kuhn",), models=("cfr:5",))
+    rows = LOCAL_RESPONSES.compute(own)
+    assert [row["method"] for row in rows[:7]] == [
+        "best response", "CDBR1", "CDBR2", "CDBR3", "CDBR4", "CDBR5", "LBR",
+    ]  # fmt: skip
+    for player in (0, 1):
+        own = {row["method"]: row["gain"] for row in rows if row["player"] == player}
+        game = pyspiel.load_game("kuhn_poker")
+        solver = openspiel_cfr.CFRSolver(game)
+        for _ in range(5):
+            solver.evaluate_and_update_policy()
+        best = openspiel_best_response.BestResponsePolicy(game, player, solver.average_policy())
+        value = best.value(game.new_initial_state())
+        assert own["best response"] == pytest.approx(value - (-1 / 18, 1 / 18)[player], abs=1e-9)
+        # The whole game lies within the depth limit.
+        assert own["CDBR5"] == pytest.approx(own["best response"], abs=1e-9)
+        assert own["LBR"] <= own["best response"] + 1e-9
+
+
+def test_local_responses_are_to_averages_of_cfr(tmp_path: Path) -> None:
+    changed = study(LOCAL_RESPONSES, tmp_path, models=("uniform",))
+    with pytest.raises(ValueError, match=r"no models \['uniform'\]; give strategies of CFR"):
+        LOCAL_RESPONSES.compute(changed)
+
 
 TINY = (
     "python_holdem(num_ranks=3,num_suits=1,num_hole_cards=1,board_cards=[0],stacks=[3;3],"
@@ -36,28 +66,6 @@ def test_habits_are_those_of_their_names() -> None:
                 np.testing.assert_allclose(found, rows[actions])
     with pytest.raises(ValueError, match="'calls' is a model in hold'em, not in kuhn_poker"):
         small_games.habitual(compile_game("kuhn_poker"), "calls")
-
-
-def test_responses_by_hand() -> None:
-    gains = {"best response": 5.0, "LBR": 2.0, "CDBR": 3.0, "RNR": 4.0, "CDRNR": 3.0}
-    rows = [
-        {
-            "game": "turn",
-            "player": 0,
-            "model": "calls",
-            "method": method,
-            "gain": gain,
-            "exploitability": gain - 1.0,
-        }
-        for method, gain in gains.items()
-    ]
-    judge = POKER.judge
-    heading = "Gain and exploitability, by model and method"
-    assert judge({heading: rows}).verdict == REPRODUCED
-    rows[1]["gain"] = 3.5
-    found = judge({heading: rows})
-    assert found.verdict.startswith(f"{PARTLY}: 1 of 2 parts hold")
-    assert "at least as much as LBR: 0 of 1; RNR and CDRNR" in found.headline
 
 
 def test_what_is_measured_is_bounded_by_best_responses(tmp_path: Path) -> None:

@@ -1,31 +1,26 @@
-"""The SePoT paper's experiments on kuhn_poker: right numbers, each made once."""
+"""The SePoT paper's experiments on kuhn_poker: right numbers."""
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyspiel
 import pytest
 from open_spiel.python.algorithms import exploitability as peer
 
-from experiments.sepot import curves as sepot_curves
 from experiments.sepot import evaluation as sepot_evaluation
 from experiments.sepot import safety as sepot_safety
 from experiments.sepot.curves import CFVS, CURVES
 from experiments.sepot.evaluation import CRITIC, SEARCHES, TRANSFORMATIONS, Search
 from experiments.sepot.safety import SAFETY
-from experiments.sepot.study import default_limits
 from experiments.sepot.table_1 import TABLE_1 as TABLE_1_PLAYED
 from spiel_dl.learning import checkpoints
 from spiel_dl.learning.config import RNaDConfig
-from spiel_dl.play.presets import game_string
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.tree import DepthLimit, GameTree
-from tests.tiny_sepot import report, study, trained_game
+from tests.tiny_sepot import report, trained_game
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +43,7 @@ def test_checkpoints_are_those_of_their_steps(trained: Path) -> None:
     assert found.checkpoint(0, 4).stat().st_mtime_ns == before
 
 
-def test_curves_are_means_of_exact_exploitability(trained: Path, monkeypatch) -> None:
+def test_curves_are_means_of_exact_exploitability(trained: Path) -> None:
     rows = list(report(CURVES, trained).tables["All points"].rows)
     assert [(row["policy"], row["step"]) for row in rows[:2]] == [("network", 3), ("network", 4)]
     assert len(rows) == 2 * (1 + 2)
@@ -64,10 +59,6 @@ def test_curves_are_means_of_exact_exploitability(trained: Path, monkeypatch) ->
         parts = row["exploitability_0"] + row["exploitability_1"]
         assert row["nash_conv"] == pytest.approx(parts)
         assert row["nash_conv"] == pytest.approx(np.mean(row["values"]))
-    monkeypatch.setattr(sepot_evaluation, "SePoTPolicy", None)
-    again = study(CURVES, trained)
-    assert CURVES.report(again).tables["All points"].rows == rows
-    assert len(again.workspace.reused) == 12
 
 
 def test_sources_of_cfvs_differ_where_a_search_went_before(trained: Path) -> None:
@@ -84,18 +75,6 @@ def test_sources_of_cfvs_differ_where_a_search_went_before(trained: Path) -> Non
     assert abs(found[CRITIC, 1] - found[TRANSFORMATIONS, 1]) > 1e-3
     # Some later decisions are the same by all sources.
     assert len(set(found.values())) >= 3, found
-
-
-def test_judgement_of_a_player_is_its_own() -> None:
-    """The uniform policy loses 11/12 in kuhn_poker in all; the game's value is -1/18."""
-    tree = GameTree.from_game("kuhn_poker")
-    found = sepot_evaluation.judge(tree, ArrayPolicy.uniform(tree))
-    game = pyspiel.load_game("kuhn_poker")
-    uniform = ArrayPolicy.uniform(tree)
-    best = [peer.best_response(game, uniform, player)["best_response_value"] for player in (0, 1)]
-    assert found["nash_conv"] == pytest.approx(11 / 12)
-    assert found["exploitability_0"] == pytest.approx(best[1] - 1 / 18)
-    assert found["exploitability_1"] == pytest.approx(best[0] + 1 / 18)
 
 
 def test_safety(trained: Path) -> None:
@@ -144,24 +123,8 @@ def test_table_1_plays_every_network_against_the_others(trained: Path, tmp_path:
     assert first["half_width"] == pytest.approx(np.hypot(*widths) / 2)
     assert first["played"] == "2, 16"
     assert any("kuhn_poker-2.safetensors" in note for note in found.notes)
-    again = study(TABLE_1_PLAYED, tmp_path / "work", **changes)
-    assert TABLE_1_PLAYED.report(again).tables["All matches"].rows == matches
-    assert len(again.workspace.reused) == 4
     with pytest.raises(ValueError, match="no network is there: none/0"):
         report(TABLE_1_PLAYED, tmp_path / "work", **{**changes, "network": "none/{seed}"})
-
-
-@pytest.mark.parametrize(
-    ("game", "limits"),
-    [
-        ("leduc", ["1 rounds", "2 rounds"]),
-        ("leduc_poker", ["1 moves", "2 moves"]),
-        # Converted from simultaneous moves: a joint move is a round.
-        ("goofspiel(imp_info=True,num_cards=3)", ["1 rounds", "2 rounds", "3 rounds"]),
-    ],
-)
-def test_default_limits(game: str, limits: list[str]) -> None:
-    assert [str(limit) for limit in default_limits(game_string(game))] == limits
 
 
 def test_errors(trained: Path) -> None:
@@ -173,47 +136,3 @@ def test_errors(trained: Path) -> None:
     case = sepot_safety.Case(found, "uniform", "learned", "identity", DepthLimit(moves=1), 0)
     with pytest.raises(ValueError, match="uniform has no learned critic; take critic='exact'"):
         sepot_safety.search_case(case)
-
-
-def final(*values: Sequence[float], network: float = 0.5) -> list[dict[str, Any]]:
-    """Last points of searches of 1, 2, ... rounds, from their numbers by seed."""
-    return [
-        {
-            "policy": f"search, {rounds} rounds",
-            "nash_conv": float(np.mean(each)),
-            "network": network,
-            "values": list(each),
-        }
-        for rounds, each in enumerate(values, start=1)
-    ]
-
-
-def test_claims_of_curves() -> None:
-    def claims(game: str, final: list[dict[str, Any]]) -> list[bool | None]:
-        return list(sepot_curves.curves_claims(game, final).values())
-
-    wide = [0.2, 0.4]
-    assert claims("goofspiel_5_descending", final([0.6, 0.6], wide, wide)) == [True] * 3
-    assert claims("goofspiel_5_descending", final([0.2, 0.2], wide, [0.1, 0.1])) == [
-        False,
-        True,
-        True,  # by t of two seeds, nothing is told apart
-    ]
-    longer = final([0.6] * 4, [0.30, 0.31, 0.29, 0.30], [0.40, 0.41, 0.39, 0.41])
-    assert claims("goofspiel_5_random", longer) == [True, True, False]
-    # Two rounds are all of Leduc.
-    assert claims("leduc", final([0.6], [0.3])) == [True]
-    assert claims("leduc", final([0.4], [0.3])) == [False]
-
-
-@pytest.mark.parametrize(
-    ("searches", "expected"),
-    [([0.20, 0.21, 0.19], True), ([0.40, 0.41, 0.39], False), ([0.20, 0.41, 0.30], None)],
-)
-def test_claims_of_given_cfvs_are_of_pairs(searches: list[float], expected: bool | None) -> None:
-    values = {CRITIC: [0.30, 0.31, 0.29], SEARCHES: searches, TRANSFORMATIONS: [0.0] * 3}
-    rows = [
-        {"policy": f"search, 2 rounds, cfvs of {kind}", "values": each}
-        for kind, each in values.items()
-    ]
-    assert sepot_curves.cfvs_claim(rows) is expected
