@@ -6,19 +6,9 @@ import sys
 import pytest
 
 import spiel_dl
+from spiel_dl import cli
 
 HEAVY = ("torch", "matplotlib", "numba", "open_spiel", "numpy", "scipy")
-WITHOUT_NETWORKS = (
-    "solve",
-    "play",
-    "show",
-    "serve",
-    "head_to_head",
-    "dl_cfr",
-    "generate_data",
-    "large_games",
-)
-"""Commands that may never be asked for a network; the others train or publish one."""
 
 
 def imported_by(code: str) -> set[str]:
@@ -49,10 +39,11 @@ def test_importing_the_package_imports_openspiel_alone() -> None:
 
 
 def test_commands_import_no_torch_until_a_network_is_asked_for() -> None:
-    """It comes with the first game of this package, which is in OpenSpiel by its name."""
+    """So help is quick. Torch comes with the first game of this package, which is known by name."""
+    names = [f"commands.{name}" for name in (*cli.COMMANDS, "reproduce")]
     code = f"""
 import importlib, sys
-for name in {[f"commands.{name}" for name in WITHOUT_NETWORKS] + ["serve.app"]}:
+for name in {[*names, "serve.app"]}:
     importlib.import_module("spiel_dl." + name)
     for module in ("torch", "scipy.stats", "scipy.optimize", "matplotlib", "jinja2"):
         assert module not in sys.modules, f"{{name}} imports {{module}}"

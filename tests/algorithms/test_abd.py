@@ -3,27 +3,31 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from open_spiel.python.algorithms.expected_game_score import policy_value
 
-from experiments.responses.late_mistakes import constant_actions
 from spiel_dl.algorithms import exploitability
-from spiel_dl.algorithms.abd import ABDPolicy, ByPortfolios
+from spiel_dl.algorithms.abd import ABDPolicy, ByPortfolios, abd_spec
 from spiel_dl.algorithms.best_response import best_response_policy, best_response_value
 from spiel_dl.algorithms.cdrnr import CDRNRPolicy
 from spiel_dl.algorithms.rnr import RNRPolicy
 from spiel_dl.algorithms.sequence_form_lp import solve_zero_sum_game
 from spiel_dl.policies import opponent_models, portfolios
 from spiel_dl.policies.array_policy import ArrayPolicy
+from spiel_dl.policies.portfolios import Portfolios
+from spiel_dl.search.respond_to import DEFAULT_EFFORT, ResponsePolicy, response_source
 from spiel_dl.search.spec import Root
 from spiel_dl.solvers.best_response import expected_value, realization_plan
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.solvers.leaf_choices import with_leaf_choices
 from spiel_dl.tree import DepthLimit, GameTree, cut
+from spiel_dl.tree.leaf_set import LeafSet
 from spiel_dl.tree.pieces import SCHEMES
+from spiel_dl.tree.sequence_form import Treeplex
 from tests.algorithms import response_checks as checks
-from tests.algorithms.pure_portfolios import with_pure_continuations
 from tests.reference import state_after
 
 GOOFSPIEL_3 = "python_goofspiel_ii(num_cards=3,points_order=descending)"
@@ -35,6 +39,67 @@ def objective(tree, response, model, player, p):
         tree, response.to_array_policy(), model, player
     )
     return p * gain - (1 - p) * exploitable
+
+
+def with_pure_continuations(
+    tree: GameTree,
+    player: int,
+    model: ArrayPolicy,
+    limit: DepthLimit,
+    *,
+    p: float,
+    scheme: str,
+    exact: bool = False,
+    effort: Effort = DEFAULT_EFFORT,
+) -> ResponsePolicy:
+    """ABD with all pure strategies behind the leaves of a step; the opponent has the model, too."""
+
+    def values(root: Root) -> np.ndarray:
+        own, others = (_all_pure(root.trunk.leaves, each) for each in (player, 1 - player))
+        others = np.concatenate([model.strategies[1 - player][None], others])
+        return ByPortfolios(Portfolios(player, own, others))(root)
+
+    source = response_source(tree, player, model, limit, scheme)
+    return ResponsePolicy(source, abd_spec(values, p, exact=exact), effort)
+
+
+def _all_pure(leaves: LeafSet[GameTree], player: int) -> np.ndarray:
+    """For each number k, the k-th pure strategy behind every leaf infoset: float64 [K, S].
+
+    Where an infoset has fewer, they are repeated.
+    """
+    treeplex = leaves.subgames.treeplexes[player]
+    of_tree = leaves.subgame_sequences[player]
+    following: list[list[int]] = [[] for _ in range(treeplex.num_sequences)]
+    for infoset, parent in enumerate(treeplex.parent_sequence.tolist()):
+        following[parent].append(infoset)
+    plans = [list(_pure(treeplex, following, s)) for s in range(treeplex.num_root_sequences)]
+    largest = max(map(len, plans), default=1)
+    found = np.repeat(leaves.tree.treeplexes[player].uniform_strategy()[None], largest, axis=0)
+    for own_plans in plans:
+        for number in range(largest):
+            for infoset, played in own_plans[number % len(own_plans)]:
+                own = treeplex.sequences(infoset)
+                found[number, of_tree[own]] = np.arange(own.start, own.stop) == played
+    return found
+
+
+def _pure(
+    treeplex: Treeplex, following: list[list[int]], sequence: int
+) -> Iterator[tuple[tuple[int, int], ...]]:
+    """All pure strategies behind a sequence: their infosets, each with the sequence played."""
+    choices = []
+    for infoset in following[sequence]:
+        own = treeplex.sequences(infoset)
+        choices.append(
+            [
+                ((infoset, played), *plan)
+                for played in range(own.start, own.stop)
+                for plan in _pure(treeplex, following, played)
+            ]
+        )
+    for combined in itertools.product(*choices):
+        yield tuple(itertools.chain.from_iterable(combined))
 
 
 @pytest.mark.parametrize(
@@ -55,19 +120,6 @@ def test_with_all_pure_continuations_it_is_rnr(game, limits, tmp_path):
                 tree, player, model, limit, p=p, scheme=scheme, exact=True
             )
             assert objective(tree, response, model, player, p) == pytest.approx(best, abs=1e-6)
-
-
-def test_by_cfr_it_is_nearly_the_same():
-    tree = GameTree.from_game("kuhn_poker")
-    model, limit = checks.random_model(tree, seed=4), DepthLimit(moves=1)
-    given = {"p": 0.6, "scheme": "block"}
-    exact = with_pure_continuations(tree, 0, model, limit, **given, exact=True)
-    found = with_pure_continuations(tree, 0, model, limit, **given, effort=Effort(10_000, 1e-5))
-    assert objective(tree, found, model, 0, 0.6) == pytest.approx(
-        objective(tree, exact, model, 0, 0.6), abs=1e-3
-    )
-    # Of two searches; the largest utility is 2.
-    assert 0 <= found.gap <= 2 * 2e-5
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
@@ -99,23 +151,9 @@ def test_a_bad_portfolio_costs_what_it_must():
     # By hand: with the king against this model, from each first move on uniformly.
     worth = {}
     for action in state.legal_actions():
-        total = 0.0
-        for other, reach in ((0, 0.5), (1, 0.5)):
-            dealt = state_after(tree.game, (2, other, action))
-            total += reach * walk(dealt, uniform, model)
-        worth[action] = total
+        dealt = [state_after(tree.game, (2, other, action)) for other in (0, 1)]
+        worth[action] = sum(0.5 * policy_value(each, [uniform, model])[0] for each in dealt)
     assert found[max(worth, key=worth.__getitem__)] == pytest.approx(1.0)
-
-
-def walk(state, first, second):
-    """Player 0's expected utility from a state on, by OpenSpiel's states alone."""
-    if state.is_terminal():
-        return state.returns()[0]
-    policy = (first, second)[state.current_player()]
-    return sum(
-        probability * walk(state.child(action), first, second)
-        for action, probability in policy.action_probabilities(state).items()
-    )
 
 
 def test_leduc_against_an_opponent_who_errs_late():
@@ -136,16 +174,6 @@ def test_leduc_against_an_opponent_who_errs_late():
     assert abd > 2 * cdrnr
     assert cdrnr_goal < abd_goal <= best + 1e-4
     assert abd_goal > 0.95 * best
-
-
-def test_with_constant_actions_it_exploits_as_well():
-    tree = GameTree.from_game("kuhn_poker")
-    model, limit = checks.random_model(tree, seed=4), DepthLimit(moves=2)
-    best = best_response_value(tree, model, 0) - exploitability.game_value(tree, 0)
-    for kind in (None, constant_actions(tree, 0, model)):
-        response = ABDPolicy(tree, 0, model, limit, p=0.9, portfolios=kind, exact=True)
-        gain, _ = checks.gain_and_exploitability(tree, response.to_array_policy(), model)
-        assert 0.7 * best < gain <= best + 1e-9
 
 
 def test_portfolios_of_another_player_model_or_game_are_refused():

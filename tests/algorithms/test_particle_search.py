@@ -7,7 +7,6 @@ import weakref
 import numpy as np
 import pyspiel
 import pytest
-import scipy.optimize
 
 import spiel_dl.games  # noqa: F401  (registers the games)
 from spiel_dl.algorithms import exploitability
@@ -36,6 +35,7 @@ from tests import reference
 from tests.made_up_values import MadeUpValue, broken_value
 from tests.particle_networks import network_for
 from tests.reference import state_after
+from tests.solvers.matrix_games import matrix_game
 
 GOOFSPIEL = "python_goofspiel_ii(num_cards={},points_order=descending)"
 DARK_HEX = "python_abrupt_dark_hex(num_cols=2,num_rows=2)"
@@ -69,7 +69,7 @@ def test_below_a_subset_of_histories_the_solution_is_that_subgames():
     form = solution.trunk.sequence_form
     # By OpenSpiel's own states: every pair of pure strategies in this subgame.
     values = pure_values(particles)
-    best = matrix_value(values)
+    best = linear_program.solve(matrix_game(values.tolist())).value
     plans = solution.plans
     scale = np.prod([len(cfvs) for cfvs in solution.root_cfvs])
     assert expected_value(form, plans) * scale == pytest.approx(best, abs=2e-3)
@@ -95,20 +95,6 @@ def pure_values(particles):
             assert state.is_terminal()
             values[i, j] += state.returns()[0]
     return values
-
-
-def matrix_value(matrix):
-    """What the row player can guarantee: max v such that x^T matrix >= v for a mixture x."""
-    rows, columns = matrix.shape
-    found = scipy.optimize.linprog(
-        np.append(np.zeros(rows), -1.0),
-        A_ub=np.hstack([-matrix.T, np.ones((columns, 1))]),
-        b_ub=np.zeros(columns),
-        A_eq=np.append(np.ones(rows), 0.0)[None],
-        b_eq=[1.0],
-        bounds=[(0, None)] * rows + [(None, None)],
-    )
-    return -found.fun
 
 
 def test_leaf_particles_have_the_reaches_of_the_solution():
@@ -300,14 +286,6 @@ def test_solutions_are_freed_with_their_last_reference():
         gc.enable()
 
 
-def test_kept_solutions_count_their_trees():
-    policy = ParticlePolicy(GOOFSPIEL.format(4), ZeroValue(), DepthLimit(rounds=1), budget=20)
-    solution = policy.found(state_after(GOOFSPIEL.format(4), [3, 2]))
-    tree = solution.trunk.tree
-    some = tree.utility.nbytes + tree.player.nbytes + tree.infoset_key.nbytes
-    assert some < policy.source.num_bytes(solution) < 1000 * tree.num_histories
-
-
 @pytest.mark.parametrize("num_answers", [0, 4])  # The last answer values the averages.
 def test_values_that_are_not_finite_are_told(num_answers):
     game, values = pyspiel.load_game(GOOFSPIEL.format(4)), broken_value(1, num_answers)
@@ -320,8 +298,6 @@ def test_values_that_are_not_finite_are_told(num_answers):
     ("how", "told"),
     [
         ({"game": "kuhn_poker"}, r"kuhn_poker.*has no Rules"),
-        ({"budget": 1}, "budget=1"),
-        ({"gadget": "safe"}, "gadget='safe' must be one of"),
         ({"effort": Effort(1, 0.1)}, r"tolerance=0\.1 cannot be used here: .*; leave it out"),
         ({"value_function": None}, "pass value_function="),
         ({"value_function": ExactValue()}, "has no subgames"),
@@ -334,9 +310,3 @@ def test_wrong_settings_are_refused_when_they_are_known(how, told):
 
     with pytest.raises(ValueError, match=told):
         ask(**{"game": GOOFSPIEL.format(4), "value_function": ZeroValue(), **how})
-
-
-def test_who_does_not_move_is_not_asked():
-    policy = ParticlePolicy(GOOFSPIEL.format(4), None, BEYOND)
-    with pytest.raises(ValueError, match="player 1 does not move"):
-        policy.action_probabilities(policy.game.new_initial_state(), 1)

@@ -17,8 +17,8 @@ from spiel_dl.algorithms import rnad
 from spiel_dl.algorithms.exploitability import nash_conv
 from spiel_dl.learning.config import RNaDConfig
 from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.policies.policy_network import MaskedPolicy, log_policy
+from tests.games.openspiel_conformance import all_states
 
 SMALL = RNaDConfig(batch_size=32, hidden_sizes=(32, 32), learning_rate=1e-3, seed=3)
 NO_TREE = dataclasses.replace(SMALL, max_tree_histories=10)
@@ -128,21 +128,15 @@ def test_with_fixed_regularisation_it_reaches_the_fixed_point(
     solver.run(3 * num_steps)
     found = solver.policy()
     moved = 0.0
-    for state in states_of(solver.game.new_initial_state()):
+    for state in all_states(solver.game):
+        if state.current_player() < 0:
+            continue
         key = (state.current_player(), state.information_state_string())
         learned = list(found.action_probabilities(state).values())
         assert learned == pytest.approx(expected[key].tolist(), abs=1e-2), key
         before = list(start.action_probabilities(state).values())
         moved = max(moved, float(np.abs(expected[key] - before).max()))
     assert moved > 0.1
-
-
-def states_of(state: pyspiel.State) -> list[pyspiel.State]:
-    """All states of players from a state on."""
-    if state.is_terminal():
-        return []
-    below = [s for action in state.legal_actions() for s in states_of(state.child(action))]
-    return below if state.is_chance_node() else [state, *below]
 
 
 @pytest.mark.slow
@@ -204,16 +198,6 @@ def test_parameters_that_are_nan_reach_no_checkpoint(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="parameters has an entry that is NaN"):
         solver.save(tmp_path / "checkpoint.safetensors")
     assert list(tmp_path.iterdir()) == []
-
-
-def test_policies_of_tables_and_of_networks_agree() -> None:
-    table = rnad.RNaDSolver("leduc_poker", SMALL).policy()
-    network = rnad.RNaDSolver("leduc_poker", NO_TREE).policy()
-    assert isinstance(table, ArrayPolicy)
-    assert isinstance(network, NetworkPolicy)
-    for state in states_of(pyspiel.load_game("leduc_poker").new_initial_state())[::37]:
-        expected = table.action_probabilities(state)
-        assert network.action_probabilities(state) == pytest.approx(expected, abs=1e-6)
 
 
 def test_policies_do_not_change_with_later_steps() -> None:

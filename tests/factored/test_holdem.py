@@ -6,7 +6,6 @@ import math
 import random
 
 import numpy as np
-import pyspiel
 import pytest
 
 import spiel_dl as dl
@@ -17,6 +16,7 @@ from spiel_dl.policies.array_policy import plans_of
 from spiel_dl.solvers.best_response import evaluate
 from spiel_dl.tree.game_tree import GameTree
 from tests.factored_checks import check_playouts, random_plan, random_strategy
+from tests.games.test_holdem import TWINS, both_games
 from tests.reference import state_after
 
 RIVER = "QsJh2h4d3c"
@@ -28,40 +28,12 @@ TURN = (
 )
 
 
-@pytest.mark.parametrize(
-    ("parameters", "twin"),
-    [
-        (
-            "num_ranks=3,num_suits=2,num_hole_cards=1,board_cards=[0;1],stacks=[7;7],blinds=[1;1]",
-            {"blind": "1 1", "stack": "7 7", "numBoardCards": "0 1"},
-        ),
-        (
-            "num_ranks=3,num_suits=2,board_cards=[1],stacks=[7;9],blinds=[1;2]",
-            {"blind": "1 2", "stack": "7 9", "numBoardCards": "1"},
-        ),
-    ],
-)
+@pytest.mark.parametrize(("parameters", "twin"), TWINS[1:3])
 def test_values_and_best_responses_are_those_of_the_twin(
     parameters: str, twin: dict[str, str]
 ) -> None:
-    game = factored_game(f"python_holdem({parameters})", num_threads=1)
-    rules, rounds = game.game.rules, len(twin["numBoardCards"].split())
-    tree = GameTree.from_game(
-        pyspiel.load_game(
-            "universal_poker",
-            {
-                **twin,
-                "betting": "nolimit",
-                "bettingAbstraction": "fcpa",
-                "firstPlayer": " ".join(["1"] * rounds),
-                "numPlayers": 2,
-                "numRounds": rounds,
-                "numRanks": rules.num_ranks,
-                "numSuits": rules.num_suits,
-                "numHoleCards": rules.num_hole,
-            },
-        )
-    )
+    ours, other = both_games(parameters, twin)
+    game, tree = factored_game(ours, num_threads=1), GameTree.from_game(other)
     plans = [random_plan(game, player, seed=player) for player in (0, 1)]
     theirs = []
     for player in (0, 1):
@@ -122,29 +94,17 @@ def test_sums_are_those_of_all_pairs_of_hands() -> None:
         np.testing.assert_allclose(found, expected, atol=1e-10 * np.abs(expected).max())
 
 
-def test_threads_change_nothing() -> None:
-    plans = []
-    for num_threads in (1, 2):
-        game = factored_game(TURN, num_threads=num_threads)
-        plans.append(game.sequence_form.values_against(0, random_plan(game, 1, seed=1)))
-    np.testing.assert_array_equal(*plans)
-
-
 def test_what_is_said_of_infosets_of_a_turn_is_what_states_say() -> None:
     check_playouts(factored_game(TURN), 10)
 
 
 def test_values_are_those_of_play_in_universal_poker() -> None:
     """The whole deck: fixed strategies far from uniform, hands dealt by OpenSpiel."""
-    game = factored_game(f"python_holdem({ONE_RIVER},stacks=[9;9],blinds=[1;1])", num_threads=1)
-    theirs = pyspiel.load_game(
-        "universal_poker",
-        {
-            "betting": "nolimit", "bettingAbstraction": "fcpa", "numPlayers": 2, "numRounds": 1,
-            "numRanks": 13, "numSuits": 4, "numHoleCards": 2, "numBoardCards": "5",
-            "boardCards": RIVER, "stack": "9 9", "blind": "1 1", "firstPlayer": "1 ",
-        },
-    )  # fmt: skip
+    ours, theirs = both_games(
+        f"{ONE_RIVER},stacks=[9;9],blinds=[1;1]",
+        {"numBoardCards": "5", "boardCards": RIVER, "stack": "9 9", "blind": "1 1"},
+    )
+    game = factored_game(ours, num_threads=1)
     strategies = [random_strategy(game, player, seed=player) for player in (0, 1)]
     plans = plans_of(game, strategies)
     value = float(plans[0] @ game.sequence_form.values_against(0, plans[1]))

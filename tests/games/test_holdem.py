@@ -56,7 +56,8 @@ TWINS = [
 ]  # fmt: skip
 
 
-def _both(parameters: str, twin: dict[str, str]) -> tuple[pyspiel.Game, pyspiel.Game]:
+def both_games(parameters: str, twin: dict[str, str]) -> tuple[pyspiel.Game, pyspiel.Game]:
+    """Our game, and universal_poker with the same cards and the parameters of `twin`."""
     ours = pyspiel.load_game(f"python_holdem({parameters})")
     rounds = len(twin["numBoardCards"].split())
     given = {
@@ -77,7 +78,7 @@ def _both(parameters: str, twin: dict[str, str]) -> tuple[pyspiel.Game, pyspiel.
 @pytest.mark.parametrize(("parameters", "twin"), TWINS)
 def test_equals_the_twin_at_every_history(parameters: str, twin: dict[str, str]) -> None:
     """Both lists of histories are breadth first, by actions in ascending order."""
-    ours, theirs = _both(parameters, twin)
+    ours, theirs = both_games(parameters, twin)
     assert ours.max_chance_outcomes() == theirs.max_chance_outcomes()
     mine, yours = enumerate_rules(ours), enumerate_game(theirs)
     assert mine.num_histories == yours.num_histories > 200
@@ -93,7 +94,7 @@ def test_equals_the_twin_at_every_history(parameters: str, twin: dict[str, str])
 
 def test_equals_the_twin_in_random_playthroughs() -> None:
     """The whole deck, four rounds, blinds of a half and one, both to act first before the flop."""
-    ours, theirs = _both(
+    ours, theirs = both_games(
         "stacks=[60;60],blinds=[2;1],first_players=[1;0]",
         {"blind": "2 1", "stack": "60 60", "numBoardCards": "0 3 1 1", "firstPlayer": "2 1 1 1"},
     )

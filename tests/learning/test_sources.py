@@ -8,19 +8,17 @@ import functools
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyspiel
 import pytest
-import scipy.stats
 import torch
 
-from spiel_dl.algorithms import mmd, rnad
+from spiel_dl.algorithms import rnad
 from spiel_dl.games.compiled_environment import CompiledEnvironment
 from spiel_dl.games.environments import BatchedEnvironment
 from spiel_dl.games.features import features
 from spiel_dl.games.goofspiel_ii import GoofspielIIRules
 from spiel_dl.games.rules import Rules
-from spiel_dl.learning import environments, play_kernels
+from spiel_dl.learning import play_kernels
 from spiel_dl.learning.compiled_sources import CompiledSource, TreeSource
 from spiel_dl.learning.config import RNaDConfig
 from spiel_dl.learning.environments import self_play_of
@@ -32,8 +30,10 @@ from spiel_dl.networks.perceptron import room_for
 from spiel_dl.policies.policy_network import PolicyNetwork, policy_of
 from spiel_dl.tree import GameTree
 from tests.games.flips import FlipsRules
+from tests.games.frequencies import check_frequencies, exact_ends
 from tests.games.test_compiled import LARGE, SMALL
-from tests.reference import turn_based, walk
+from tests.games.test_environments import successor_states
+from tests.reference import turn_based
 from tests.tiny_games import HiddenMoves
 
 GAMES = [
@@ -52,7 +52,6 @@ SETTINGS: dict[str, Any] = {
     "seed": 1,
 }
 KINDS = ("tree", "tree by tensors", "states", "rules", "compiled rules")
-LEAST_P_VALUE = 1e-4
 
 
 @functools.cache
@@ -85,13 +84,6 @@ def uniform(observation: Any, legal: torch.Tensor) -> torch.Tensor:
     return legal / legal.sum(dim=1, keepdim=True).clamp(min=1)
 
 
-def after_chance(state: pyspiel.State) -> list[pyspiel.State]:
-    """The states of players or ends that chance may lead to."""
-    if not state.is_chance_node():
-        return [state]
-    return [end for a, _ in state.chance_outcomes() for end in after_chance(state.child(a))]
-
-
 @pytest.mark.parametrize(
     ("game_string", "kind"),
     [(g, k) for g in GAMES for k in KINDS if "rules" not in k or "python" in g],
@@ -103,13 +95,13 @@ def test_every_move_is_one_of_the_openspiel_game(game_string: str, kind: str) ->
     assert played.valid.any(dim=0).all()
     for row in range(40):
         # All states that what was seen so far allows; chance's moves are not recorded.
-        states = after_chance(root)
+        states = successor_states(root)
         for t in range(int(played.valid[:, row].sum())):
             seen = observation[t, row].tolist()
             states = [state for state in states if shows(state, played, seen, (t, row))]
             assert states, (row, t)
             action = int(played.action[t, row])
-            states = [end for state in states for end in after_chance(state.child(action))]
+            states = [end for state in states for end in successor_states(state.child(action))]
         ends = {state.returns()[0] for state in states if state.is_terminal()}
         assert played.reward[t, row].item() in ends
         assert (played.reward[:t, row] == 0).all()
@@ -134,30 +126,12 @@ def test_lengths_and_returns_have_their_frequencies(game_string: str, kind: str)
     played = self_play_by(kind, game_string, batch_size, num_steps=8, seed=3).play(uniform)
     lengths, returns = played.valid.sum(dim=0).tolist(), played.reward.sum(dim=0).tolist()
     observed = collections.Counter(zip(lengths, returns, strict=True))
-    expected = exact_ends(game_string)
-    assert observed.keys() <= expected.keys()
-    common = [end for end, probability in expected.items() if probability * batch_size >= 5]
-    pairs = [(observed[end], expected[end] * batch_size) for end in common]
-    rest = batch_size - sum(count for count, _ in pairs)
-    pairs.append((rest, max(1e-9, batch_size - sum(mean for _, mean in pairs))))
-    if pairs[-1][1] < 5:
-        pairs[-2:] = [(pairs[-2][0] + rest, pairs[-2][1] + pairs[-1][1])]
-    assert scipy.stats.chisquare(*zip(*pairs, strict=True)).pvalue > LEAST_P_VALUE
+    check_frequencies(observed, ends_of(game_string))
 
 
 @functools.cache
-def exact_ends(game_string: str) -> dict[tuple[int, float], float]:
-    """Probabilities of (moves, player 0's return), when all legal actions are equally likely."""
-    probabilities: dict[tuple[int, float], float] = collections.defaultdict(float)
-    reach: dict[tuple[int, ...], float] = {(): 1.0}
-    for node in walk(turn_based(pyspiel.load_game(game_string))):
-        here = reach[node.history]
-        if node.player == pyspiel.PlayerId.TERMINAL:
-            probabilities[node.moves, node.utility] += here * node.chance_reach
-        for action in node.legal:
-            share = len(node.legal) if node.player >= 0 else 1
-            reach[(*node.history, action)] = here / share
-    return probabilities
+def ends_of(game_string: str) -> collections.Counter[tuple[int, float]]:
+    return exact_ends(turn_based(pyspiel.load_game(game_string)).new_initial_state())
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -319,26 +293,6 @@ def test_what_the_network_said_in_play_is_what_it_says() -> None:
             torch.testing.assert_close(mine, other, atol=1e-5, rtol=1e-5)
 
 
-@pytest.mark.parametrize("kind", [rnad.RNaDSolver, mmd.MMDSolver])
-def test_learning_is_that_by_tensors(kind: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    compiled = kind(DICE, kind.default_config(**SETTINGS))
-    monkeypatch.setattr(environments, "LARGEST_COMPILED_BATCH", 0)
-    by_tensors = kind(DICE, kind.default_config(**SETTINGS))
-    assert isinstance(compiled._self_play.source, CompiledSource)
-    assert isinstance(by_tensors._self_play.source, TensorSource)
-    first = compiled.parameters.detach().clone()
-    for _ in range(3):
-        compiled.step()
-        by_tensors.step()
-    # Adam's first steps go as far whatever the gradient's size, so next to nothing may differ.
-    moved = (compiled.parameters - first).abs().detach()
-    apart = (compiled.parameters - by_tensors.parameters).abs().detach()
-    assert apart.mean() < 0.01 * moved.mean()
-    ours, theirs = compiled.metrics(), by_tensors.metrics()
-    for loss in compiled.losses:
-        assert ours[loss] == pytest.approx(theirs[loss], rel=1e-3, abs=1e-5)
-
-
 @pytest.mark.parametrize("game", [DICE, "python_phantom_ttt"])
 def test_a_network_of_nans_makes_legal_moves_and_its_losses_tell(game: str) -> None:
     learner = rnad.RNaDSolver(game, RNaDConfig(**SETTINGS))
@@ -352,18 +306,6 @@ def test_a_network_of_nans_makes_legal_moves_and_its_losses_tell(game: str) -> N
     assert played.behaviour.gather(-1, action)[moved].isnan().all()
     with pytest.raises(ValueError, match="is nan at step 1"):
         learner.run(1)
-
-
-def test_chance_events_have_their_probabilities() -> None:
-    """The two deals of Kuhn poker: six hands, equally likely."""
-    tree = tree_of("kuhn_poker")
-    uniform_numbers = np.random.default_rng(0).random((12_000, 2))
-    chance = TreeEnvironment(tree, 1).chance
-    after = play_kernels.play_chance(np.zeros(12_000, np.int64), uniform_numbers, chance)
-    hands, counts = np.unique(after, return_counts=True)
-    assert (tree.player[hands] == 0).all()
-    assert len(hands) == 6
-    np.testing.assert_allclose(counts / 12_000, 1 / 6, atol=0.015)
 
 
 def test_policies_are_the_same_on_all_devices() -> None:

@@ -62,8 +62,7 @@ def test_a_schedule_without_changes_is_none():
     np.testing.assert_array_equal(first.learned[0].average, second.learned[0].average)
 
 
-@pytest.mark.parametrize("name", ["pcfr+(5)", "pdcfr+", "hs-pcfr+(30)"])
-def test_variants_solve_kuhn(name):
-    solver = CFRSolver("kuhn_poker", variant=name)
+def test_a_schedule_solves_kuhn():
+    solver = CFRSolver("kuhn_poker", variant="hs-pcfr+(30)")
     solver.run(2000)
     assert exploitability(solver.tree, solver.average_policy()) < 1e-2

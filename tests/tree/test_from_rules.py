@@ -23,10 +23,7 @@ def test_equals_the_walk_over_states(game_string):
     game = pyspiel.load_game(game_string)
     ours = GameTree.from_game(game)
     walked = GameTree.from_histories(from_openspiel.enumerate_game(game, 10**6))
-    for name in ("parent", "depth", "action", "player", "infoset", "sequence", "move_number"):
-        np.testing.assert_array_equal(getattr(ours, name), getattr(walked, name), err_msg=name)
-    np.testing.assert_allclose(ours.chance_reach, walked.chance_reach, rtol=1e-15)
-    np.testing.assert_array_equal(ours.utility, walked.utility)
+    assert_same_tree(ours, walked)
     for player in (0, 1):
         for field in ("parent_sequence", "first_sequence", "num_actions"):
             np.testing.assert_array_equal(
@@ -37,6 +34,14 @@ def test_equals_the_walk_over_states(game_string):
         public_states.common_knowledge(ours).of_history,
         public_states.common_knowledge(walked).of_history,
     )
+
+
+def assert_same_tree(one: GameTree, other: GameTree) -> None:
+    for name in (
+        "parent", "depth", "action", "player", "infoset", "sequence", "move_number", "utility"
+    ):  # fmt: skip
+        np.testing.assert_array_equal(getattr(one, name), getattr(other, name), err_msg=name)
+    np.testing.assert_allclose(one.chance_reach, other.chance_reach, rtol=1e-15)
 
 
 def assert_same_partition(one: np.ndarray, other: np.ndarray) -> None:
@@ -85,10 +90,8 @@ def test_a_game_of_openspiel_is_the_same_by_its_twin(
     walked = GameTree.from_game(game_string)
     monkeypatch.setattr(from_openspiel, "_FEW", 10)
     ours = GameTree.from_game(game_string)
-    for name in ("parent", "depth", "action", "player", "infoset", "sequence", "utility"):
-        np.testing.assert_array_equal(getattr(ours, name), getattr(walked, name), err_msg=name)
+    assert_same_tree(ours, walked)
     assert (ours.infoset_key != walked.infoset_key).any(), "it was not walked"
-    np.testing.assert_allclose(ours.chance_reach, walked.chance_reach, rtol=1e-15)
     for name in ("of_history", "parent", "augmented_infoset"):
         np.testing.assert_array_equal(
             getattr(ours.public_states, name), getattr(walked.public_states, name), err_msg=name

@@ -6,13 +6,13 @@ import functools
 
 import numpy as np
 import pytest
-import scipy.sparse
 
+from spiel_dl.solvers.leaf_choices import with_leaf_choices
 from spiel_dl.solvers.regret_minimization import RegretMinimizer
 from spiel_dl.solvers.variants import LINEAR_CFR, PREDICTIVE_CFR_PLUS
 from spiel_dl.tree import DepthLimit, GameTree, cut
 from spiel_dl.tree.leaf_set import LeafSet
-from spiel_dl.tree.sequence_form import SequenceForm, Treeplex
+from spiel_dl.tree.sequence_form import SequenceForm
 from spiel_dl.tree.trunk import Trunk
 from spiel_dl.value_functions.multi_valued import MultiValuedLeaves
 
@@ -37,34 +37,12 @@ def with_decisions(trunk: Trunk, player: int, utilities: np.ndarray) -> Sequence
     In these games no two leaves share both infosets, so each payoff is of a single history, and is
     rounded as blocks are.
     """
-    form, leaves = trunk.sequence_form, trunk.leaves
-    treeplexes, firsts = [], []
-    for p in (0, 1):
-        old, size = form.treeplexes[p], 1 if p == player else utilities.shape[1]
-        first = old.num_sequences + size * np.arange(leaves.num_infosets(p))
-        treeplexes.append(
-            Treeplex(
-                np.concatenate([old.parent_sequence, leaves.sequences[p]]).astype(np.int32),
-                np.concatenate([old.first_sequence, first]).astype(np.int32),
-                np.concatenate([old.num_actions, np.full(len(first), size)]).astype(np.int32),
-                old.num_root_sequences,
-            )
-        )
-        firsts.append(first)
-    old_payoffs = form.payoffs.tocoo()
-    rows, columns, data = [old_payoffs.coords[0]], [old_payoffs.coords[1]], [old_payoffs.data]
-    for other in range(utilities.shape[1]):
-        choices = (0, other) if player == 0 else (other, 0)
-        rows.append(firsts[0][leaves.infoset_of_history[0]] + choices[0])
-        columns.append(firsts[1][leaves.infoset_of_history[1]] + choices[1])
-        sign = 1 if player == 0 else -1
-        weighted = (leaves.chance_reach * utilities[:, other]).astype(np.float32)
-        data.append(sign * weighted.astype(np.float64))
-    shape = (treeplexes[0].num_sequences, treeplexes[1].num_sequences)
-    coordinates = (np.concatenate(rows), np.concatenate(columns))
-    payoffs = scipy.sparse.coo_array((np.concatenate(data), coordinates), shape=shape).tocsr()
-    payoffs.sum_duplicates()
-    return SequenceForm((treeplexes[0], treeplexes[1]), payoffs, form.utility_range)
+    leaves = trunk.leaves
+    weighted = (leaves.chance_reach[:, None] * utilities).astype(np.float32).astype(np.float64)
+    of_player_0 = weighted[:, None, :] if player == 0 else -weighted[:, :, None]
+    ones = np.ones(len(weighted))
+    infosets = leaves.infoset_of_history
+    return with_leaf_choices(trunk.sequence_form, leaves.sequences, infosets, of_player_0, ones)
 
 
 @pytest.mark.parametrize("player", [0, 1])
