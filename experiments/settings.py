@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import types
 import typing
-from collections.abc import Sequence
-from typing import Any, TypeVar
+from collections.abc import Collection, Sequence
+from typing import Any, NamedTuple, TypeVar
 
+from spiel_dl.system.parameters import Bounds
 from spiel_dl.tree.depth_limit import DepthLimit
 
 T = TypeVar("T")
@@ -50,6 +52,39 @@ def _default(field: dataclasses.Field[Any]) -> Any:
     if field.default_factory is not dataclasses.MISSING:
         return field.default_factory()
     return field.default
+
+
+class OneOf(NamedTuple):
+    """What a text may be, as in `Annotated[str, OneOf(PRESETS)]`."""
+
+    known: Collection[str]
+
+
+class Checked:
+    """A dataclass of settings whose types say what values may be, by `Bounds` and `OneOf`."""
+
+    def __post_init__(self) -> None:
+        """Raises a ValueError if a value, or one in a tuple, may not be, or seeds are repeated."""
+        for name, hint in typing.get_type_hints(type(self), include_extras=True).items():
+            value = getattr(self, name)
+            if name == "seeds" and not 0 < len(value) == len(set(value)):
+                raise ValueError(f"seeds={value} must be different numbers, one or more")
+            # A tuple's rules are those of its elements.
+            for each in (hint, *typing.get_args(hint)):
+                for rule in getattr(each, "__metadata__", ()):
+                    values = value if isinstance(value, tuple) else (value,)
+                    if not all(_fits(each, rule) for each in values):
+                        raise ValueError(f"{name}={value} must be {_words(rule)}")
+
+
+def _fits(value: Any, rule: Bounds | OneOf) -> bool:
+    return value in rule.known if isinstance(rule, OneOf) else rule.low <= value <= rule.high
+
+
+def _words(rule: Bounds | OneOf) -> str:
+    if isinstance(rule, OneOf):
+        return f"one of {', '.join(rule.known)}"
+    return f"at least {rule.low}" if rule.high == math.inf else f"{rule.low} to {rule.high}"
 
 
 def check_least(settings: Any, **bounds: float) -> None:

@@ -13,8 +13,8 @@ import pyspiel
 from experiments import experiment
 from experiments.experiment import Experiment, Row
 from experiments.learners.battleships_ceiling import best_response_to_uniform
-from experiments.learners.strength import Run, headline, learn, runs_of
-from experiments.settings import as_json, check_least, check_seeds
+from experiments.learners.strength import Algorithm, Preset, Run, headline, learn, runs_of
+from experiments.settings import Checked, as_json
 from experiments.verdicts import Judgement, Tables, grouped, numbers_of, verdict
 from spiel_dl.games.battleships import BattleshipsRules
 from spiel_dl.play.matches import play_match
@@ -24,10 +24,11 @@ from spiel_dl.play.tally import student_half_width
 from spiel_dl.policies.network_policy import FineTuning
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.runs.workspace import Workspace
+from spiel_dl.system.parameters import Positive, Seed
 
 
 @dataclasses.dataclass(frozen=True)
-class Settings:
+class Settings(Checked):
     """Who learns what, and against whom it is measured.
 
     Attributes:
@@ -43,21 +44,15 @@ class Settings:
       script_goal: the same against the script, fine-tuned; None: there is none.
     """
 
-    presets: tuple[str, ...]
+    presets: tuple[Preset, ...]
     script: str
-    algorithms: tuple[str, ...] = ("rnad", "mmd")
-    seeds: tuple[int, ...] = (2, 3, 4)
-    num_steps: int = 8_000
+    algorithms: tuple[Algorithm, ...] = ("rnad", "mmd")
+    seeds: tuple[Seed, ...] = (2, 3, 4)
+    num_steps: Positive = 8_000
     threshold: float = 0.1
-    num_games: int = 8_192
+    num_games: Positive = 8_192
     goal: float = 0.8
     script_goal: float | None = 0.0
-
-    def __post_init__(self) -> None:
-        check_seeds(self.seeds)
-        if not self.presets or set(self.presets) - set(PRESETS):
-            raise ValueError(f"presets={self.presets} must be some of {', '.join(PRESETS)}")
-        check_least(self, num_steps=1, num_games=2)
 
 
 class Study(experiment.Study[Settings]):

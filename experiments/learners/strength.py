@@ -7,11 +7,11 @@ import functools
 import itertools
 import statistics
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from experiments import experiment
 from experiments.experiment import Experiment, Row
-from experiments.settings import as_json, check_least, check_seeds
+from experiments.settings import Checked, OneOf, as_json
 from experiments.verdicts import Judgement, Tables, at_most, numbers_of, told, verdict
 from spiel_dl.algorithms.mmd import MMDSolver
 from spiel_dl.algorithms.ppo import PPOSolver
@@ -24,16 +24,19 @@ from spiel_dl.runs.plots import Panel
 from spiel_dl.runs.reports import Picture, Report, Table
 from spiel_dl.runs.workspace import Workspace, file_name
 from spiel_dl.system.json_files import read_json
+from spiel_dl.system.parameters import Positive, Seed
 
 SOLVERS: dict[str, type[SelfPlayLearner]] = {
     solver.name: solver for solver in (RNaDSolver, MMDSolver, PPOSolver)
 }
 ALGORITHMS = tuple(SOLVERS)
 """Names of learners, in the order of reports."""
+Algorithm = Annotated[str, OneOf(ALGORITHMS)]
+Preset = Annotated[str, OneOf(PRESETS)]
 
 
 @dataclasses.dataclass(frozen=True)
-class Settings:
+class Settings(Checked):
     """Who learns what, and how long.
 
     Attributes:
@@ -45,20 +48,12 @@ class Settings:
       peer: JSON file with strengths of the peer, whose numbers stand beside; None: no peer.
     """
 
-    presets: tuple[str, ...]
-    algorithms: tuple[str, ...] = ALGORITHMS
-    seeds: tuple[int, ...] = (11, 12, 13, 14, 15)
-    num_steps: int = 100_000
-    steps_per_evaluation: int = 10_000
+    presets: tuple[Preset, ...]
+    algorithms: tuple[Algorithm, ...] = ALGORITHMS
+    seeds: tuple[Seed, ...] = (11, 12, 13, 14, 15)
+    num_steps: Positive = 100_000
+    steps_per_evaluation: Positive = 10_000
     peer: str | None = "results/benchmarks/rlg_strength.json"
-
-    def __post_init__(self) -> None:
-        check_seeds(self.seeds)
-        for name, known in (("presets", tuple(PRESETS)), ("algorithms", ALGORITHMS)):
-            chosen = getattr(self, name)
-            if not chosen or set(chosen) - set(known):
-                raise ValueError(f"{name}={chosen} must be some of {', '.join(known)}")
-        check_least(self, num_steps=1, steps_per_evaluation=1)
 
 
 class Run(NamedTuple):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -27,11 +27,11 @@ from experiments.particle.study import (
     data_settings,
     training_of,
 )
-from experiments.settings import check_least
 from experiments.verdicts import Judgement, Tables, deviation, numbers_of, verdict
 from spiel_dl.algorithms.cfr import CFRPlusSolver
 from spiel_dl.runs.plots import Panel
 from spiel_dl.runs.reports import Report, Table
+from spiel_dl.system.parameters import Bounds, Positive
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.from_openspiel import load_turn_based
 from spiel_dl.tree.game_tree import GameTree
@@ -60,16 +60,19 @@ class Settings(particle_study.Settings):
         iterate did, the uniform strategy.
     """
 
-    played: int = 2
-    fractions: tuple[float, ...] = (0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0)
-    equilibrium_iterations: int = 10_000
+    played: Positive = 2
+    fractions: tuple[Annotated[float, Bounds(0, 1)], ...] = (
+        0.0,
+        0.05,
+        0.1,
+        0.2,
+        0.3,
+        0.5,
+        0.7,
+        1.0,
+    )
+    equilibrium_iterations: Positive = 10_000
     never_reached: float = 1e-3
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not self.fractions or not all(0 <= fraction <= 1 for fraction in self.fractions):
-            raise ValueError(f"fractions={self.fractions} must be numbers from 0 to 1")
-        check_least(self, played=1, equilibrium_iterations=1)
 
 
 Study = particle_study.Study[Settings]

@@ -19,13 +19,14 @@ import torch
 
 from experiments import experiment
 from experiments.experiment import Experiment, Row
-from experiments.settings import check_seeds
+from experiments.settings import Checked
 from experiments.verdicts import Judgement, Tables, verdict
 from spiel_dl.networks.feed_forward import feed_forward
 from spiel_dl.networks.learning_rate import LearningRate
 from spiel_dl.networks.optimization import Descent
 from spiel_dl.runs.plots import Panel
 from spiel_dl.runs.reports import Picture, Report, Table
+from spiel_dl.system.parameters import Positive, Seed
 from spiel_dl.system.steps import log_spaced_steps
 from spiel_dl.value_functions.particle_module import ParticleBatch, ParticleModule, ParticleSizes
 
@@ -40,7 +41,7 @@ Found = dict[tuple[str, int], dict[str, Any]]
 
 
 @dataclasses.dataclass(frozen=True)
-class Settings:
+class Settings(Checked):
     """What is learned, and how long.
 
     Attributes:
@@ -51,14 +52,11 @@ class Settings:
       seeds: of parameters and targets.
     """
 
-    dimension: int = 10
-    linear_steps: int = 20_000
+    dimension: Positive = 10
+    linear_steps: Positive = 20_000
     linear_learning_rate: float = 1e-2
     final_learning_rate: float = 1e-6
-    seeds: tuple[int, ...] = (0, 1, 2)
-
-    def __post_init__(self) -> None:
-        check_seeds(self.seeds)
+    seeds: tuple[Seed, ...] = (0, 1, 2)
 
 
 Study = experiment.Study[Settings]

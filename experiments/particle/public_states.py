@@ -20,23 +20,21 @@ from typing import Any
 
 from experiments import experiment
 from experiments.experiment import Experiment, Row
-from experiments.settings import check_least
+from experiments.settings import Checked
 from experiments.verdicts import FAILS, REPRODUCED
 from spiel_dl.runs.reports import Report, Table
+from spiel_dl.system.parameters import Positive
 
 
 @dataclasses.dataclass(frozen=True)
-class Settings:
+class Settings(Checked):
     """Which game.
 
     Attributes:
       num_cards: cards of each player.
     """
 
-    num_cards: int = 13
-
-    def __post_init__(self) -> None:
-        check_least(self, num_cards=1)
+    num_cards: Positive = 13
 
 
 Study = experiment.Study[Settings]

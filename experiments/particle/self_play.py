@@ -14,7 +14,7 @@ from typing import Any
 
 from experiments import experiment
 from experiments.experiment import OURS, Experiment, Row
-from experiments.settings import as_json, check_least, check_seeds
+from experiments.settings import Checked, as_json
 from experiments.verdicts import Judgement, Tables, grouped, numbers_of, told, verdict
 from spiel_dl.algorithms.continual_resolving import ContinualResolvingPolicy
 from spiel_dl.algorithms.exploitability import expected_value, nash_conv
@@ -25,6 +25,7 @@ from spiel_dl.runs.learner_run import run_learner
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.runs.workspace import file_name
 from spiel_dl.solvers.effort import Effort
+from spiel_dl.system.parameters import Positive, Seed
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.value_functions.base import ValueFunction
@@ -46,7 +47,7 @@ _PLAY = ParticleSelfPlayConfig(width=27, iterations=50, buffer_size=20_000)
 
 
 @dataclasses.dataclass(frozen=True)
-class Settings:
+class Settings(Checked):
     """Self-play and search.
 
     Attributes:
@@ -65,15 +66,11 @@ class Settings:
     depth_limit: DepthLimit
     sizes: ParticleSizes = _SIZES
     play: ParticleSelfPlayConfig = _PLAY
-    num_games: int = 300
-    more_games: tuple[int, ...] = (1_200,)
-    seeds: tuple[int, ...] = (1, 2, 3)
-    iterations: int = 200
+    num_games: Positive = 300
+    more_games: tuple[Positive, ...] = (1_200,)
+    seeds: tuple[Seed, ...] = (1, 2, 3)
+    iterations: Positive = 200
     goal: float = 0.2
-
-    def __post_init__(self) -> None:
-        check_seeds(self.seeds)
-        check_least(self, num_games=1, iterations=1)
 
 
 class Study(experiment.Study[Settings]):

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import math
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
@@ -20,8 +19,9 @@ import numpy as np
 
 from experiments import experiment
 from experiments.dl_cfr.study import Trained, TrainedNetwork, TrainedStudy
-from experiments.settings import as_json, check_least
+from experiments.settings import Checked, as_json
 from experiments.verdicts import deviation
+from spiel_dl.system.parameters import Positive, Seed
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.trunk import cut
@@ -50,7 +50,7 @@ _LEARNING_RATE = 1e-3
 
 
 @dataclasses.dataclass(frozen=True)
-class Sizes:
+class Sizes(Checked):
     """The networks; the paper's are the defaults (appendix F).
 
     Attributes:
@@ -61,16 +61,11 @@ class Sizes:
       conditional: whether the particle network's values are those of infosets that are reached.
     """
 
-    num_layers: int = 4
+    num_layers: Positive = 4
     width: float = 5.0
     particle: ParticleSizes = dataclasses.field(default_factory=ParticleSizes)
     perfect_recall: bool = True
     conditional: bool = False
-
-    def __post_init__(self) -> None:
-        if not 0 < self.width < math.inf:
-            raise ValueError(f"width={self.width} must be positive and finite")
-        check_least(self, num_layers=1)
 
     def __str__(self) -> str:
         """Short, for files."""
@@ -81,7 +76,7 @@ class Sizes:
 
 
 @dataclasses.dataclass(frozen=True)
-class Settings:
+class Settings(Checked):
     """Networks that are trained on data.
 
     Attributes:
@@ -98,18 +93,13 @@ class Settings:
 
     game: str
     depth_limit: DepthLimit
-    num_samples: int
+    num_samples: Positive
     training: TrainingConfig
-    seeds: tuple[int, ...] = tuple(range(10))
-    iterations: int = 100
+    seeds: tuple[Seed, ...] = tuple(range(10))
+    iterations: Positive = 100
     device: str = "cpu"
     sizes: Sizes = dataclasses.field(default_factory=Sizes)
     data_per_seed: bool = False
-
-    def __post_init__(self) -> None:
-        if not self.seeds:
-            raise ValueError(f"seeds={self.seeds} must not be empty")
-        check_least(self, num_samples=1, iterations=1)
 
 
 def training_of(num_epochs: int) -> TrainingConfig:

@@ -11,13 +11,15 @@ from typing import Any
 
 from experiments import experiment
 from experiments.experiment import Experiment, Row
-from experiments.settings import check_least
+from experiments.learners.strength import Preset
+from experiments.settings import Checked
 from experiments.verdicts import Judgement, Tables, verdict
 from spiel_dl.play import registry
 from spiel_dl.play.presets import PRESETS
 from spiel_dl.runs import head_to_head
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.runs.workspace import file_name
+from spiel_dl.system.parameters import Positive, Seed
 
 
 @dataclasses.dataclass(frozen=True)
@@ -55,7 +57,7 @@ SEPOT = Search("sepot", (("max_histories", 10_000),), "SePoT below 10,000 histor
 
 
 @dataclasses.dataclass(frozen=True)
-class Settings:
+class Settings(Checked):
     """Who plays whom.
 
     Attributes:
@@ -67,17 +69,12 @@ class Settings:
       seed: of chance and of both players' choices.
     """
 
-    game: str
+    game: Preset
     network: str
     script: str
     searches: tuple[Search, ...] = (CAREFUL, AUTHORS)
-    num_games: int = 2_000
-    seed: int = 1
-
-    def __post_init__(self) -> None:
-        check_least(self, num_games=2, seed=0)
-        if self.game not in PRESETS:
-            raise ValueError(f"game {self.game!r} must be one of {', '.join(PRESETS)}")
+    num_games: Positive = 2_000
+    seed: Seed = 1
 
 
 class Study(experiment.Study[Settings]):

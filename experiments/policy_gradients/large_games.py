@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 
 from experiments import experiment
 from experiments.experiment import Experiment, Row
+from experiments.learners.strength import Algorithm
 from experiments.policy_gradients.training import make_learner, train
-from experiments.settings import as_json, check_least, check_seeds
+from experiments.settings import Checked, as_json
 from experiments.verdicts import OPEN, Judgement, Tables, at_most, numbers_of, told, verdict
 from spiel_dl.factored.families import factored_game
 from spiel_dl.learning.self_play_learner import SelfPlayLearner
@@ -20,6 +21,7 @@ from spiel_dl.runs import large_games as judging
 from spiel_dl.runs.plots import Panel
 from spiel_dl.runs.reports import Picture, Report, Table
 from spiel_dl.runs.workspace import Workspace, file_name
+from spiel_dl.system.parameters import Positive, Seed
 
 ALGORITHMS = ("ppo", "mmd", "rnad")
 """Names of learners, in the order of reports."""
@@ -28,7 +30,7 @@ JUDGED = ("value", "best_0", "best_1", "exploitability")
 
 
 @dataclasses.dataclass(frozen=True)
-class Settings:
+class Settings(Checked):
     """Who learns what, and how long.
 
     Attributes:
@@ -43,19 +45,13 @@ class Settings:
     """
 
     games: tuple[str, ...] = judging.GAMES
-    algorithms: tuple[str, ...] = ALGORITHMS
-    seeds: tuple[int, ...] = (0,)
-    environment_steps: int = 10_000_000
-    evaluations: tuple[int, ...] = (100_000, 300_000, 1_000_000, 3_000_000)
-    steps_per_checkpoint: int = 500_000
-    batch_size: int = 64
+    algorithms: tuple[Algorithm, ...] = ALGORITHMS
+    seeds: tuple[Seed, ...] = (0,)
+    environment_steps: Positive = 10_000_000
+    evaluations: tuple[Positive, ...] = (100_000, 300_000, 1_000_000, 3_000_000)
+    steps_per_checkpoint: Positive = 500_000
+    batch_size: Positive = 64
     hidden_sizes: tuple[int, ...] = (128, 128)
-
-    def __post_init__(self) -> None:
-        check_seeds(self.seeds)
-        if not self.algorithms or set(self.algorithms) - set(ALGORITHMS):
-            raise ValueError(f"algorithms={self.algorithms} must be some of {ALGORITHMS}")
-        check_least(self, environment_steps=1, evaluations=1, steps_per_checkpoint=1, batch_size=1)
 
     @property
     def points(self) -> list[int]:

@@ -12,7 +12,7 @@ import dataclasses
 import functools
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from experiments.experiment import Experiment, Row
 from experiments.responses import study as responses_study
 from experiments.responses.responders import Responder, load_model
 from experiments.responses.sweeps import gain_at
+from experiments.settings import OneOf
 from experiments.verdicts import (
     FAILS,
     OPEN,
@@ -83,16 +84,8 @@ METHODS = (*SWEPT, ABD_BLOCK, ABD_CONSTANT)
 class Settings(responses_study.Settings):
     """Who responds to whom."""
 
-    games: tuple[str, ...] = tuple(LIMITS)
-    models: tuple[str, ...] = tuple(_KIND_OF)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if unknown := [model for model in self.models if model not in _KIND_OF]:
-            raise ValueError(f"no models {unknown}; choose from {', '.join(_KIND_OF)}")
-        for game in self.games:
-            if game not in LIMITS:
-                raise ValueError(f"no depth limit for {game!r}, only for {', '.join(LIMITS)}")
+    games: tuple[Annotated[str, OneOf(LIMITS)], ...] = tuple(LIMITS)
+    models: tuple[Annotated[str, OneOf(_KIND_OF)], ...] = tuple(_KIND_OF)
 
 
 Study = responses_study.Study[Settings]

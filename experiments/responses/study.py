@@ -6,17 +6,19 @@ import dataclasses
 import functools
 import itertools
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from experiments import experiment
 from experiments.responses.responders import Responder, compile_named, game_value, load_model
+from experiments.settings import Checked
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.runs.workspace import Workspace, file_name
+from spiel_dl.system.parameters import Bounds
 from spiel_dl.tree.game_tree import GameTree
 
 
 @dataclasses.dataclass(frozen=True)
-class Settings:
+class Settings(Checked):
     """Who responds to whom.
 
     Attributes:
@@ -27,11 +29,7 @@ class Settings:
 
     games: tuple[str, ...]
     models: tuple[str, ...]
-    players: tuple[int, ...] = (0, 1)
-
-    def __post_init__(self) -> None:
-        if not self.players or not set(self.players) <= {0, 1}:
-            raise ValueError(f"players={self.players} must be 0, 1 or both")
+    players: tuple[Annotated[int, Bounds(0, 1)], ...] = (0, 1)
 
 
 AnySettings = TypeVar("AnySettings", bound=Settings)

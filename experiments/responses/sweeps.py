@@ -18,12 +18,14 @@ import dataclasses
 import functools
 import time
 from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated
 
 from open_spiel.python import policy as openspiel_policy
 
 from experiments.responses import lbr
 from experiments.responses.best_nash import best_nash, safe_best_response
 from experiments.responses.responders import Responder
+from experiments.settings import Checked, OneOf
 from spiel_dl.algorithms.best_response import best_response_policy
 from spiel_dl.algorithms.cdbr import CDBRPolicy
 from spiel_dl.algorithms.cdrnr import GADGETS, CDRNRPolicy
@@ -32,6 +34,7 @@ from spiel_dl.algorithms.sequence_form_lp import solve_zero_sum_game
 from spiel_dl.algorithms.ses import safe_exploitation_search
 from spiel_dl.policies import opponent_models
 from spiel_dl.policies.array_policy import ArrayPolicy, mix_policies
+from spiel_dl.system.parameters import Bounds
 from spiel_dl.tree.depth_limit import DepthLimit
 
 BY_PATH = ("joint", "full", "resolving", "max_margin", "reach_max_margin")
@@ -45,11 +48,12 @@ def cdrnr_name(gadget: str) -> str:
     return f"CDRNR, {gadget}"
 
 
+Share = Annotated[float, Bounds(0, 1)]
 _TWO_PLIES = DepthLimit(plies=2)
 
 
 @dataclasses.dataclass(frozen=True)
-class Sweep:
+class Sweep(Checked):
     """What methods are swept over.
 
     Attributes:
@@ -63,19 +67,10 @@ class Sweep:
 
     depth_limit: DepthLimit = _TWO_PLIES
     scheme: str = "block"
-    gadgets: tuple[str, ...] = BY_PATH
-    parameters: tuple[float, ...] = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
-    bounds: tuple[float, ...] = (0.0, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0)
+    gadgets: tuple[Annotated[str, OneOf(GADGETS)], ...] = BY_PATH
+    parameters: tuple[Share, ...] = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
+    bounds: tuple[Share, ...] = (0.0, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0)
     cfr_iterations: tuple[int, ...] = (10, 100, 1000)
-
-    def __post_init__(self) -> None:
-        for name in ("parameters", "bounds"):
-            values = getattr(self, name)
-            if not values or not all(0 <= value <= 1 for value in values):
-                raise ValueError(f"{name}={values} must be numbers between 0 and 1, one or more")
-        unknown = [gadget for gadget in self.gadgets if gadget not in GADGETS]
-        if unknown:
-            raise ValueError(f"gadgets={unknown} must be some of {GADGETS}")
 
 
 Respond = Callable[[float], openspiel_policy.Policy]

@@ -9,20 +9,20 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from typing import Any
+from typing import Annotated, Any
 
 from experiments.experiment import Experiment, Row
 from experiments.responses import study as responses_study
 from experiments.responses.best_nash import best_nash
 from experiments.responses.responders import Responder
 from experiments.responses.study import Labels
-from experiments.settings import check_least
 from experiments.verdicts import Judgement, Tables, verdict
 from spiel_dl.algorithms.cdbr import CDBRPolicy
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.solvers.variants import PREDICTIVE_CFR_PLUS
+from spiel_dl.system.parameters import Bounds
 from spiel_dl.tree.depth_limit import DepthLimit
 
 _LOOK_AHEAD = (1, 3, 5)
@@ -60,11 +60,7 @@ class Settings(responses_study.Settings):
         *(f"random:{seed}" for seed in range(10)),
         *(f"cfr:{iterations}" for iterations in (1, 2, 5, 10, 34)),
     )
-    abr_episodes: int = 0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_least(self, abr_episodes=0)
+    abr_episodes: Annotated[int, Bounds(0)] = 0
 
 
 Study = responses_study.Study[Settings]

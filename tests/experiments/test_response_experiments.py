@@ -142,7 +142,7 @@ def test_every_report_is_complete(tmp_path: Path) -> None:
 def test_wrong_settings(tmp_path: Path) -> None:
     for of, wrong, message in (
         (SWEEP, {"parameters": (1.5,)}, r"parameters=\(1\.5,\)"),
-        (SWEEP, {"gadgets": ("open",)}, "must be some of"),
+        (SWEEP, {"gadgets": ("open",)}, "must be one of"),
         (SETTINGS[TABLE_1], {"players": (2,)}, r"players=\(2,\)"),
         (SETTINGS[TABLE_1], {"abr_episodes": -1}, "abr_episodes=-1"),
     ):
