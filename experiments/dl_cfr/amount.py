@@ -6,22 +6,12 @@ import dataclasses
 import operator
 from typing import Any
 
-from experiments.dl_cfr.errors import HUBER, OUTCOME, Rows, figure_panels, outcome
-from experiments.dl_cfr.study import (
-    ALL_NUMBERS,
-    DOMAINS,
-    FEWER_EPOCHS,
-    FORTY_EPOCHS,
-    NARROW,
-    THREE_SEEDS,
-    Trained,
-    TrainedStudy,
-)
+from experiments.dl_cfr import study as dl_cfr
 from experiments.experiment import Experiment, Row
-from experiments.settings import check_least
 from experiments.verdicts import Judgement, Tables, grouped, verdict
 from spiel_dl.runs.dl_cfr_run import METRIC, METRIC_TITLE
 from spiel_dl.runs.reports import Report, Table
+from spiel_dl.system.parameters import Positive
 from spiel_dl.value_functions.training import split_strategies
 from spiel_dl.value_functions.validation import ALL_ERROR_TITLES
 
@@ -33,7 +23,7 @@ _SUFFICES = 0.02
 
 
 @dataclasses.dataclass(frozen=True)
-class Settings(Trained):
+class Settings(dl_cfr.Trained):
     """Networks, and data.
 
     Attributes:
@@ -41,14 +31,10 @@ class Settings(Trained):
         a sixteenth of what there is.
     """
 
-    amounts: tuple[int, ...] = ()
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_least(self, amounts=1)
+    amounts: tuple[Positive, ...] = ()
 
 
-Study = TrainedStudy[Settings]
+Study = dl_cfr.TrainedStudy[Settings]
 
 
 def _amounts(study: Study) -> tuple[int, ...]:
@@ -69,7 +55,7 @@ def _num_available(study: Study) -> int:
     return len(split_strategies(num_strategies, config.validation_share, config.split_seed)[0])
 
 
-def _amount_rows(study: Study) -> Rows:
+def _amount_rows(study: Study) -> dl_cfr.Rows:
     """Networks trained on less data, with as many steps of training for each."""
     config, num_states = study.settings.training, study.trunk.leaves.num_public_states
     available, amounts = _num_available(study), _amounts(study)
@@ -77,7 +63,7 @@ def _amount_rows(study: Study) -> Rows:
     def steps_per_epoch(number: int) -> int:
         return -(-number * num_states // config.batch_size)
 
-    rows: Rows = []
+    rows: dl_cfr.Rows = []
     for seed in study.settings.seeds:
         for number in sorted(set(amounts), reverse=True):
             times = round(steps_per_epoch(available) / steps_per_epoch(number))
@@ -89,16 +75,16 @@ def _amount_rows(study: Study) -> Rows:
             # All of it is what the study's own network is trained on.
             trained = study.train(seed, **({} if number == available else changes))
             labels = {"network": f"seed {seed}", "samples": number * num_states}
-            rows.append({**labels, **outcome(study, trained)})
+            rows.append({**labels, **dl_cfr.outcome(study, trained)})
     return rows
 
 
-def _amount_report(study: Study, rows: Rows) -> Report:
-    title = f"fewest samples with {ALL_ERROR_TITLES[HUBER]} at most {_GOOD_HUBER}"
+def _amount_report(study: Study, rows: dl_cfr.Rows) -> Report:
+    title = f"fewest samples with {ALL_ERROR_TITLES[dl_cfr.HUBER]} at most {_GOOD_HUBER}"
     line: dict[str, Any] = {"what": title, "paper": "about 50,000"}
     networks = grouped(rows, "network")
     for network, own in networks.items():
-        enough = [row["samples"] for row in own if row[HUBER] <= _GOOD_HUBER]
+        enough = [row["samples"] for row in own if row[dl_cfr.HUBER] <= _GOOD_HUBER]
         line[network] = min(enough, default="more than these")
     return study.report(
         [
@@ -106,8 +92,8 @@ def _amount_report(study: Study, rows: Rows) -> Report:
             "more often, so that all networks take about as many steps.",
         ],
         Table([line], {"what": "", "paper": "the paper", **{name: name for name in networks}}),
-        Table.of(rows, **OUTCOME),
-        figure_panels("samples", "training samples"),
+        Table.of(rows, **dl_cfr.OUTCOME),
+        dl_cfr.figure_panels("samples", "training samples"),
         "network",
         settings={"amounts_used": _amounts(study)},
     )
@@ -117,8 +103,8 @@ def _judge_amount(tables: Tables) -> Judgement:
     """The fewest samples with a good Huber loss, and the exploitability that these come to."""
     parts: dict[str, bool] = {}
     headlines = []
-    for network, own in grouped(tables[ALL_NUMBERS], "network").items():
-        good = [row for row in own if row[HUBER] <= _GOOD_HUBER]
+    for network, own in grouped(tables[dl_cfr.ALL_NUMBERS], "network").items():
+        good = [row for row in own if row[dl_cfr.HUBER] <= _GOOD_HUBER]
         fewest = min(good, key=operator.itemgetter("samples"), default=None)
         for name, held in (
             ("enough for the loss", fewest is not None and fewest["samples"] <= _ENOUGH),
@@ -136,7 +122,7 @@ def _judge_amount(tables: Tables) -> Judgement:
 AMOUNT = Experiment(
     name="amount",
     title="Amount of training data against loss",
-    metric=f"{ALL_ERROR_TITLES[HUBER]}, {METRIC_TITLE}",
+    metric=f"{ALL_ERROR_TITLES[dl_cfr.HUBER]}, {METRIC_TITLE}",
     claim=(
         "about 50,000 samples are enough for a Huber loss of 0.001, which suffices for a "
         "normalised exploitability of about 0.01 (Additional Experiments); held is at most "
@@ -151,11 +137,13 @@ ROWS = tuple(
     Row(
         AMOUNT,
         f"dl_cfr/{domain}",
-        Settings(data, num_units=NARROW, seeds=THREE_SEEDS, training=FORTY_EPOCHS),
+        Settings(
+            data, num_units=dl_cfr.NARROW, seeds=dl_cfr.THREE_SEEDS, training=dl_cfr.FORTY_EPOCHS
+        ),
         "Additional Experiments",
         40,
-        FEWER_EPOCHS,
+        dl_cfr.FEWER_EPOCHS,
         paper="about 50,000 samples: Huber 0.001, exploitability about 0.01",
     )
-    for domain, data in DOMAINS.items()
+    for domain, data in dl_cfr.DOMAINS.items()
 )

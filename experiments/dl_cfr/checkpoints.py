@@ -7,22 +7,7 @@ from typing import Any
 
 import scipy.stats
 
-from experiments.dl_cfr.errors import Rows, errors_of
-from experiments.dl_cfr.study import (
-    ALL_NUMBERS,
-    BOUNDS,
-    FEWER_EPOCHS,
-    FIVE_SEEDS,
-    FORTY_EPOCHS,
-    GOOFSPIEL,
-    GOOFSPIEL_WIN_LOSS,
-    LEDUC,
-    NARROW,
-    OSHI_ZUMO,
-    THREE_SEEDS,
-    Trained,
-    TrainedStudy,
-)
+from experiments.dl_cfr import study as dl_cfr
 from experiments.experiment import Experiment, Row
 from experiments.verdicts import Judgement, Tables, told, verdict
 from spiel_dl.runs.dl_cfr_run import METRIC, METRIC_TITLE
@@ -31,30 +16,30 @@ from spiel_dl.runs.reports import Report, Table
 from spiel_dl.value_functions.config import TrainingConfig
 from spiel_dl.value_functions.validation import ALL_ERROR_TITLES
 
-Study = TrainedStudy[Trained]
+Study = dl_cfr.TrainedStudy[dl_cfr.Trained]
 _STRONG = 0.8
 """Spearman's rank correlation: what "strongly correlated" is taken to be."""
 _LATER = " once exploitability has halved"
 
 
-def _checkpoint_rows(study: Study) -> Rows:
+def _checkpoint_rows(study: Study) -> dl_cfr.Rows:
     """The networks kept while training: errors, and trunk exploitability."""
     if not study.settings.training.networks_per_decade:
         raise ValueError(
             "networks_per_decade=0 keeps no networks to compare; use a positive number"
         )
-    rows: Rows = []
+    rows: dl_cfr.Rows = []
     for seed in study.settings.seeds:
         trained = study.train(seed)
         for line in trained.metrics:
             if "network" in line:
                 labels = {"network": f"seed {seed}", "step": line["step"]}
                 value = study.measure(trained.directory / line["network"])[METRIC]
-                rows.append({**labels, **errors_of(line), METRIC: value})
+                rows.append({**labels, **dl_cfr.errors_of(line), METRIC: value})
     return rows
 
 
-def _checkpoints_report(study: Study, rows: Rows) -> Report:
+def _checkpoints_report(study: Study, rows: dl_cfr.Rows) -> Report:
     reference, num_iterations = study.measure_reference()[METRIC], study.settings.num_iterations
     return study.report(
         [
@@ -76,18 +61,18 @@ def _checkpoints_report(study: Study, rows: Rows) -> Report:
 
 def _judge_checkpoints(tables: Tables) -> Judgement:
     """Each bound, of all last networks, and each error's correlation with exploitability."""
-    rows = tables[ALL_NUMBERS]
+    rows = tables[dl_cfr.ALL_NUMBERS]
     last = list({row["network"]: row for row in rows}.values())
     titles = {METRIC: "exploitability", **ALL_ERROR_TITLES}
     parts = {
         f"{titles[name]} below {bound:g}": all(row[name] < bound for row in last)
-        for name, bound in BOUNDS.items()
+        for name, bound in dl_cfr.BOUNDS.items()
     }
     # Early networks are all as bad as can be, and would make any error look like a good one.
     later = [row for row in rows if row[METRIC] <= max(row[METRIC] for row in rows) / 2]
     spreads = []
     for chosen, when in ((rows, ""), (later, _LATER)):
-        found = {name: _correlation(chosen, name) for name in BOUNDS if name != METRIC}
+        found = {name: _correlation(chosen, name) for name in dl_cfr.BOUNDS if name != METRIC}
         known = {name: value for name, value in found.items() if value is not None}
         parts |= {
             f"correlation with {titles[name]}{when}": known[name] >= _STRONG for name in known
@@ -107,12 +92,12 @@ def _correlation(rows: Sequence[Mapping[str, Any]], name: str) -> float | None:
     return float(scipy.stats.spearmanr(values, exploitability).statistic)
 
 
-def _checkpoints_summary(rows: Rows) -> Table:
+def _checkpoints_summary(rows: dl_cfr.Rows) -> Table:
     """The last networks, the paper's, and how well each error foretells exploitability."""
     final = {row["network"]: row for row in rows}
     lines = []
     for name, title in {METRIC: METRIC_TITLE, **ALL_ERROR_TITLES}.items():
-        paper = f"below {BOUNDS[name]}" if name in BOUNDS else None
+        paper = f"below {dl_cfr.BOUNDS[name]}" if name in dl_cfr.BOUNDS else None
         line: dict[str, Any] = {"what": title, "paper": paper}
         line.update({network: row[name] for network, row in final.items()})
         if name != METRIC:
@@ -145,10 +130,12 @@ ROWS = (
     Row(
         CHECKPOINTS,
         "dl_cfr/goofspiel",
-        Trained(GOOFSPIEL, num_units=NARROW, seeds=FIVE_SEEDS, training=_KEPT),
+        dl_cfr.Trained(
+            dl_cfr.GOOFSPIEL, num_units=dl_cfr.NARROW, seeds=dl_cfr.FIVE_SEEDS, training=_KEPT
+        ),
         "Figure 2",
         30,
-        FEWER_EPOCHS,
+        dl_cfr.FEWER_EPOCHS,
         paper=_PAPER,
         cause="ours: networks are trained too briefly, see `isolated`",
     ),
@@ -156,23 +143,25 @@ ROWS = (
         Row(
             CHECKPOINTS,
             f"dl_cfr/{domain}",
-            Trained(data, seeds=THREE_SEEDS, training=FORTY_EPOCHS),
+            dl_cfr.Trained(data, seeds=dl_cfr.THREE_SEEDS, training=dl_cfr.FORTY_EPOCHS),
             "Main Experiments",
             minutes,
-            FEWER_EPOCHS,
+            dl_cfr.FEWER_EPOCHS,
             paper=_PAPER,
             cause=cause,
         )
         for domain, data, minutes, cause in (
-            ("oshi_zumo", OSHI_ZUMO, 36, "open: `isolated` changes one factor at a time"),
-            ("leduc", LEDUC, 48, "reading: the paper does not define L∞"),
+            ("oshi_zumo", dl_cfr.OSHI_ZUMO, 36, "open: `isolated` changes one factor at a time"),
+            ("leduc", dl_cfr.LEDUC, 48, "reading: the paper does not define L∞"),
         )
     ),
     Row(
         CHECKPOINTS,
         "dl_cfr/goofspiel_win_loss",
-        Trained(GOOFSPIEL_WIN_LOSS, seeds=THREE_SEEDS, training=FORTY_EPOCHS),
+        dl_cfr.Trained(
+            dl_cfr.GOOFSPIEL_WIN_LOSS, seeds=dl_cfr.THREE_SEEDS, training=dl_cfr.FORTY_EPOCHS
+        ),
         minutes=24,
-        short_of=FEWER_EPOCHS,
+        short_of=dl_cfr.FEWER_EPOCHS,
     ),
 )

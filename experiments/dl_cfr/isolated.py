@@ -9,21 +9,12 @@ from __future__ import annotations
 import dataclasses
 import statistics
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Annotated, Any
 
+from experiments.dl_cfr import study as dl_cfr
 from experiments.dl_cfr.as_printed import UnscaledNetwork
-from experiments.dl_cfr.errors import OUTCOME, PAPER_LINF, Rows, outcome
-from experiments.dl_cfr.study import (
-    ALL_NUMBERS,
-    BOUNDS,
-    DOMAINS,
-    FIVE_SEEDS,
-    NARROW,
-    THREE_SEEDS,
-    Trained,
-    TrainedStudy,
-)
 from experiments.experiment import Experiment, Row
+from experiments.settings import OneOf
 from experiments.verdicts import Judgement, Tables, grouped, numbers_of, told, verdict
 from spiel_dl.play.tally import student_half_width
 from spiel_dl.runs.dl_cfr_run import METRIC, METRIC_TITLE
@@ -40,7 +31,7 @@ _MORE = 2.5
 
 
 @dataclasses.dataclass(frozen=True)
-class Settings(Trained):
+class Settings(dl_cfr.Trained):
     """What is changed.
 
     Attributes:
@@ -48,14 +39,15 @@ class Settings(Trained):
       together: those that are made together in the last line; none: there is no such line.
     """
 
-    changes: tuple[str, ...] = (NO_PURE, BY_MASS, UNSCALED, NO_NORM, MORE_DATA, LONGER)
-    together: tuple[str, ...] = (NO_PURE, UNSCALED, NO_NORM)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for change in (*self.changes, *self.together):
-            if change not in CHANGES:
-                raise ValueError(f"no change {change!r}; there are {', '.join(CHANGES)}")
+    changes: tuple[Annotated[str, OneOf(CHANGES)], ...] = (
+        NO_PURE,
+        BY_MASS,
+        UNSCALED,
+        NO_NORM,
+        MORE_DATA,
+        LONGER,
+    )
+    together: tuple[Annotated[str, OneOf(CHANGES)], ...] = (NO_PURE, UNSCALED, NO_NORM)
 
 
 def _training(settings: Settings, **changes: Any) -> Settings:
@@ -75,10 +67,10 @@ CHANGES: Mapping[str, Callable[[Settings], Settings]] = {
     LONGER: lambda s: _training(s, num_epochs=round(_MORE * s.training.num_epochs)),
 }
 """What each change makes of the settings; two are of the network alone."""
-Study = TrainedStudy[Settings]
+Study = dl_cfr.TrainedStudy[Settings]
 
 
-def _compute(study: Study) -> Rows:
+def _compute(study: Study) -> dl_cfr.Rows:
     """All seeds of the declared training, of each change, and of those that go together."""
     settings = study.settings
     variants = {DECLARED: (), **{name: (name,) for name in settings.changes}}
@@ -91,11 +83,11 @@ def _compute(study: Study) -> Rows:
     ]
 
 
-def _measured(study: Study, changes: tuple[str, ...]) -> Rows:
+def _measured(study: Study, changes: tuple[str, ...]) -> dl_cfr.Rows:
     settings = study.settings
     for change in changes:
         settings = CHANGES[change](settings)
-    inner = TrainedStudy(settings, study.workspace.within(file_name("with", *changes)))
+    inner = dl_cfr.TrainedStudy(settings, study.workspace.within(file_name("with", *changes)))
     kind = UnscaledNetwork if UNSCALED in changes else PositionalNetwork
     rows = []
     for seed in settings.seeds:
@@ -107,11 +99,11 @@ def _measured(study: Study, changes: tuple[str, ...]) -> Rows:
             device=settings.device,
         )
         config = dataclasses.replace(settings.training, seed=seed, networks_per_decade=0)
-        rows.append(outcome(inner, inner.train_network(f"seed-{seed}", network, config)))
+        rows.append(dl_cfr.outcome(inner, inner.train_network(f"seed-{seed}", network, config)))
     return rows
 
 
-def _report(study: Study, rows: Rows) -> Report:
+def _report(study: Study, rows: dl_cfr.Rows) -> Report:
     settings = study.settings
     reference = study.measure_reference()[METRIC]
     together = f"; {TOGETHER}: {', '.join(settings.together)}" if settings.together else ""
@@ -125,7 +117,7 @@ def _report(study: Study, rows: Rows) -> Report:
             f"CFR+ of the whole game comes to {reference:.3g} in as many iterations.",
         ],
         Table.of(summary(rows), mean=f"{METRIC_TITLE}, mean", half_width="± (95 %)"),
-        Table.of(rows, **OUTCOME),
+        Table.of(rows, **dl_cfr.OUTCOME),
         [Panel("change", METRIC, "change", METRIC_TITLE, "linear")],
         "seed",
         levels=study.level({METRIC: reference}),
@@ -133,7 +125,7 @@ def _report(study: Study, rows: Rows) -> Report:
     )
 
 
-def summary(rows: Rows) -> Rows:
+def summary(rows: dl_cfr.Rows) -> dl_cfr.Rows:
     """Means over seeds by change."""
     lines = []
     for change, own in grouped(rows, "change").items():
@@ -146,8 +138,8 @@ def summary(rows: Rows) -> Rows:
                 "by seed": ", ".join(f"{value:.3g}" for value in values),
                 **{
                     name: statistics.fmean(row[name] for row in own)
-                    for name in BOUNDS
-                    if name != METRIC and name not in PAPER_LINF[:1]
+                    for name in dl_cfr.BOUNDS
+                    if name != METRIC and name not in dl_cfr.PAPER_LINF[:1]
                 },
             }
         )
@@ -156,12 +148,12 @@ def summary(rows: Rows) -> Rows:
 
 def _judge(tables: Tables) -> Judgement:
     """Whether the best of the changes, in the mean over seeds, stays below the bound."""
-    found = numbers_of(tables[ALL_NUMBERS], METRIC, "change")
+    found = numbers_of(tables[dl_cfr.ALL_NUMBERS], METRIC, "change")
     means = {name: statistics.fmean(values) for name, values in found.items()}
     best = min(means, key=lambda name: means[name])
-    below = means[best] < BOUNDS[METRIC]
+    below = means[best] < dl_cfr.BOUNDS[METRIC]
     return Judgement(
-        verdict({f"some change below {BOUNDS[METRIC]}": below}),
+        verdict({f"some change below {dl_cfr.BOUNDS[METRIC]}": below}),
         f"{best}: {told(found[best], 'seeds')}; "
         + ", ".join(f"{name} {mean:.3g}" for name, mean in means.items() if name != best),
     )
@@ -195,8 +187,8 @@ ROWS = tuple(
         ISOLATED,
         f"dl_cfr/{domain}",
         Settings(
-            DOMAINS[domain],
-            num_units=NARROW,
+            dl_cfr.DOMAINS[domain],
+            num_units=dl_cfr.NARROW,
             seeds=seeds,
             training=TrainingConfig(networks_per_decade=0, num_epochs=40),
             **_CHANGED[domain],
@@ -207,7 +199,7 @@ ROWS = tuple(
         cause=cause,
     )
     for domain, seeds, minutes, cause in (
-        ("goofspiel", FIVE_SEEDS, 110, _TOO_FEW),
-        ("oshi_zumo", THREE_SEEDS, 130, _NOT_RANDOM),
+        ("goofspiel", dl_cfr.FIVE_SEEDS, 110, _TOO_FEW),
+        ("oshi_zumo", dl_cfr.THREE_SEEDS, 130, _NOT_RANDOM),
     )
 )

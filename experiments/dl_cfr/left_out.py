@@ -6,19 +6,18 @@ import dataclasses
 
 import numpy as np
 
-from experiments.dl_cfr.errors import PAPER_LINF, Rows, error_panels, errors_of
-from experiments.dl_cfr.study import DOMAINS, SUMMARY, Trained, TrainedStudy
+from experiments.dl_cfr import study as dl_cfr
 from experiments.experiment import Experiment, Row
-from experiments.settings import check_least
 from experiments.verdicts import Judgement, Tables, verdict
 from spiel_dl.runs.reports import Report, Table
+from spiel_dl.system.parameters import Positive
 from spiel_dl.value_functions.config import TrainingConfig
 from spiel_dl.value_functions.training import LEFT_OUT as LEFT_OUT_PREFIX
 from spiel_dl.value_functions.validation import ALL_ERROR_TITLES
 
 
 @dataclasses.dataclass(frozen=True)
-class Settings(Trained):
+class Settings(dl_cfr.Trained):
     """Networks, and what they never see.
 
     Attributes:
@@ -26,36 +25,32 @@ class Settings(Trained):
       paper_left_out_linf: the paper's L∞ error, if it has one.
     """
 
-    every_state: int = 1
+    every_state: Positive = 1
     paper_left_out_linf: float | None = None
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_least(self, every_state=1)
+
+Study = dl_cfr.TrainedStudy[Settings]
 
 
-Study = TrainedStudy[Settings]
-
-
-def _left_out_rows(study: Study) -> Rows:
+def _left_out_rows(study: Study) -> dl_cfr.Rows:
     """Errors in leaf public states that were left out of training, one at a time."""
     leaves = study.trunk.leaves
-    rows: Rows = []
+    rows: dl_cfr.Rows = []
     for seed in study.settings.seeds:
         for state in range(0, leaves.num_public_states, study.settings.every_state):
             trained = study.train(seed, left_out_states=(state,))
             sizes = [int(np.diff(leaves.infoset_offsets[p])[state]) for p in (0, 1)]
             labels = {"network": f"seed {seed}", "state": state, "infosets": sum(sizes)}
-            rows.append({**labels, **errors_of(trained.metrics[-1], LEFT_OUT_PREFIX)})
+            rows.append({**labels, **dl_cfr.errors_of(trained.metrics[-1], LEFT_OUT_PREFIX)})
     return rows
 
 
-def _left_out_report(study: Study, rows: Rows) -> Report:
+def _left_out_report(study: Study, rows: dl_cfr.Rows) -> Report:
     paper, summary = study.settings.paper_left_out_linf, []
     for name, title in ALL_ERROR_TITLES.items():
         values = [row[name] for row in rows]
         line = {"what": title, "mean": float(np.mean(values)), "largest": max(values)}
-        summary.append({**line, "paper": paper if name in PAPER_LINF else None})
+        summary.append({**line, "paper": paper if name in dl_cfr.PAPER_LINF else None})
     return study.report(
         [
             f"Of {study.trunk.leaves.num_public_states} leaf public states, one in "
@@ -65,17 +60,17 @@ def _left_out_report(study: Study, rows: Rows) -> Report:
         ],
         Table.of(summary, what="error", paper="the paper"),
         Table.of(rows, state="public state", **ALL_ERROR_TITLES),
-        error_panels("state", "left-out public state", "linear"),
+        dl_cfr.error_panels("state", "left-out public state", "linear"),
         "network",
-        levels={} if paper is None else {"the paper": dict.fromkeys(PAPER_LINF, paper)},
+        levels={} if paper is None else {"the paper": dict.fromkeys(dl_cfr.PAPER_LINF, paper)},
         joined=False,
     )
 
 
 def _judge_left_out(tables: Tables) -> Judgement:
     """Both readings of L∞, as `BOUNDS` has them, each against the largest of all states."""
-    of_what = {line["what"]: line for line in tables[SUMMARY]}
-    lines = [of_what[ALL_ERROR_TITLES[name]] for name in PAPER_LINF]
+    of_what = {line["what"]: line for line in tables[dl_cfr.SUMMARY]}
+    lines = [of_what[ALL_ERROR_TITLES[name]] for name in dl_cfr.PAPER_LINF]
     judged = [line for line in lines if line.get("paper")]
     return Judgement(
         verdict({line["what"]: line["largest"] <= line["paper"] for line in judged}),
@@ -102,7 +97,7 @@ ROWS = tuple(
         LEFT_OUT,
         f"dl_cfr/{domain}",
         Settings(
-            DOMAINS[domain],
+            dl_cfr.DOMAINS[domain],
             seeds=(0,),
             training=TrainingConfig(networks_per_decade=8, num_epochs=10),
             every_state=every,

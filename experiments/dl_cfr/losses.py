@@ -4,17 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from experiments.dl_cfr.errors import OUTCOME, Rows, outcome
-from experiments.dl_cfr.study import (
-    DOMAINS,
-    FEWER_EPOCHS,
-    FORTY_EPOCHS,
-    NARROW,
-    SUMMARY,
-    THREE_SEEDS,
-    Trained,
-    TrainedStudy,
-)
+from experiments.dl_cfr import study as dl_cfr
 from experiments.experiment import Experiment, Row
 from experiments.verdicts import Judgement, Tables, verdict
 from spiel_dl.runs.dl_cfr_run import METRIC, METRIC_TITLE
@@ -24,21 +14,21 @@ from spiel_dl.runs.reports import Report, Table
 _LOSSES = {"huber": "Huber", "l1": "L1", "l2": "L2", "linf": "L∞, mean over samples"}
 
 
-Study = TrainedStudy[Trained]
+Study = dl_cfr.TrainedStudy[dl_cfr.Trained]
 
 
-def _loss_rows(study: Study) -> Rows:
+def _loss_rows(study: Study) -> dl_cfr.Rows:
     """Networks trained on each loss, all else alike."""
-    rows: Rows = []
+    rows: dl_cfr.Rows = []
     for seed in study.settings.seeds:
         for loss in _LOSSES:
             same = loss == study.settings.training.loss
             trained = study.train(seed) if same else study.train(seed, loss=loss)
-            rows.append({"network": f"seed {seed}", "loss": loss, **outcome(study, trained)})
+            rows.append({"network": f"seed {seed}", "loss": loss, **dl_cfr.outcome(study, trained)})
     return rows
 
 
-def _losses_report(study: Study, rows: Rows) -> Report:
+def _losses_report(study: Study, rows: dl_cfr.Rows) -> Report:
     lines = []
     for loss, title in _LOSSES.items():
         own = [row[METRIC] for row in rows if row["loss"] == loss]
@@ -46,7 +36,7 @@ def _losses_report(study: Study, rows: Rows) -> Report:
     return study.report(
         ["Networks differ in the loss that they descend and in nothing else."],
         Table(lines, {"what": "trained on", "mean": f"{METRIC_TITLE}, mean", "largest": "largest"}),
-        Table.of(rows, **OUTCOME),
+        Table.of(rows, **dl_cfr.OUTCOME),
         [Panel("loss", METRIC, "loss that networks are trained on", METRIC_TITLE, "linear")],
         "network",
         joined=False,
@@ -54,7 +44,7 @@ def _losses_report(study: Study, rows: Rows) -> Report:
 
 
 def _judge_losses(tables: Tables) -> Judgement:
-    means = {line["what"]: line["mean"] for line in tables[SUMMARY]}
+    means = {line["what"]: line["mean"] for line in tables[dl_cfr.SUMMARY]}
     best = min(means.values())
     return Judgement(
         verdict({loss: mean <= 2 * best for loss, mean in means.items()}),
@@ -79,11 +69,13 @@ ROWS = tuple(
     Row(
         LOSSES,
         f"dl_cfr/{domain}",
-        Trained(data, num_units=NARROW, seeds=THREE_SEEDS, training=FORTY_EPOCHS),
+        dl_cfr.Trained(
+            data, num_units=dl_cfr.NARROW, seeds=dl_cfr.THREE_SEEDS, training=dl_cfr.FORTY_EPOCHS
+        ),
         "Additional Experiments",
         45,
-        FEWER_EPOCHS,
+        dl_cfr.FEWER_EPOCHS,
         paper="standard losses suffice; no numbers",
     )
-    for domain, data in DOMAINS.items()
+    for domain, data in dl_cfr.DOMAINS.items()
 )

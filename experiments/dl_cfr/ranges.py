@@ -14,17 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from experiments.dl_cfr.study import (
-    ALL_NUMBERS,
-    BOUNDS,
-    DOMAINS,
-    FEWER_EPOCHS,
-    FORTY_EPOCHS,
-    SUMMARY,
-    THREE_SEEDS,
-    Trained,
-    TrainedStudy,
-)
+from experiments.dl_cfr import study as dl_cfr
 from experiments.experiment import Experiment, Row
 from experiments.verdicts import Judgement, Tables, grouped, verdict
 from spiel_dl.algorithms.dl_cfr import DLCFRSolver, evaluated_ranges
@@ -39,7 +29,7 @@ from spiel_dl.value_functions.generation import add_ranges
 from spiel_dl.value_functions.training import split_strategies
 from spiel_dl.value_functions.validation import ALL_ERROR_TITLES, UNNORMALISED, validation_errors
 
-Study = TrainedStudy[Trained]
+Study = dl_cfr.TrainedStudy[dl_cfr.Trained]
 STATISTICS = {
     "reached": "share of public states reached",
     "entropy": "entropy / that of the uniform range",
@@ -119,13 +109,13 @@ def _report(study: Study, found: _Found) -> Report:
 
 def _judge(tables: Tables) -> Judgement:
     """What the paper sees, as numbers; see the notes of the report."""
-    means = _means(tables[ALL_NUMBERS])
-    errors = next(row for row in tables[SUMMARY] if row["what"] == ALL_ERROR_TITLES[_L1])
+    means = _means(tables[dl_cfr.ALL_NUMBERS])
+    errors = next(row for row in tables[dl_cfr.SUMMARY] if row["what"] == ALL_ERROR_TITLES[_L1])
     at_cfr_d = [value for where, value in errors.items() if where.endswith(_AT_CFR_D)]
     apart = [f"{who} {found[_DISTANCE]:.2g}" for who, found in means.items()]
     uniform = [f"{who} {found['entropy']:.2g}" for who, found in means.items() if who != _RANDOM]
     return Judgement(
-        verdict(parts_held(means, _means(tables[ALL_NUMBERS], _FIRST), at_cfr_d)),
+        verdict(parts_held(means, _means(tables[dl_cfr.ALL_NUMBERS], _FIRST), at_cfr_d)),
         f"distance to the nearest training range: {', '.join(apart)}; entropy: "
         f"{', '.join(uniform)}",
     )
@@ -166,7 +156,7 @@ def parts_held(means: Means, first: Means, at_cfr_d: Iterable[float]) -> dict[st
             first[_CFR_D]["entropy"] > first[who]["entropy"] for who in networks
         ),
         "both unlike training ranges": least >= _UNLIKE * means[_RANDOM][_DISTANCE],
-        "small errors on CFR-D's": all(error < BOUNDS[_L1] for error in at_cfr_d),
+        "small errors on CFR-D's": all(error < dl_cfr.BOUNDS[_L1] for error in at_cfr_d),
     }
 
 
@@ -181,7 +171,7 @@ RANGES = Experiment(
         "numbers, in means over iterations: entropies, largest entries and distances within "
         f"{_ALIKE:.0%} of CFR-D's; CFR-D's entropy the larger one up to iteration {_FIRST}; "
         f"both at least {_UNLIKE:g} times as far from training ranges as random strategies set "
-        f"apart; and mean L1 errors at CFR-D's ranges below {BOUNDS[_L1]}."
+        f"apart; and mean L1 errors at CFR-D's ranges below {dl_cfr.BOUNDS[_L1]}."
     ),
     study=Study,
     compute=_compute,
@@ -192,14 +182,14 @@ ROWS = tuple(
     Row(
         RANGES,
         f"dl_cfr/{domain}",
-        Trained(data, seeds=THREE_SEEDS, training=FORTY_EPOCHS),
+        dl_cfr.Trained(data, seeds=dl_cfr.THREE_SEEDS, training=dl_cfr.FORTY_EPOCHS),
         "Main Experiments",
         15,
-        FEWER_EPOCHS,
+        dl_cfr.FEWER_EPOCHS,
         paper="those of DL-CFR+ and CFR-D alike, both unlike training ranges",
         cause="reading: the paper compares by eye",
     )
-    for domain, data in DOMAINS.items()
+    for domain, data in dl_cfr.DOMAINS.items()
 )
 
 

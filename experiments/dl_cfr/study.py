@@ -17,15 +17,15 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from experiments import experiment
-from experiments.settings import check_least
+from experiments.settings import Checked
 from experiments.verdicts import grouped
 from spiel_dl.algorithms.cfr import CFRPlusSolver
 from spiel_dl.algorithms.dl_cfr import DLCFRSolver
-from spiel_dl.runs.dl_cfr_run import METRIC, measure_trunk
+from spiel_dl.runs.dl_cfr_run import METRIC, METRIC_TITLE, measure_trunk
 from spiel_dl.runs.plots import Panel
 from spiel_dl.runs.reports import Picture, Report, Table
 from spiel_dl.runs.workspace import Workspace
-from spiel_dl.system.run_directory import RunDirectory
+from spiel_dl.system.parameters import Positive, Seed
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.from_openspiel import load_turn_based
 from spiel_dl.tree.trunk import Trunk
@@ -36,7 +36,7 @@ from spiel_dl.value_functions.dataset import Dataset, DatasetConfig
 from spiel_dl.value_functions.generation import generate, shard_name
 from spiel_dl.value_functions.network_files import load_network
 from spiel_dl.value_functions.positional import PositionalNetwork
-from spiel_dl.value_functions.validation import UNNORMALISED
+from spiel_dl.value_functions.validation import ALL_ERROR_TITLES, UNNORMALISED
 from spiel_dl.value_functions.value_network import ValueNetwork
 
 BOUNDS = {
@@ -47,6 +47,14 @@ BOUNDS = {
     UNNORMALISED + "linf_mean": 0.1,
 }
 """What the paper's networks stay below ("Main Experiments"), by the names of metrics."""
+Rows = list[dict[str, Any]]
+OUTCOME = {METRIC: METRIC_TITLE, **ALL_ERROR_TITLES, "step": "steps", "seconds": "seconds"}
+"""What there is to say about a trained network, with titles."""
+HUBER = UNNORMALISED + "huber"
+PAPER_LINF = (UNNORMALISED + "linf", UNNORMALISED + "linf_mean")
+"""Both readings of the paper's L∞: the largest error of all, or the mean over samples of the
+largest error in each. Nor does it say whether it is of all outputs; ours are of possible positions.
+Its ranges are reach probabilities, so its errors are to be compared with the unnormalised ones."""
 SUMMARY, ALL_NUMBERS = "Summary", "All numbers"
 """The headings of both tables of every report."""
 # Table 2. In Leduc, the network values the second betting round ("2nd"). Goofspiel is about
@@ -77,47 +85,33 @@ Goofspiel that is in no report, in a quarter of the time."""
 
 
 @dataclasses.dataclass(frozen=True)
-class Settings:
-    """Data and networks.
+class Trained(Checked):
+    """Data, and networks that are trained on it.
 
     Attributes:
-      data: what the dataset holds.
+      data: what the dataset holds: random ranges, and their values.
       num_shards: how many shards of it.
       num_layers: hidden layers of a network, where an experiment does not vary them.
       num_units: units in each of them, likewise.
       num_iterations: iterations of DL-CFR+ and of CFR+.
       seeds: of the networks.
       device: where networks are trained and evaluated.
-    """
-
-    data: DatasetConfig
-    num_shards: int = 40
-    num_layers: int = 5
-    num_units: int = 400
-    num_iterations: int = 1000
-    seeds: tuple[int, ...] = (0, 1)
-    device: str = "cpu"
-
-    def __post_init__(self) -> None:
-        if not self.seeds:
-            raise ValueError(f"seeds={self.seeds} must not be empty")
-        check_least(self, num_iterations=1, num_shards=1)
-
-
-@dataclasses.dataclass(frozen=True)
-class Trained(Settings):
-    """Networks that are trained on random ranges.
-
-    Attributes:
       training: how; the seeds take the place of its seed.
     """
 
+    data: DatasetConfig
+    num_shards: Positive = 40
+    num_layers: Positive = 5
+    num_units: Positive = 400
+    num_iterations: Positive = 1000
+    seeds: tuple[Seed, ...] = (0, 1)
+    device: str = "cpu"
     training: TrainingConfig = dataclasses.field(
         default_factory=lambda: TrainingConfig(networks_per_decade=8)
     )
 
 
-AnySettings = TypeVar("AnySettings", bound=Settings)
+AnyTrained = TypeVar("AnyTrained", bound=Trained)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -138,10 +132,10 @@ class TrainedNetwork:
         return self.directory / training.NETWORK_FILE
 
 
-class Study(experiment.Study[AnySettings]):
+class TrainedStudy(experiment.Study[AnyTrained]):
     """Makes what experiments ask for, once."""
 
-    def __init__(self, settings: AnySettings, workspace: Workspace):
+    def __init__(self, settings: AnyTrained, workspace: Workspace):
         """Describes a study, by the complete game string; nothing is made before it is asked for.
 
         Raises:
@@ -158,22 +152,11 @@ class Study(experiment.Study[AnySettings]):
         Raises:
           ValueError: if the directory holds other data, or if the game cannot be cut there.
         """
-        shards = [shard_name(number) for number in range(self.settings.num_shards)]
-        return Dataset.load(self._data.path, shards)
-
-    @functools.cached_property
-    def _data(self) -> RunDirectory:
-        """The directory of the data, made as far as it is missing; it raises as `dataset` does."""
-        data, workspace = self.settings.data, self.workspace
+        data, workspace, number = self.settings.data, self.workspace, self.settings.num_shards
         directory = workspace.run_directory("data", data.to_json())
-        generate(
-            directory,
-            data,
-            self.settings.num_shards,
-            engine=workspace.engine,
-            show_progress=workspace.show_progress,
-        )
-        return directory
+        shown = workspace.show_progress
+        generate(directory, data, number, engine=workspace.engine, show_progress=shown)
+        return Dataset.load(directory.path, [shard_name(each) for each in range(number)])
 
     @property
     def trunk(self) -> Trunk:
@@ -198,7 +181,12 @@ class Study(experiment.Study[AnySettings]):
         Raises:
           ValueError: as `train` does.
         """
-        identity = {**self._identity(network), "training": config.to_json()}
+        network.initialize(self.trunk.leaves)
+        identity = {
+            "num_strategies": self.num_strategies,
+            "network": network.header(),
+            "training": config.to_json(),
+        }
         directory = self.workspace.run_directory(f"networks/{name}", identity)
         if (directory.path / training.NETWORK_FILE).exists():
             self.workspace.note_reused(name)
@@ -206,11 +194,6 @@ class Study(experiment.Study[AnySettings]):
             shown = self.workspace.show_progress
             training.train(network, self.dataset, directory, config, show_progress=shown)
         return TrainedNetwork(directory.path, directory.read_metrics())
-
-    def _identity(self, network: ValueNetwork) -> dict[str, Any]:
-        """What a network's run directory is of, apart from how it is trained."""
-        network.initialize(self.trunk.leaves)
-        return {"num_strategies": self.num_strategies, "network": network.header()}
 
     def load_network(self, path: str | os.PathLike[str]) -> ValueNetwork:
         """A network's file, ready for the trunk's leaves."""
@@ -222,45 +205,30 @@ class Study(experiment.Study[AnySettings]):
         """A fresh DL-CFR+ on the trunk."""
         return DLCFRSolver(self.trunk.tree, value_function, self.settings.data.depth_limit)
 
-    def measure(self, path: Path, times: int = 1) -> dict[str, float]:
-        """What `measure_trunk` says of DL-CFR+ with a network's file.
-
-        Args:
-          path: the network's file.
-          times: run so many times the study's iterations.
-        """
-        longer = f"-{times}-times" if times > 1 else ""
-        name = f"trunk-{path.parent.name}-{path.stem}{longer}"
+    def measure(self, path: Path) -> dict[str, float]:
+        """What `measure_trunk` says of DL-CFR+ with a network's file."""
 
         def measure() -> dict[str, float]:
-            return self._measure_after(self.solver(self.load_network(path)), times)
+            return self._measure_after(self.solver(self.load_network(path)))
 
-        measured: dict[str, float] = self.part(name, measure)
+        measured: dict[str, float] = self.part(f"trunk-{path.parent.name}-{path.stem}", measure)
         return measured
 
     def measure_reference(self) -> dict[str, float]:
         """What `measure_trunk` says of CFR+ of the whole game, after as many iterations."""
         return self._measure_after(CFRPlusSolver(self.trunk.tree))
 
-    def _measure_after(
-        self, solver: DLCFRSolver | CFRPlusSolver, times: int = 1
-    ) -> dict[str, float]:
-        solver.run(times * self.settings.num_iterations)
+    def _measure_after(self, solver: DLCFRSolver | CFRPlusSolver) -> dict[str, float]:
+        solver.run(self.settings.num_iterations)
         return measure_trunk(self.trunk, solver.average_policy())
 
-    def part(self, name: str, compute: Callable[[], Any], **settings: Any) -> Any:
-        """A part of the workspace.
-
-        Args:
-          name: of the part.
-          compute: computes it.
-          **settings: what it depends on besides the numbers of iterations and of strategies.
-        """
+    def part(self, name: str, compute: Callable[[], Any]) -> Any:
+        """A part of the workspace; it depends on the numbers of iterations and of strategies."""
         sizes = {
             "num_iterations": self.settings.num_iterations,
             "num_strategies": self.num_strategies,
         }
-        return self.workspace.part(name, {**sizes, **settings}, compute)
+        return self.workspace.part(name, sizes, compute)
 
     def level(self, values: Mapping[str, float]) -> dict[str, Mapping[str, float]]:
         """A horizontal line of a picture: CFR+ of the whole game."""
@@ -305,13 +273,6 @@ class Study(experiment.Study[AnySettings]):
             more={"settings": dict(settings or {})},
         )
 
-
-AnyTrained = TypeVar("AnyTrained", bound=Trained)
-
-
-class TrainedStudy(Study[AnyTrained]):
-    """A study of networks that are trained on random ranges."""
-
     def train(
         self,
         seed: int,
@@ -345,3 +306,25 @@ class TrainedStudy(Study[AnyTrained]):
 
 def _slug(value: Any) -> str:
     return "-".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+def errors_of(line: Mapping[str, Any], prefix: str = "") -> dict[str, float]:
+    """The validation errors of a line of metrics, without their prefix."""
+    return {name: line[prefix + name] for name in ALL_ERROR_TITLES}
+
+
+def outcome(study: TrainedStudy[Any], trained: TrainedNetwork) -> dict[str, float]:
+    """What there is to say about a trained network, by the names of `OUTCOME`."""
+    last = trained.metrics[-1]
+    found = {name: last[name] for name in OUTCOME if name in last}
+    return {METRIC: study.measure(trained.path)[METRIC], **found}
+
+
+def error_panels(x: str, x_title: str, x_scale: str) -> list[Panel]:
+    """Each error against what is varied."""
+    return [Panel(x, name, x_title, title, x_scale) for name, title in ALL_ERROR_TITLES.items()]
+
+
+def figure_panels(x: str, x_title: str) -> Sequence[Panel]:
+    """Errors and exploitability against what is varied."""
+    return [*error_panels(x, x_title, "log"), Panel(x, METRIC, x_title, METRIC_TITLE)]

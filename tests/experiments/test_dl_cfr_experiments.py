@@ -19,7 +19,7 @@ from experiments.dl_cfr.left_out import LEFT_OUT
 from experiments.dl_cfr.losses import LOSSES
 from experiments.dl_cfr.ranges import RANGES, asked_ranges
 from experiments.dl_cfr.size import SIZE
-from experiments.dl_cfr.study import GOOFSPIEL, LEDUC, OSHI_ZUMO, Study, Trained
+from experiments.dl_cfr.study import GOOFSPIEL, LEDUC, OSHI_ZUMO, Trained, TrainedStudy
 from experiments.experiment import Experiment, run
 from spiel_dl.algorithms.dl_cfr import DLCFRSolver, evaluated_ranges
 from spiel_dl.algorithms.trunk_exploitability import trunk_losses
@@ -68,11 +68,11 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def study(path: Path, experiment: Experiment = CHECKPOINTS) -> Study:
+def study(path: Path, experiment: Experiment = CHECKPOINTS) -> TrainedStudy:
     return of(path / "work", experiment)
 
 
-def of(path: Path, experiment: Experiment = CHECKPOINTS, **changes: object) -> Study:
+def of(path: Path, experiment: Experiment = CHECKPOINTS, **changes: object) -> TrainedStudy:
     settings = dataclasses.replace(SETTINGS[experiment], **changes)
     return experiment.study(settings, Workspace(path))
 
