@@ -11,13 +11,10 @@ import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from spiel_dl.algorithms import exploitability
-from spiel_dl.algorithms.best_response import best_response_value
+from spiel_dl.algorithms.exploitability import game_value, player_exploitability
 from spiel_dl.algorithms.sepot import SearchConfig, SePoTPolicy
 from spiel_dl.learning import checkpoints
-from spiel_dl.learning.tree_environment import TreeEnvironment
 from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.runs.workspace import file_name
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.solvers.variants import PREDICTIVE_CFR_PLUS
@@ -101,7 +98,7 @@ def evaluate(evaluation: Evaluation) -> dict[str, Any]:
     """
     tree = compiled(evaluation.game)
     trained = checkpoints.load(evaluation.checkpoint, tree)
-    blueprint = tabulated(tree, trained.blueprint)
+    blueprint = ArrayPolicy.from_policy(tree, trained.blueprint)
     if evaluation.search is None:
         return {**judge(tree, blueprint), "searches": 0, "seconds": 0.0}
     start = time.perf_counter()
@@ -119,21 +116,9 @@ def judge(tree: GameTree, policy: ArrayPolicy) -> dict[str, float]:
       `nash_conv`; `exploitability_0` and `exploitability_1`, what a best response to this player
       earns above the game's value; they sum to NashConv.
     """
-    values = [best_response_value(tree, policy, player) for player in (0, 1)]
     value = _game_value(tree)
-    return {
-        "nash_conv": values[0] + values[1],
-        "exploitability_0": values[1] + value,
-        "exploitability_1": values[0] - value,
-    }
-
-
-def tabulated(tree: GameTree, policy: ArrayPolicy | NetworkPolicy) -> ArrayPolicy:
-    """A policy at all infosets of a compiled game; a network is asked for all of them at once."""
-    if isinstance(policy, ArrayPolicy):
-        return policy
-    environment = _environment(tree)
-    return environment.tabulate(policy.network, policy.parameters, policy.fine_tuning)
+    lost = [player_exploitability(tree, policy, p, (value, -value)[p]) for p in (0, 1)]
+    return {"nash_conv": sum(lost), "exploitability_0": lost[0], "exploitability_1": lost[1]}
 
 
 @functools.lru_cache(maxsize=2)
@@ -143,13 +128,8 @@ def compiled(game: str) -> GameTree:
 
 
 @functools.lru_cache(maxsize=2)
-def _environment(tree: GameTree) -> TreeEnvironment:
-    return TreeEnvironment(tree, 1)
-
-
-@functools.lru_cache(maxsize=2)
 def _game_value(tree: GameTree) -> float:
     """Player 0's value."""
     if tree.game.get_type().short_name in _SYMMETRIC:
         return 0.0
-    return exploitability.game_value(tree, 0)
+    return game_value(tree, 0)

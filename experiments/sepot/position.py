@@ -11,7 +11,6 @@ from typing import Any
 from experiments.experiment import Experiment, Row
 from experiments.sepot import battleships
 from experiments.sepot import study as sepot_study
-from experiments.sepot.networks import Networks
 from experiments.sepot.study import GameStudy
 from experiments.verdicts import Judgement, Tables, verdict
 from spiel_dl.learning import checkpoints
@@ -33,7 +32,7 @@ class Settings(sepot_study.Settings):
     """Networks and searches.
 
     Attributes:
-      network: where networks are, see `sepot.networks`.
+      network: what `play.registry` calls the network, with {game} in it.
     """
 
     games: tuple[str, ...] = (POSITION_GAME,)
@@ -57,11 +56,10 @@ def _compute(study: Study) -> Rows:
                 f"the position is one of {game_string(POSITION_GAME)}, not of {each.game}; use "
                 f"games={POSITION_GAME}"
             )
-        networks = Networks(study.settings.network, each.name, study.settings.seeds)
-        networks.check()
+        network = sepot_study.network_with_critic(study.settings.network, each.name)
         rows += [
-            _answer(each, limit, seed, networks.file(seed))
-            for seed in networks.seeds
+            _answer(each, limit, seed, network)
+            for seed in study.settings.seeds
             for limit in each.limits
         ]
     return rows
@@ -128,18 +126,18 @@ ROWS = (
 
 
 def _answer(
-    study: GameStudy[Settings], limit: DepthLimit, seed: int, checkpoint: str
+    study: GameStudy[Settings], limit: DepthLimit, seed: int, network: str
 ) -> dict[str, Any]:
     """A row of the table."""
     settings = {
         "game": study.game,
-        "file": registry.digest(checkpoint),
+        "file": registry.digest(network),
         "depth_limit": str(limit),
         "iterations": battleships.EFFORT.iterations,
     }
 
     def measure() -> dict[str, float]:
-        blueprint, critic = checkpoints.load(checkpoint)
+        blueprint, critic = checkpoints.load(str(registry.path_in(network)))
         assert isinstance(blueprint, NetworkPolicy)  # The game is too large for tables.
         return battleships.measure(blueprint, critic, limit)._asdict()
 

@@ -14,13 +14,12 @@ from typing import Any
 
 from experiments.experiment import Experiment, Row
 from experiments.sepot import study as sepot_study
-from experiments.sepot.paper_results import paper_result
 from experiments.sepot.study import TrainedGame, TrainedStudy
-from experiments.sepot.table_1 import MATCHES, Rows, play, pooled
-from experiments.settings import check_least
+from experiments.sepot.table_1 import MATCHES, Rows, paper_result, play, pooled
 from experiments.verdicts import Judgement, Tables, grouped, verdict
 from spiel_dl.algorithms import rnad
 from spiel_dl.runs.reports import Report, Table
+from spiel_dl.system.parameters import Positive
 
 SEARCH, CONTROL = "with search", "without"
 _SUMMARY = "Table 1"
@@ -36,13 +35,12 @@ class Settings(sepot_study.Trained):
       num_games: of each pair of networks, half of them with either seat.
     """
 
-    num_searching: int = 3
-    bounds: tuple[int, ...] = (25_000, 100_000)
-    num_games: int = 2000
+    num_searching: Positive = 3
+    bounds: tuple[Positive, ...] = (25_000, 100_000)
+    num_games: Positive = 2000
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_least(self, num_searching=1, bounds=1, num_games=1)
         if len(self.seeds) <= self.num_searching:
             raise ValueError(
                 f"seeds={self.seeds} must be more than num_searching={self.num_searching}; the "

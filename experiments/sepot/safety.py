@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from experiments.experiment import Experiment, Row
-from experiments.sepot.evaluation import compiled, judge, tabulated
+from experiments.sepot.evaluation import compiled, judge
 from experiments.sepot.study import Trained, TrainedGame, TrainedStudy
 from experiments.verdicts import Judgement, Tables, numbers_of, verdict
 from spiel_dl.algorithms.sepot import SearchConfig, SePoTPolicy
@@ -281,7 +281,7 @@ def _load(case: Case, tree: GameTree) -> tuple[ArrayPolicy, Critic]:
     learned: Critic | None = None
     if case.is_trained:
         trained = checkpoints.load(case.blueprint, tree)
-        blueprint, learned = tabulated(tree, trained.blueprint), trained.critic
+        blueprint, learned = ArrayPolicy.from_policy(tree, trained.blueprint), trained.critic
     else:
         blueprint = load_array_policy(case.blueprint, tree)
     if case.critic == _LEARNED:

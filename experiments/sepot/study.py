@@ -20,14 +20,17 @@ import pyspiel
 
 from experiments import experiment
 from experiments.sepot.evaluation import Evaluation, Search, compiled, evaluate
-from experiments.settings import check_least, check_seeds
+from experiments.settings import Checked
 from spiel_dl.algorithms.rnad import RNaDSolver
+from spiel_dl.learning import checkpoints
 from spiel_dl.learning.config import CriticConfig, RNaDConfig
 from spiel_dl.learning.transformations import transformations_by_name
+from spiel_dl.play import registry
 from spiel_dl.play.presets import game_string
 from spiel_dl.runs import learner_run
 from spiel_dl.runs.workspace import Workspace, file_name
 from spiel_dl.system import tensor_files
+from spiel_dl.system.parameters import Positive, Seed
 from spiel_dl.system.run_directory import RunDirectory
 from spiel_dl.tree.depth_limit import DepthLimit, default_depth_limit, has_rounds
 from spiel_dl.tree.from_openspiel import load_turn_based
@@ -38,7 +41,7 @@ _MAX_PURE = 3
 
 
 @dataclasses.dataclass(frozen=True)
-class Settings:
+class Settings(Checked):
     """Games and searches.
 
     Attributes:
@@ -52,15 +55,11 @@ class Settings:
     """
 
     games: tuple[str, ...]
-    seeds: tuple[int, ...] = (0, 1, 2)
+    seeds: tuple[Seed, ...] = (0, 1, 2)
     transformations: str | None = None
     limits: tuple[DepthLimit, ...] = ()
-    iterations: int = 1500
+    iterations: Positive = 1500
     device: str = "cpu"
-
-    def __post_init__(self) -> None:
-        check_seeds(self.seeds)
-        check_least(self, iterations=1)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -75,16 +74,12 @@ class Trained(Settings):
       critic: how critics learn; likewise.
     """
 
-    num_steps: int = 20_000
-    steps_per_evaluation: int = 20_000
+    num_steps: Positive = 20_000
+    steps_per_evaluation: Positive = 20_000
     learner: RNaDConfig = dataclasses.field(
         default_factory=lambda: RNaDConfig(batch_size=64, hidden_sizes=_SMALL)
     )
     critic: CriticConfig = dataclasses.field(default_factory=CriticConfig)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_least(self, num_steps=1, steps_per_evaluation=1)
 
     @property
     def steps(self) -> list[int]:
@@ -208,6 +203,25 @@ class TrainedStudy(experiment.Study[AnyTrained]):
     def games(self) -> list[TrainedGame[AnyTrained]]:
         """The games; it raises as `Study.games` does."""
         return [TrainedGame(name, self.settings, self.workspace) for name in self.settings.games]
+
+
+def network_with_critic(name: str, game: str) -> str:
+    """What `play.registry` calls a network that was trained before.
+
+    Args:
+      name: its name; {game} stands for that of the game's preset.
+      game: the preset's name.
+
+    Raises:
+      ValueError: if it is not there, or has no critic.
+    """
+    found = name.format(game=game)
+    path = registry.path_in(found)
+    if path is None:
+        raise ValueError(f"there is no network {found}; give another by network=")
+    if not checkpoints.has_critic(path):
+        raise ValueError(f"{found} has no critic; train one by run/train.py --algorithm=critic")
+    return found
 
 
 def default_limits(game: str) -> tuple[DepthLimit, ...]:

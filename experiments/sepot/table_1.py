@@ -1,28 +1,26 @@
 """What search adds in games that are too large to judge: Table 1 of Kubíček et al. (2023).
 
-SePoT on top of every network head to head with the networks of the other seeds; with one seed only,
-with the same network. The paper trains the opponents without critic; here a critic changes nothing
-for the network that it is trained with, or it is trained for the network as it is.
+SePoT on top of a network head to head with the same network; `protocol` has networks of their own
+for both. A critic changes nothing for the network that it is trained with, or it is trained for the
+network as it is.
 
 Returns are less the luck that the searching network's critic tells (`play.control_variates`). Each
-match is a part, and so is each 64th pair of its games: what is there is not played again. Networks
-that are not there yet are left out, and named in the report.
+match is a part, and so is each 64th pair of its games: what is there is not played again.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import functools
+import itertools
 import math
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from experiments.experiment import Experiment, Row
 from experiments.sepot import study as sepot_study
-from experiments.sepot.networks import Networks
-from experiments.sepot.paper_results import paper_result
 from experiments.sepot.study import GameStudy
-from experiments.verdicts import verdict
+from experiments.verdicts import grouped, verdict
 from spiel_dl.play import registry, zoo
 from spiel_dl.runs import head_to_head
 from spiel_dl.runs.reports import Report, Table
@@ -54,12 +52,50 @@ SUMMARY = {
 """The columns of rows that `pooled` makes."""
 
 
+_PAPER = {
+    25_000: {
+        "goofspiel_8_descending": (1.42, 0.01),
+        "goofspiel_8_random": (3.71, 0.03),
+        "goofspiel_13_descending": (6.31, 0.01),
+        "goofspiel_13_random": (1.17, 0.01),
+        "battleships_3x3": (0.44, 0.06),
+        "battleships_5x5": (34.58, 0.16),
+    },
+    100_000: {
+        "goofspiel_8_descending": (1.66, 0.02),
+        "goofspiel_8_random": (4.47, 0.11),
+        "goofspiel_13_descending": (6.28, 0.08),
+        "goofspiel_13_random": (1.47, 0.16),
+        "battleships_3x3": (2.83, 0.06),
+        "battleships_5x5": (36.54, 0.2),
+    },
+}
+"""The paper's: SePoT's mean return against R-NaD, times 100, and half of its 95% interval.
+
+By the largest number of unique histories of a search, and by game.
+"""
+
+
+def paper_result(game: str, max_histories: int) -> str | None:
+    """SePoT's mean return against R-NaD and half its interval, in utility units.
+
+    Args:
+      game: name of a preset.
+      max_histories: the largest number of unique histories of a search.
+
+    Returns:
+      None, if the table has no such game or searches.
+    """
+    found = _PAPER.get(max_histories, {}).get(game)
+    return None if found is None else f"{found[0] / 100:.4f} ± {found[1] / 100:.4f}"
+
+
 @dataclasses.dataclass(frozen=True)
 class Settings(sepot_study.Settings):
-    """Networks, searches and matches.
+    """Networks, searches and matches; each of the seeds is of another match.
 
     Attributes:
-      network: where networks are, see `sepot.networks`.
+      network: what `play.registry` calls the network, with {game} in it.
       bounds: the most unique histories of a search.
       num_games: of each match.
     """
@@ -72,58 +108,22 @@ class Settings(sepot_study.Settings):
 Study = sepot_study.Study[Settings]
 
 
-class Found(NamedTuple):
-    """What was played.
-
-    Attributes:
-      summary: mean returns of SePoT against networks, by bound.
-      matches: all of them.
-      names: what `play.registry` calls the networks.
-      missing: the names of those that are not there.
-    """
-
-    summary: Rows
-    matches: Rows
-    names: list[str]
-    missing: list[str]
-
-
-def _table_1(study: Study) -> Found:
+def _table_1(study: Study) -> Rows:
     """Plays all matches.
 
     Raises:
-      ValueError: if no network is there.
+      ValueError: if there is no such network, or it has no critic.
     """
-    found = Found([], [], [], [])
+    settings, rows = study.settings, []
     for each in study.games():
-        networks = Networks(study.settings.network, each.name, study.settings.seeds)
-        found.names.extend(map(networks.name, networks.seeds))
-        found.missing.extend(networks.missing)
-        for most in study.settings.bounds if networks.seeds else ():
-            for seed in networks.seeds:
-                networks.file(seed)  # It raises where there is no critic.
-            rows = [
-                play(
-                    each,
-                    (networks.name(seed), networks.name(other)),
-                    (seed, other),
-                    most,
-                    study.settings.num_games,
-                )
-                for seed in networks.seeds
-                for other in opponents(networks.seeds, seed)
-            ]
-            found.matches.extend(rows)
-            found.summary.append(pooled(rows))
-    if found.missing and not found.matches:
-        raise ValueError(
-            f"no network is there: {', '.join(found.missing)}; train them, or set network= to "
-            "others"
-        )
-    return found
+        name = sepot_study.network_with_critic(settings.network, each.name)
+        for most, seed in itertools.product(settings.bounds, settings.seeds):
+            row = play(each, (name, name), (seed, seed), most, settings.num_games)
+            rows.append({**row, "network": name, "opponent": name})
+    return rows
 
 
-def _learned(names: Sequence[str]) -> list[str]:
+def _learned(names: Iterable[str]) -> list[str]:
     """For how long those of the networks that are in the zoo, and their critics, have learned."""
     models = zoo.models()
     return [
@@ -134,9 +134,8 @@ def _learned(names: Sequence[str]) -> list[str]:
     ]
 
 
-def _table_1_report(study: Study, found: Found) -> Report:
-    summary, matches, names, missing = found
-    left_out = [f"Left out, because they are not there: {', '.join(missing)}."] if missing else []
+def _table_1_report(study: Study, matches: Rows) -> Report:
+    summary = [pooled(own) for own in grouped(matches, "game", "max_histories").values()]
     told = [row for row in summary if row["paper"]]
     return Report(
         TABLE_1.title,
@@ -146,12 +145,11 @@ def _table_1_report(study: Study, found: Found) -> Report:
             "searches with its defaults. Moves searched are those of several actions that a search "
             "chose, of all such moves.",
             "Each network has the critic that its file has.",
-            *_learned(names),
+            *_learned(grouped(matches, "network")),
             *(
                 f"{each.describe()}; searches look {each.limits[0]} ahead."
                 for each in study.games()
             ),
-            *left_out,
         ],
         {"Table 1": Table(summary, SUMMARY), "All matches": Table(matches, MATCHES)},
         verdict=verdict(wins(told)),
@@ -213,12 +211,6 @@ def match_seed(seed: int, other: int) -> int:
     Intervals over all matches take them to be independent. (It is Cantor's pairing function.)
     """
     return (seed + other) * (seed + other + 1) // 2 + other
-
-
-def opponents(seeds: Sequence[int], seed: int) -> list[int]:
-    """The seeds of the networks that one plays against: the others, or itself if there are none."""
-    others = [other for other in seeds if other != seed]
-    return others or [seed]
 
 
 def play(
