@@ -6,7 +6,7 @@ import dataclasses
 import math
 import types
 import typing
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from typing import Any, NamedTuple, TypeVar
 
 from spiel_dl.system.parameters import Bounds
@@ -85,20 +85,6 @@ def _words(rule: Bounds | OneOf) -> str:
     if isinstance(rule, OneOf):
         return f"one of {', '.join(rule.known)}"
     return f"at least {rule.low}" if rule.high == math.inf else f"{rule.low} to {rule.high}"
-
-
-def check_least(settings: Any, **bounds: float) -> None:
-    """Raises a ValueError if an entry, or one of the numbers in it, is below its bound."""
-    for name, bound in bounds.items():
-        value = getattr(settings, name)
-        if min(value if isinstance(value, tuple) else (value,), default=bound) < bound:
-            raise ValueError(f"{name}={value} must be at least {bound}")
-
-
-def check_seeds(seeds: Sequence[int]) -> None:
-    """Raises a ValueError if seeds are not different numbers from 0 on, one or more."""
-    if not seeds or min(seeds) < 0 or len(set(seeds)) < len(seeds):
-        raise ValueError(f"seeds={seeds} must be different numbers from 0 on, one or more")
 
 
 def changed(settings: T, change: str) -> T:
