@@ -9,9 +9,7 @@ that paper's. It needs dm-tree.
 from __future__ import annotations
 
 import contextlib
-import time
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import numpy as np
 import pyspiel
@@ -40,18 +38,6 @@ _DQN = {
 an episode has at least two."""
 
 
-class ApproximateBestResponse(NamedTuple):
-    """A learned response and what it cost.
-
-    Attributes:
-      policy: answers for the responding player only; greedy.
-      seconds: of training.
-    """
-
-    policy: openspiel_policy.Policy
-    seconds: float
-
-
 def approximate_best_response(
     game: pyspiel.Game,
     player: int,
@@ -59,8 +45,10 @@ def approximate_best_response(
     *,
     num_episodes: int,
     seed: int = 0,
-) -> ApproximateBestResponse:
-    """Trains a DQN agent against a fixed opponent, in a turn-based game with tensors.
+) -> openspiel_policy.Policy:
+    """A DQN agent that was trained against a fixed opponent, in a turn-based game with tensors.
+
+    It answers for the responding player only, and greedily.
 
     Raises:
       ValueError: if training diverges.
@@ -79,12 +67,9 @@ def approximate_best_response(
             device="cpu",
             **_DQN,
         )
-        start = time.perf_counter()
         for _ in range(num_episodes):
             _play_episode(environment, agent, player, model, generator)
-        seconds = time.perf_counter() - start
-    policy = rl_agent_policy.JointRLAgentPolicy(game, {player: agent}, use_observation=False)
-    return ApproximateBestResponse(policy, seconds)
+    return rl_agent_policy.JointRLAgentPolicy(game, {player: agent}, use_observation=False)
 
 
 def _play_episode(

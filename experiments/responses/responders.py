@@ -13,8 +13,7 @@ from spiel_dl.algorithms import exploitability
 from spiel_dl.algorithms.best_response import best_response_value
 from spiel_dl.algorithms.cfr import CFRPlusSolver, CFRSolver
 from spiel_dl.play.registry import load_array_policy
-from spiel_dl.policies.array_policy import ArrayPolicy, read_plan
-from spiel_dl.solvers import best_response as solver
+from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.tree.game_tree import GameTree
 
 _GOOFSPIEL = (
@@ -131,17 +130,12 @@ class Responder:
           `gain`, in utility units; `percent`, the same of a best response's gain; and
           `exploitability`, the player's, in utility units.
         """
-        opponent = 1 - self.player
-        plan = read_plan(self.tree, policy, self.player)
-        model_plan = read_plan(self.tree, self.model, opponent)
-        plans = (plan, model_plan) if self.player == 0 else (model_plan, plan)
-        earned = solver.expected_value(self.tree.sequence_form, plans)
-        gain = (earned if self.player == 0 else -earned) - self.value
-        worst = solver.best_response(self.tree.sequence_form, opponent, plan).value
+        who = self.player, self.value
+        gain = exploitability.gain(self.tree, policy, self.model, *who)
         return {
             "gain": gain,
             "percent": 100 * gain / self.best_gain,
-            "exploitability": worst + self.value,
+            "exploitability": exploitability.player_exploitability(self.tree, policy, *who),
         }
 
 

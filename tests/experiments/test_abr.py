@@ -19,13 +19,12 @@ def test_kuhn_is_learned() -> None:
     tree, player = compile_game("kuhn_poker"), 1
     model = opponent_models.random_policy(tree, 2)
     learned = approximate_best_response(tree.game, player, model, num_episodes=1000, seed=1)
-    found = exploitability.gain(tree, learned.policy, model, player)
+    found = exploitability.gain(tree, learned, model, player)
     value = exploitability.game_value(tree, player)
     most = best_response.best_response_value(tree, model, player) - value
     assert 0.9 * most < found <= most + 1e-12
     guess = approximate_best_response(tree.game, player, model, num_episodes=1, seed=1)
-    assert exploitability.gain(tree, guess.policy, model, player) < 0.9 * most
-    assert learned.seconds > guess.seconds > 0
+    assert exploitability.gain(tree, guess, model, player) < 0.9 * most
 
 
 def test_a_seed_says_all_and_global_generators_are_left_alone() -> None:
@@ -40,5 +39,5 @@ def test_a_seed_says_all_and_global_generators_are_left_alone() -> None:
         approximate_best_response(tree.game, 0, model, num_episodes=150, seed=5) for _ in "ab"
     ]
     assert (np.random.random(), torch.rand(()).item()) == expected  # noqa: NPY002
-    weights = [read_strategy(tree, result.policy, 0) for result in learned]
+    weights = [read_strategy(tree, result, 0) for result in learned]
     np.testing.assert_array_equal(weights[0], weights[1])
