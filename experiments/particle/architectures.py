@@ -10,30 +10,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from experiments.dl_cfr.study import ALL_NUMBERS, SUMMARY
+from experiments.dl_cfr import study as dl_cfr
 from experiments.experiment import Experiment, Row
-from experiments.particle import study as particle_study
-from experiments.particle.study import (
-    FEWER,
-    GOOFSPIEL,
-    LEDUC,
-    NASH_CONV,
-    NASH_CONV_TITLE,
-    PARTICLE,
-    POSITIONAL,
-    SPREAD_COLUMNS,
-    TEN_SEEDS,
-    Settings,
-    data_settings,
-    spread,
-    training_of,
-)
-from experiments.verdicts import Judgement, Tables, is_less, told, verdict
+from experiments.particle import study as particle
+from experiments.particle.study import PARTICLE, POSITIONAL
+from experiments.verdicts import Judgement, Tables, deviation, is_less, told, verdict
 from spiel_dl.runs.plots import Panel
 from spiel_dl.runs.reports import Report, Table
 
-Study = particle_study.Study[Settings]
-MSE = "mse"
+Study = particle.Study[particle.Settings]
+NASH_CONV, MSE = "trunk_nash_conv", "mse"
+NASH_CONV_TITLE = "trunk NashConv, in utility units"
 _MSE_TITLE = "mean squared error in training"
 _IN_PICTURES, _RANGE = f"{NASH_CONV_TITLE}, mean and range", ("smallest", "largest")
 _CLAIM = (
@@ -83,7 +70,17 @@ def _kept(study: Study, kind: str) -> list[dict[str, Any]]:
         ]
         labels = {"kind": kind, "step": lines[0]["step"], "epoch": lines[0]["epoch"]}
         means = _means(lines, {"training_loss": MSE, "seconds": "seconds"})
-        curve.append({**labels, **spread(values), **means})
+        curve.append(
+            {
+                **labels,
+                NASH_CONV: float(np.mean(values)),
+                "deviation": deviation(values),
+                "smallest": min(values),
+                "largest": max(values),
+                "by network": values,
+                **means,
+            }
+        )
     return curve
 
 
@@ -106,10 +103,17 @@ def _report(study: Study, found: Curves) -> Report:
         f"CFR+ of the whole game comes to a trunk NashConv of {found.reference:.3g} in as many "
         "iterations.",
     ]
-    spreads = list(SPREAD_COLUMNS.items())
-    error = {MSE: _MSE_TITLE, "epoch": "epochs"}
-    titles = {"kind": "network", "step": "steps", **dict(spreads[:2]), **error}
-    titles |= {**dict(spreads[2:]), "seconds": "seconds of training"}
+    titles = {
+        "kind": "network",
+        "step": "steps",
+        NASH_CONV: f"{NASH_CONV_TITLE}, mean",
+        "deviation": "standard deviation",
+        MSE: _MSE_TITLE,
+        "epoch": "epochs",
+        "smallest": "smallest",
+        "largest": "largest",
+        "seconds": "seconds of training",
+    }
     return trunk.report(
         notes,
         Table(found.last, titles),
@@ -120,17 +124,17 @@ def _report(study: Study, found: Curves) -> Report:
         ],
         "kind",
         levels=trunk.level({NASH_CONV: found.reference}),
-        settings=data_settings(trunk),
+        settings=particle.data_settings(trunk),
     )
 
 
 def _judge(tables: Tables) -> Judgement:
     """Who is better in the end, by how much, whose error is larger, and who is ahead at first."""
-    last = {row["kind"]: row for row in tables[SUMMARY]}
+    last = {row["kind"]: row for row in tables[dl_cfr.SUMMARY]}
     nash_conv = {kind: row[NASH_CONV] for kind, row in last.items()}
     end = last[PARTICLE]["epoch"]
     early: dict[str, list[float]] = {kind: [] for kind in last}
-    for row in tables[ALL_NUMBERS]:
+    for row in tables[dl_cfr.ALL_NUMBERS]:
         if row["epoch"] <= _FIRST * end:
             early[row["kind"]].append(row[NASH_CONV])
     apart = abs(nash_conv[PARTICLE] - nash_conv[POSITIONAL])
@@ -165,24 +169,32 @@ ROWS = (
         Row(
             ARCHITECTURES,
             f"particle/{name}",
-            Settings(*domain, training_of(epochs), (0, 1, 2)),
+            particle.Settings(*domain, particle.training_of(epochs), (0, 1, 2)),
             "Figure 3",
             45,
-            FEWER,
+            particle.FEWER,
             paper=_PAPER,
             cause="smaller",
         )
-        for name, domain, epochs in (("leduc", LEDUC, 62), ("goofspiel", GOOFSPIEL, 373))
+        for name, domain, epochs in (
+            ("leduc", particle.LEDUC, 62),
+            ("goofspiel", particle.GOOFSPIEL, 373),
+        )
     ),
     *(
         Row(
             ARCHITECTURES,
             f"particle/{name}/ten_seeds",
-            Settings(*domain, training_of(epochs), TEN_SEEDS, data_per_seed=True),
+            particle.Settings(
+                *domain, particle.training_of(epochs), particle.TEN_SEEDS, data_per_seed=True
+            ),
             "Figure 3",
             380,
             paper=_PAPER,
         )
-        for name, domain, epochs in (("leduc", LEDUC, 155), ("goofspiel", GOOFSPIEL, 932))
+        for name, domain, epochs in (
+            ("leduc", particle.LEDUC, 155),
+            ("goofspiel", particle.GOOFSPIEL, 932),
+        )
     ),
 )

@@ -13,28 +13,17 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from experiments.dl_cfr.study import ALL_NUMBERS, SUMMARY, Trained, TrainedStudy
+from experiments.dl_cfr import study as dl_cfr
 from experiments.experiment import OURS, Experiment, Row
-from experiments.particle import study as particle_study
+from experiments.particle import study as particle
 from experiments.particle.played_game import PlayedGame
-from experiments.particle.study import (
-    FEWER,
-    GOOFSPIEL,
-    LEDUC,
-    PARTICLE,
-    TEN_SEEDS,
-    Sizes,
-    data_settings,
-    training_of,
-)
+from experiments.particle.study import PARTICLE
 from experiments.verdicts import Judgement, Tables, deviation, numbers_of, verdict
 from spiel_dl.algorithms.cfr import CFRPlusSolver
 from spiel_dl.runs.plots import Panel
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.system.parameters import Bounds, Positive
 from spiel_dl.tree.depth_limit import DepthLimit
-from spiel_dl.tree.from_openspiel import load_turn_based
-from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.value_functions.value_network import ValueNetwork
 
 EXPLOITABILITY = "exploitability"
@@ -47,7 +36,7 @@ _IN_PICTURES = "NashConv / 2 (utility), mean ± standard deviation"
 
 
 @dataclasses.dataclass(frozen=True)
-class Settings(particle_study.Settings):
+class Settings(particle.Settings):
     """Networks, and which histories are kept.
 
     Attributes:
@@ -75,7 +64,7 @@ class Settings(particle_study.Settings):
     never_reached: float = 1e-3
 
 
-Study = particle_study.Study[Settings]
+Study = particle.Study[Settings]
 
 
 class Found(NamedTuple):
@@ -100,7 +89,7 @@ def _compute(study: Study) -> Found:
 
 def _report(study: Study, found: Found) -> Report:
     trunk, settings, played = study.trunk_study(), study.settings, found.game.played.depth_limit
-    is_papers = is_the_papers(trunk.trunk.tree, played)
+    is_papers = (settings.game, played) == (particle.GOOFSPIEL[0], DepthLimit(rounds=2))
     reached = support(found.game.reach, settings.never_reached)
     return trunk.report(
         [
@@ -132,14 +121,14 @@ def _report(study: Study, found: Found) -> Report:
         ],
         "choice",
         levels={"uniform": {EXPLOITABILITY: found.uniform}},
-        settings=data_settings(trunk),
+        settings=particle.data_settings(trunk),
     )
 
 
 def _judge(tables: Tables) -> Judgement:
     """The paper's numbers in its own game, and in any whether few histories do as well as all."""
-    uniform = tables[SUMMARY][0]
-    most = [row for row in tables[ALL_NUMBERS] if row["choice"] == MOST_REACHED]
+    uniform = tables[dl_cfr.SUMMARY][0]
+    most = [row for row in tables[dl_cfr.ALL_NUMBERS] if row["choice"] == MOST_REACHED]
     fewest, all_of_them = most[0][EXPLOITABILITY], most[-1][EXPLOITABILITY]
     few = [row for row in most if abs(row["fraction"] - _FEW) < _NEAR]
     parts = {
@@ -175,13 +164,13 @@ FRACTIONS = Experiment(
 _PAPER = "uniform 0.42; 3.5 times less below one history; 30 % practically as good as all"
 _READING = "reading: the paper does not define the support"
 # The look-ahead begins after two rounds in Goofspiel, where the networks of Figure 3 value.
-_GOOFSPIEL = (GOOFSPIEL[0], DepthLimit(rounds=3), 27_000)
+_GOOFSPIEL = (particle.GOOFSPIEL[0], DepthLimit(rounds=3), 27_000)
 ROWS = (
     *(
         Row(
             FRACTIONS,
             f"particle/{name}_fractions{ending}",
-            dataclasses.replace(settings, sizes=Sizes(conditional=bool(ending))),
+            dataclasses.replace(settings, sizes=particle.Sizes(conditional=bool(ending))),
             OURS if ending else "Figure 4",
             40,
             short_of,
@@ -189,10 +178,14 @@ ROWS = (
             cause=_READING,
         )
         for name, settings, short_of in (
-            ("leduc", Settings(*LEDUC, training_of(62), (0, 1, 2), played=1), FEWER),
+            (
+                "leduc",
+                Settings(*particle.LEDUC, particle.training_of(62), (0, 1, 2), played=1),
+                particle.FEWER,
+            ),
             (
                 "goofspiel_5",
-                Settings(*_GOOFSPIEL, training_of(40), (0, 1, 2, 3, 4)),
+                Settings(*_GOOFSPIEL, particle.training_of(40), (0, 1, 2, 3, 4)),
                 "five seeds of ten; 40 epochs",
             ),
         )
@@ -202,20 +195,24 @@ ROWS = (
         Row(
             FRACTIONS,
             f"particle/{name}_fractions/all_reached",
-            dataclasses.replace(settings, seeds=TEN_SEEDS, data_per_seed=True, never_reached=0.0),
+            dataclasses.replace(
+                settings, seeds=particle.TEN_SEEDS, data_per_seed=True, never_reached=0.0
+            ),
             "Figure 4",
             240,
             paper=_PAPER,
         )
         for name, settings in (
-            ("leduc", Settings(*LEDUC, training_of(155), played=1)),
-            ("goofspiel_5", Settings(*_GOOFSPIEL, training_of(155))),
+            ("leduc", Settings(*particle.LEDUC, particle.training_of(155), played=1)),
+            ("goofspiel_5", Settings(*_GOOFSPIEL, particle.training_of(155))),
         )
     ),
 )
 
 
-def _rows(study: Study, trunk: TrainedStudy[Trained], game: PlayedGame) -> list[dict[str, Any]]:
+def _rows(
+    study: Study, trunk: dl_cfr.TrainedStudy[dl_cfr.Trained], game: PlayedGame
+) -> list[dict[str, Any]]:
     """Means over networks, for every kind and number of histories."""
     settings = study.settings
     reached = support(game.reach, settings.never_reached)
@@ -248,14 +245,17 @@ def _rows(study: Study, trunk: TrainedStudy[Trained], game: PlayedGame) -> list[
 
 
 def _measure(
-    trunk: TrainedStudy[Trained], game: PlayedGame, network: ValueNetwork, histories: np.ndarray
+    trunk: dl_cfr.TrainedStudy[dl_cfr.Trained],
+    game: PlayedGame,
+    network: ValueNetwork,
+    histories: np.ndarray,
 ) -> float:
     """Exploitability of search below some histories."""
     found = game.search(histories, network, trunk.settings.num_iterations)
     return game.nash_conv(found) / 2
 
 
-def _played_game(trunk: TrainedStudy[Trained], settings: Settings) -> PlayedGame:
+def _played_game(trunk: dl_cfr.TrainedStudy[dl_cfr.Trained], settings: Settings) -> PlayedGame:
     """The study's game after an equilibrium was played."""
     limit = trunk.settings.data.depth_limit
     if settings.played >= limit.value:
@@ -300,11 +300,6 @@ def _choices(
     for kind, order in orders.items():
         for number in sorted(numbers):
             yield kind, np.sort(order[:number])
-
-
-def is_the_papers(tree: GameTree, played: DepthLimit) -> bool:
-    """Whether the paper's numbers in Goofspiel are of this: 5 cards, two rounds played."""
-    return str(tree.game) == str(load_turn_based(GOOFSPIEL[0])) and played.rounds == 2
 
 
 def summary(rows: Sequence[Mapping[str, Any]], uniform: float, *, is_the_papers: bool) -> Table:

@@ -75,15 +75,9 @@ def _compute(study: Study) -> Found:
             "seed": seed,
         }
         name = f"linear_targets-{architecture}-seed-{seed}"
-        train = functools.partial(_timed, architecture, config)
+        train = functools.partial(train_on_linear_targets, architecture, **config)
         found[architecture, seed] = study.workspace.part(name, config, train)
     return found
-
-
-def _timed(architecture: str, config: dict[str, Any]) -> dict[str, Any]:
-    start = time.perf_counter()
-    curve = train_on_linear_targets(architecture, **config)
-    return {"curve": curve, "seconds": time.perf_counter() - start}
 
 
 def _report(study: Study, found: Found) -> Report:
@@ -155,12 +149,12 @@ ROWS = (
 def train_on_linear_targets(
     architecture: str,
     *,
-    dimension: int = 10,
-    num_steps: int = 20_000,
-    learning_rate: float = 1e-2,
-    final_learning_rate: float = 1e-6,
-    seed: int = 0,
-) -> list[dict[str, float]]:
+    dimension: int,
+    num_steps: int,
+    learning_rate: float,
+    final_learning_rate: float,
+    seed: int,
+) -> dict[str, Any]:
     """Trains an architecture; the paper says n only.
 
     Args:
@@ -173,30 +167,20 @@ def train_on_linear_targets(
       seed: of inputs, A and parameters.
 
     Returns:
-      At log-spaced steps, `step` and `loss`, the mean squared error after it.
-
-    Raises:
-      ValueError: if the architecture is unknown, or a number is out of range.
+      `curve`, at log-spaced steps, `step` and `loss`, the mean squared error after it; `seconds`.
     """
-    if architecture not in ARCHITECTURES:
-        raise ValueError(f"architecture={architecture!r} must be one of {ARCHITECTURES}")
-    if min(dimension, num_steps) < 1 or seed < 0:
-        raise ValueError(
-            f"dimension={dimension} and num_steps={num_steps} must be positive, seed={seed} not "
-            "negative"
-        )
+    start = time.perf_counter()
     rate = LearningRate(learning_rate, final_learning_rate, num_steps)
-    size = dimension
     generator = torch.Generator().manual_seed(seed)
-    inputs = torch.randn(_NUM_SAMPLES, size, generator=generator)
-    matrix = torch.randn(size, size, generator=generator) / size**0.5
+    inputs = torch.randn(_NUM_SAMPLES, dimension, generator=generator)
+    matrix = torch.randn(dimension, dimension, generator=generator) / dimension**0.5
     targets = inputs @ matrix.T
     if architecture == "linear":
-        module: torch.nn.Module = feed_forward([size, size], generator)
+        module: torch.nn.Module = feed_forward([dimension, dimension], generator)
     else:
         layers = 0 if architecture == "projection" else int(architecture[-1])
-        sizes = ParticleSizes(size, 1, 1, 1, 1, concatenation_layers=layers)
-        module = ParticleModule(sizes, size, 0, seed)
+        sizes = ParticleSizes(dimension, 1, 1, 1, 1, concatenation_layers=layers)
+        module = ParticleModule(sizes, dimension, 0, seed)
     descent = Descent(module.parameters(), rate)
     model_inputs = inputs if architecture == "linear" else _as_sets(inputs)
     shown = set(log_spaced_steps(num_steps, _POINTS_PER_DECADE))
@@ -207,7 +191,7 @@ def train_on_linear_targets(
             with torch.inference_mode():
                 loss = torch.nn.functional.mse_loss(module(model_inputs), targets)
             points.append({"step": step, "loss": loss.item()})
-    return points
+    return {"curve": points, "seconds": time.perf_counter() - start}
 
 
 def _as_sets(inputs: torch.Tensor) -> ParticleBatch:

@@ -80,12 +80,7 @@ def largest_public_states(num_cards: int) -> Iterator[dict[str, Any]]:
 
     Bounds are Lemma 2's X(k), or 1 before the first round, and 2 sqrt(X(k)). Both players'
     infosets are counted, of the public state that has most.
-
-    Raises:
-      ValueError: if `num_cards` is not positive.
     """
-    if num_cards < 1:
-        raise ValueError(f"num_cards={num_cards} must be at least 1")
     for depth in range(num_cards):
         bound = _histories_bound(num_cards, depth)
         outcomes = [

@@ -12,15 +12,11 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Sequence
 from typing import Any, TypeVar
-
-import numpy as np
 
 from experiments import experiment
 from experiments.dl_cfr.study import Trained, TrainedNetwork, TrainedStudy
 from experiments.settings import Checked, as_json
-from experiments.verdicts import deviation
 from spiel_dl.system.parameters import Positive, Seed
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.game_tree import GameTree
@@ -35,15 +31,6 @@ from spiel_dl.value_functions.training import split_strategies
 from spiel_dl.value_functions.value_network import ValueNetwork
 
 POSITIONAL, PARTICLE = "positional", "particle"
-NASH_CONV = "trunk_nash_conv"
-NASH_CONV_TITLE = "trunk NashConv, in utility units"
-SPREAD_COLUMNS = {
-    NASH_CONV: f"{NASH_CONV_TITLE}, mean",
-    "deviation": "standard deviation",
-    "smallest": "smallest",
-    "largest": "largest",
-}
-"""Titles of what `spread` says, for tables."""
 _SHARD_SIZE = 100
 _DATA_ITERATIONS = 100
 _LEARNING_RATE = 1e-3
@@ -166,10 +153,10 @@ class Study(experiment.Study[AnySettings]):
     def train(self, trunk: TrainedStudy[Trained], kind: str, seed: int) -> TrainedNetwork:
         """The network of a kind, POSITIONAL or PARTICLE, and a seed, trained on data."""
         config = dataclasses.replace(trunk.settings.training, seed=seed)
-        name, network = self.network_name(kind, seed), self.make_network(trunk, kind, seed)
-        return trunk.train_network(name, network, config)
+        name = f"{kind}-{self.settings.sizes}-seed-{seed}"
+        return trunk.train_network(name, self._network(trunk, kind, seed), config)
 
-    def make_network(self, trunk: TrainedStudy[Trained], kind: str, seed: int) -> ValueNetwork:
+    def _network(self, trunk: TrainedStudy[Trained], kind: str, seed: int) -> ValueNetwork:
         """The untrained network of a kind and a seed."""
         sizes, device = self.settings.sizes, self.settings.device
         if kind == PARTICLE:
@@ -186,24 +173,9 @@ class Study(experiment.Study[AnySettings]):
             sizes.num_layers, num_units, layer_norm=False, seed=seed, device=device
         )
 
-    def network_name(self, kind: str, seed: int) -> str:
-        """That of a network's run directory."""
-        return f"{kind}-{self.settings.sizes}-seed-{seed}"
-
 
 def data_settings(trunk: TrainedStudy[Trained]) -> dict[str, Any]:
     """The data and the loss of networks, as JSON can hold it."""
     told = as_json(trunk.settings)
     data = {name: told[name] for name in ("data", "num_shards", "num_iterations")}
     return {**data, "loss": trunk.settings.training.loss}
-
-
-def spread(nash_convs: Sequence[float]) -> dict[str, Any]:
-    """How trunks' NashConv differs between networks of one kind."""
-    return {
-        NASH_CONV: float(np.mean(nash_convs)),
-        "deviation": deviation(nash_convs),
-        "smallest": min(nash_convs),
-        "largest": max(nash_convs),
-        "by network": list(nash_convs),
-    }
