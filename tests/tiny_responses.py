@@ -29,8 +29,8 @@ SETTINGS = {
         sweep=dataclasses.replace(SWEEP, depth_limit=biased_rps.LIMIT),
     ),
     gadgets.GADGET_SETS: gadgets.SETTINGS,
-    local.LOCAL_RESPONSES: local.Settings(),
-    poker.POKER: poker.Settings(),
+    local.LOCAL_RESPONSES: local.SETTINGS,
+    poker.POKER: poker.SETTINGS,
 }
 
 

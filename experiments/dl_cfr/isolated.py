@@ -11,8 +11,9 @@ import statistics
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any
 
+import numpy as np
+
 from experiments.dl_cfr import study as dl_cfr
-from experiments.dl_cfr.as_printed import UnscaledNetwork
 from experiments.experiment import Experiment, Row
 from experiments.settings import OneOf
 from experiments.verdicts import Judgement, Tables, grouped, numbers_of, told, verdict
@@ -21,8 +22,17 @@ from spiel_dl.runs.dl_cfr_run import METRIC, METRIC_TITLE
 from spiel_dl.runs.plots import Panel
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.runs.workspace import file_name
+from spiel_dl.tree.leaf_set import LeafSet
+from spiel_dl.value_functions.base import Values, check_ranges
 from spiel_dl.value_functions.config import TrainingConfig
-from spiel_dl.value_functions.positional import PositionalNetwork
+from spiel_dl.value_functions.dataset import Dataset
+from spiel_dl.value_functions.network_files import register_network
+from spiel_dl.value_functions.positional import (
+    PositionalLayout,
+    PositionalLeafValues,
+    PositionalNetwork,
+    PositionalSamples,
+)
 
 DECLARED, TOGETHER = "as declared", "all together"
 NO_PURE, BY_MASS, UNSCALED = "no pure strategies", "errors by mass", "ranges as they are"
@@ -48,6 +58,59 @@ class Settings(dl_cfr.Trained):
         LONGER,
     )
     together: tuple[Annotated[str, OneOf(CHANGES)], ...] = (NO_PURE, UNSCALED, NO_NORM)
+
+
+class UnscaledNetwork(PositionalNetwork):
+    """A positional network whose module maps reach probabilities to counterfactual values.
+
+    That is the encoding as it is printed ("Encoding of Inputs and Outputs"); the library's own
+    network sees ranges that sum to 1.
+    """
+
+    kind = "unscaled_positional_network"
+
+    def bind(self, leaves: LeafSet) -> _UnscaledLeafValues:
+        """Lays out the leaves. See `ValueNetwork`."""
+        return _UnscaledLeafValues(self, leaves, self._checked_layout(leaves))
+
+    def samples(self, dataset: Dataset) -> PositionalSamples:
+        """A dataset's samples; errors in either unit are then of values at ranges as they are."""
+        leaves = dataset.trunk.leaves
+        states = [leaves.public_state_of_infoset(player) for player in (0, 1)]
+        masses = [dataset.masses[player][:, states[player]] for player in (0, 1)]
+        others = [dataset.masses[1 - player][:, states[player]] for player in (0, 1)]
+        ranges = (dataset.ranges[0] * masses[0], dataset.ranges[1] * masses[1])
+        cfvs = (dataset.cfvs[0] * others[0], dataset.cfvs[1] * others[1])
+        ones: Any = tuple(map(np.ones_like, dataset.masses))
+        unscaled = dataclasses.replace(dataset, ranges=ranges, cfvs=cfvs, masses=ones)
+        return PositionalSamples(self._checked_layout(leaves), unscaled, self.device)
+
+    def _checked_layout(self, leaves: LeafSet) -> PositionalLayout:
+        self.check_domain(self.describe(leaves), leaves.tree.game)
+        return PositionalLayout.of_leaves(leaves)
+
+
+class _UnscaledLeafValues(PositionalLeafValues):
+    def evaluate(self, range_0: np.ndarray, range_1: np.ndarray) -> Values:
+        """See `LeafValues`; where the opponent never comes, values are 0."""
+        leaves = self.leaves
+        check_ranges(leaves, range_0, range_1)
+        found = self.normalized_values(range_0, range_1)
+        first, second = (
+            np.where(
+                leaves.sum_by_public_state(1 - p, (range_1, range_0)[p]).take(
+                    leaves.public_state_of_infoset(p), axis=-1
+                )
+                > 0,
+                found[p].astype(np.float64),
+                0.0,
+            )
+            for p in (0, 1)
+        )
+        return first, second
+
+
+register_network(UnscaledNetwork)
 
 
 def _training(settings: Settings, **changes: Any) -> Settings:

