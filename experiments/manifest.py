@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
-from experiments.dl_cfr import amount, checkpoints, isolated, left_out, losses, ranges, size
+from experiments.dl_cfr import additional, checkpoints, isolated, left_out, ranges
 from experiments.experiment import Row
 from experiments.learners import opponents, strength
 from experiments.particle import architectures, fractions, linear_targets, public_states, self_play
@@ -48,9 +48,7 @@ PAPERS: Sequence[Paper] = (
             *isolated.ROWS,
             *left_out.ROWS,
             *ranges.ROWS,
-            *losses.ROWS,
-            *amount.ROWS,
-            *size.ROWS,
+            *additional.ROWS,
         ),
         (
             "trunk exploitability of networks with one public state left out of training (below "

@@ -9,16 +9,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from experiments.dl_cfr import amount, isolated, left_out, size
+from experiments.dl_cfr import additional, isolated, left_out
 from experiments.dl_cfr import ranges as dl_cfr_ranges
-from experiments.dl_cfr.amount import AMOUNT
-from experiments.dl_cfr.as_printed import UnscaledNetwork
+from experiments.dl_cfr.additional import AMOUNT, LOSSES, SIZE
 from experiments.dl_cfr.checkpoints import CHECKPOINTS
-from experiments.dl_cfr.isolated import DECLARED, ISOLATED, NO_PURE, TOGETHER, UNSCALED
+from experiments.dl_cfr.isolated import (
+    DECLARED,
+    ISOLATED,
+    NO_PURE,
+    TOGETHER,
+    UNSCALED,
+    UnscaledNetwork,
+)
 from experiments.dl_cfr.left_out import LEFT_OUT
-from experiments.dl_cfr.losses import LOSSES
 from experiments.dl_cfr.ranges import RANGES, asked_ranges
-from experiments.dl_cfr.size import SIZE
 from experiments.dl_cfr.study import GOOFSPIEL, LEDUC, OSHI_ZUMO, Trained, TrainedStudy
 from experiments.experiment import Experiment, run
 from spiel_dl.algorithms.dl_cfr import DLCFRSolver, evaluated_ranges
@@ -53,8 +57,8 @@ SETTINGS = {
     LEFT_OUT: left_out.Settings(DATA, **TRAINED, every_state=2, paper_left_out_linf=2.6),
     RANGES: Trained(DATA, **TRAINED),
     LOSSES: Trained(DATA, **TRAINED),
-    AMOUNT: amount.Settings(DATA, **TRAINED, amounts=(10, 20)),
-    SIZE: size.Settings(DATA, **TRAINED, layers=(1, 2), units=(8, 16)),
+    AMOUNT: additional.AmountSettings(DATA, **TRAINED, amounts=(10, 20)),
+    SIZE: additional.SizeSettings(DATA, **TRAINED, layers=(1, 2), units=(8, 16)),
 }
 NAMES = {each.name: each for each in SETTINGS}
 

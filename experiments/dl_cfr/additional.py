@@ -1,0 +1,307 @@
+"""Loss, amount of data and size of networks: "Additional Experiments" of Kovařík et al. (2021)."""
+
+from __future__ import annotations
+
+import dataclasses
+import operator
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from experiments.dl_cfr import study as dl_cfr
+from experiments.experiment import Experiment, Row
+from experiments.verdicts import Judgement, Tables, grouped, verdict
+from spiel_dl.runs.dl_cfr_run import METRIC, METRIC_TITLE
+from spiel_dl.runs.plots import Panel
+from spiel_dl.runs.reports import Report, Table
+from spiel_dl.system.parameters import Positive
+from spiel_dl.value_functions.training import split_strategies
+from spiel_dl.value_functions.validation import ALL_ERROR_TITLES
+
+_LOSSES = {"huber": "Huber", "l1": "L1", "l2": "L2", "linf": "L∞, mean over samples"}
+
+
+def _loss_rows(study: dl_cfr.TrainedStudy[dl_cfr.Trained]) -> dl_cfr.Rows:
+    """Networks trained on each loss, all else alike."""
+    rows: dl_cfr.Rows = []
+    for seed in study.settings.seeds:
+        for loss in _LOSSES:
+            same = loss == study.settings.training.loss
+            trained = study.train(seed) if same else study.train(seed, loss=loss)
+            rows.append({"network": f"seed {seed}", "loss": loss, **dl_cfr.outcome(study, trained)})
+    return rows
+
+
+def _losses_report(study: dl_cfr.TrainedStudy[dl_cfr.Trained], rows: dl_cfr.Rows) -> Report:
+    lines = []
+    for loss, title in _LOSSES.items():
+        own = [row[METRIC] for row in rows if row["loss"] == loss]
+        lines.append({"what": title, "mean": float(np.mean(own)), "largest": max(own)})
+    return study.report(
+        ["Networks differ in the loss that they descend and in nothing else."],
+        Table(lines, {"what": "trained on", "mean": f"{METRIC_TITLE}, mean", "largest": "largest"}),
+        Table.of(rows, **dl_cfr.OUTCOME),
+        [Panel("loss", METRIC, "loss that networks are trained on", METRIC_TITLE, "linear")],
+        "network",
+        joined=False,
+    )
+
+
+def _judge_losses(tables: Tables) -> Judgement:
+    means = {line["what"]: line["mean"] for line in tables[dl_cfr.SUMMARY]}
+    best = min(means.values())
+    return Judgement(
+        verdict({loss: mean <= 2 * best for loss, mean in means.items()}),
+        "; ".join(f"{loss} {mean:.3g}" for loss, mean in means.items()),
+    )
+
+
+LOSSES = Experiment(
+    name="losses",
+    title="The loss that networks are trained on",
+    metric=METRIC_TITLE,
+    claim=(
+        "standard losses suffice (Additional Experiments; no numbers); held is that with each "
+        "of them the mean exploitability is at most twice that of the best."
+    ),
+    study=dl_cfr.TrainedStudy[dl_cfr.Trained],
+    compute=_loss_rows,
+    render=_losses_report,
+    judge=_judge_losses,
+)
+
+
+_GOOD_HUBER = 0.001
+_ENOUGH = 60_000
+"""Samples: what still counts as the paper's "about 50,000"."""
+_SUFFICES = 0.02
+"""Exploitability: what still counts as the paper's "about 0.01"."""
+
+
+@dataclasses.dataclass(frozen=True)
+class AmountSettings(dl_cfr.Trained):
+    """Networks, and data.
+
+    Attributes:
+      amounts: numbers of trunk strategies to train on; empty: all, a half, a quarter, an eighth and
+        a sixteenth of what there is.
+    """
+
+    amounts: tuple[Positive, ...] = ()
+
+
+def _amounts(study: dl_cfr.TrainedStudy[AmountSettings]) -> tuple[int, ...]:
+    """Numbers of trunk strategies to train on."""
+    available, amounts = _num_available(study), study.settings.amounts
+    if max(amounts, default=0) > available:
+        raise ValueError(
+            f"amounts={amounts}, but there are {available} trunk strategies to train on; make more "
+            "data, or ask for less"
+        )
+    return amounts or tuple(max(1, available >> k) for k in range(5))
+
+
+def _num_available(study: dl_cfr.TrainedStudy[AmountSettings]) -> int:
+    """Trunk strategies that are not set apart."""
+    config = study.settings.training
+    num_strategies = study.num_strategies
+    return len(split_strategies(num_strategies, config.validation_share, config.split_seed)[0])
+
+
+def _amount_rows(study: dl_cfr.TrainedStudy[AmountSettings]) -> dl_cfr.Rows:
+    """Networks trained on less data, with as many steps of training for each."""
+    config, num_states = study.settings.training, study.trunk.leaves.num_public_states
+    available, amounts = _num_available(study), _amounts(study)
+
+    def steps_per_epoch(number: int) -> int:
+        return -(-number * num_states // config.batch_size)
+
+    rows: dl_cfr.Rows = []
+    for seed in study.settings.seeds:
+        for number in sorted(set(amounts), reverse=True):
+            times = round(steps_per_epoch(available) / steps_per_epoch(number))
+            changes = {
+                "max_strategies": number,
+                "num_epochs": times * config.num_epochs,
+                "epochs_per_validation": times * config.epochs_per_validation,
+            }
+            # All of it is what the study's own network is trained on.
+            trained = study.train(seed, **({} if number == available else changes))
+            labels = {"network": f"seed {seed}", "samples": number * num_states}
+            rows.append({**labels, **dl_cfr.outcome(study, trained)})
+    return rows
+
+
+def _amount_report(study: dl_cfr.TrainedStudy[AmountSettings], rows: dl_cfr.Rows) -> Report:
+    title = f"fewest samples with {ALL_ERROR_TITLES[dl_cfr.HUBER]} at most {_GOOD_HUBER}"
+    line: dict[str, Any] = {"what": title, "paper": "about 50,000"}
+    networks = grouped(rows, "network")
+    for network, own in networks.items():
+        enough = [row["samples"] for row in own if row[dl_cfr.HUBER] <= _GOOD_HUBER]
+        line[network] = min(enough, default="more than these")
+    return study.report(
+        [
+            "One sample is a leaf public state of one trunk strategy. Less data is gone through "
+            "more often, so that all networks take about as many steps.",
+        ],
+        Table([line], {"what": "", "paper": "the paper", **{name: name for name in networks}}),
+        Table.of(rows, **dl_cfr.OUTCOME),
+        dl_cfr.figure_panels("samples", "training samples"),
+        "network",
+        settings={"amounts_used": _amounts(study)},
+    )
+
+
+def _judge_amount(tables: Tables) -> Judgement:
+    """The fewest samples with a good Huber loss, and the exploitability that these come to."""
+    parts: dict[str, bool] = {}
+    headlines = []
+    for network, own in grouped(tables[dl_cfr.ALL_NUMBERS], "network").items():
+        good = [row for row in own if row[dl_cfr.HUBER] <= _GOOD_HUBER]
+        fewest = min(good, key=operator.itemgetter("samples"), default=None)
+        for name, held in (
+            ("enough for the loss", fewest is not None and fewest["samples"] <= _ENOUGH),
+            ("the loss suffices", fewest is not None and fewest[METRIC] <= _SUFFICES),
+        ):
+            parts[f"{network}: {name}"] = held
+        headlines.append(
+            "more than were tried"
+            if fewest is None
+            else f"{fewest['samples']:,} samples, exploitability {fewest[METRIC]:.3g}"
+        )
+    return Judgement(verdict(parts), "; ".join(headlines))
+
+
+AMOUNT = Experiment(
+    name="amount",
+    title="Amount of training data against loss",
+    metric=f"{ALL_ERROR_TITLES[dl_cfr.HUBER]}, {METRIC_TITLE}",
+    claim=(
+        "about 50,000 samples are enough for a Huber loss of 0.001, which suffices for a "
+        "normalised exploitability of about 0.01 (Additional Experiments); held is at most "
+        f"{_SUFFICES:g}."
+    ),
+    study=dl_cfr.TrainedStudy[AmountSettings],
+    compute=_amount_rows,
+    render=_amount_report,
+    judge=_judge_amount,
+)
+
+
+_PAPER_SIZE = {"layers": (4, 6), "units": (200, 500)}
+_VARIED = {"layers": "depth varied", "units": "width varied"}
+
+
+@dataclasses.dataclass(frozen=True)
+class SizeSettings(dl_cfr.Trained):
+    """Networks, and their sizes.
+
+    Attributes:
+      layers: numbers of hidden layers, at `num_units`.
+      units: numbers of units, at `num_layers`.
+    """
+
+    layers: tuple[Positive, ...] = (1, 2, 3, 4, 5, 6, 8)
+    units: tuple[Positive, ...] = (50, 100, 200, 300, 400, 500, 800)
+
+
+def _sizes(study: dl_cfr.TrainedStudy[SizeSettings]) -> list[tuple[str, int, int]]:
+    """What is varied, and the layers and units of each network."""
+    settings = study.settings
+    depth, width = _VARIED.values()
+    depths = [(depth, n, settings.num_units) for n in sorted(set(settings.layers))]
+    return depths + [(width, settings.num_layers, n) for n in sorted(set(settings.units))]
+
+
+def _size_rows(study: dl_cfr.TrainedStudy[SizeSettings]) -> dl_cfr.Rows:
+    """Networks of several depths and widths, one varied at a time."""
+    rows: dl_cfr.Rows = []
+    for seed in study.settings.seeds:
+        for varied, layers, units in _sizes(study):
+            trained = study.train(seed, num_layers=layers, num_units=units)
+            module = study.load_network(trained.path).module
+            num_parameters = sum(parameter.numel() for parameter in module.parameters())
+            labels = {"network": f"seed {seed}, {varied}", "layers": layers, "units": units}
+            more = {"parameters": num_parameters, **dl_cfr.outcome(study, trained)}
+            rows.append({**labels, **more})
+    return rows
+
+
+def _size_report(study: dl_cfr.TrainedStudy[SizeSettings], rows: dl_cfr.Rows) -> Report:
+    lines: dl_cfr.Rows = []
+    for name, (least, most) in _PAPER_SIZE.items():
+        paper = f"{least} to {most}"
+        for network, best in _best_sizes(rows, name).items():
+            what = f"{name} of least {ALL_ERROR_TITLES[dl_cfr.HUBER]}, {network}"
+            lines.append({"what": what, "ours": best[name], "paper": paper})
+    return study.report(
+        ["Depth and width are varied one at a time; all else stays the same."],
+        Table.of(lines, what="", paper="the paper"),
+        Table.of(rows, **dl_cfr.OUTCOME),
+        dl_cfr.figure_panels("parameters", "parameters"),
+        "network",
+        settings={"sizes": _sizes(study)},
+    )
+
+
+def _best_sizes(rows: Sequence[Mapping[str, Any]], name: str) -> dict[str, Mapping[str, Any]]:
+    """Of every network whose `layers` or `units` were varied, the row with the least loss."""
+    varied = f", {_VARIED[name]}"
+    return {
+        network.removesuffix(varied): min(own, key=operator.itemgetter(dl_cfr.HUBER))
+        for network, own in grouped(rows, "network").items()
+        if network.endswith(varied)
+    }
+
+
+def _judge_size(tables: Tables) -> Judgement:
+    """Each sweep by itself: the size with the least loss, on every seed."""
+    parts, told = {}, []
+    for name, (least, most) in _PAPER_SIZE.items():
+        best = _best_sizes(tables[dl_cfr.ALL_NUMBERS], name)
+        parts[f"{least} to {most} {name}"] = all(
+            least <= row[name] <= most for row in best.values()
+        )
+        numbers = ", ".join(f"{row[name]} ({network})" for network, row in best.items())
+        told.append(f"{name} of least Huber loss: {numbers}")
+    return Judgement(verdict(parts), "; ".join(told))
+
+
+SIZE = Experiment(
+    name="size",
+    title="Depth and width of the network against loss",
+    metric=f"{ALL_ERROR_TITLES[dl_cfr.HUBER]}, {METRIC_TITLE}",
+    claim=(
+        "4 to 6 layers of about 200 to 500 units are best (Additional Experiments); held is, "
+        "of each of the two varied alone, that the least Huber loss is there."
+    ),
+    study=dl_cfr.TrainedStudy[SizeSettings],
+    compute=_size_rows,
+    render=_size_report,
+    judge=_judge_size,
+)
+_NARROW = {"num_units": dl_cfr.NARROW}
+ROWS = tuple(
+    Row(
+        experiment,
+        f"dl_cfr/{domain}",
+        settings(data, seeds=dl_cfr.THREE_SEEDS, training=dl_cfr.FORTY_EPOCHS, **sizes),
+        "Additional Experiments",
+        minutes,
+        dl_cfr.FEWER_EPOCHS,
+        paper=paper,
+    )
+    for experiment, settings, sizes, minutes, paper in (
+        (LOSSES, dl_cfr.Trained, _NARROW, 45, "standard losses suffice; no numbers"),
+        (
+            AMOUNT,
+            AmountSettings,
+            _NARROW,
+            40,
+            "about 50,000 samples: Huber 0.001, exploitability about 0.01",
+        ),
+        (SIZE, SizeSettings, {}, 150, "4 to 6 layers of 200 to 500 units are best"),
+    )
+    for domain, data in dl_cfr.DOMAINS.items()
+)
