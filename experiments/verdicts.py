@@ -149,3 +149,8 @@ def told(values: Sequence[float], of: str) -> str:
     if half_width is None:
         return f"{mean} (one {of.removesuffix('s')})"
     return f"{mean} ± {half_width:.2g} (95 %, {len(values)} {of})"
+
+
+def told_each(found: Mapping[str, Sequence[float]], of: str = "seeds") -> str:
+    """What `told` says of several kinds of runs, each after its name."""
+    return "; ".join(f"{name} {told(values, of)}" for name, values in found.items())

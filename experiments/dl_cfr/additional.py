@@ -281,7 +281,7 @@ SIZE = Experiment(
     render=_size_report,
     judge=_judge_size,
 )
-_NARROW = {"num_units": dl_cfr.NARROW}
+_NARROW: dict[str, Any] = {"num_units": dl_cfr.NARROW}
 ROWS = tuple(
     Row(
         experiment,

@@ -14,7 +14,7 @@ from experiments import experiment
 from experiments.experiment import Experiment, Row
 from experiments.learners.battleships_ceiling import best_response_to_uniform
 from experiments.learners.strength import Algorithm, Preset, Run, headline, learn, runs_of
-from experiments.settings import Checked, as_json
+from experiments.settings import Checked
 from experiments.verdicts import Judgement, Tables, grouped, numbers_of, verdict
 from spiel_dl.games.battleships import BattleshipsRules
 from spiel_dl.play.matches import play_match
@@ -67,11 +67,8 @@ class Study(experiment.Study[Settings]):
 
     def measured(self) -> list[dict[str, Any]]:
         """A row of each run; finished runs are not done again."""
-        own = {
-            name: value
-            for name, value in as_json(self.settings).items()
-            if name in ("num_steps", "threshold", "num_games", "script")
-        }
+        told = ("num_steps", "threshold", "num_games", "script")
+        own = {name: getattr(self.settings, name) for name in told}
         play = functools.partial(_play, self.settings, self.workspace)
         return [rows[0] for rows in experiment.curves_of(self.workspace, self.runs, own, play)]
 

@@ -11,8 +11,8 @@ from typing import Annotated, Any, NamedTuple
 
 from experiments import experiment
 from experiments.experiment import Experiment, Row
-from experiments.settings import Checked, OneOf, as_json
-from experiments.verdicts import Judgement, Tables, at_most, numbers_of, told, verdict
+from experiments.settings import Checked, OneOf
+from experiments.verdicts import Judgement, Tables, at_most, numbers_of, told_each, verdict
 from spiel_dl.algorithms.mmd import MMDSolver
 from spiel_dl.algorithms.ppo import PPOSolver
 from spiel_dl.algorithms.rnad import RNaDSolver
@@ -98,8 +98,8 @@ class Study(experiment.Study[Settings]):
           ValueError: as `lines_of_peer`; then nothing has been learned. Or as learners do.
         """
         self.lines_of_peer()
-        told = as_json(self.settings)
-        own = {name: told[name] for name in ("num_steps", "steps_per_evaluation")}
+        told = ("num_steps", "steps_per_evaluation")
+        own = {name: getattr(self.settings, name) for name in told}
         learn = functools.partial(_learn, self.settings, self.workspace)
         return experiment.curves_of(self.workspace, self.runs, own, learn)
 
@@ -293,8 +293,7 @@ def _judge(tables: Tables) -> Judgement:
 
 def headline(found: Mapping[tuple[str, str], Sequence[float]]) -> str:
     """Means and spreads over seeds, by learner and game."""
-    each = (f"{name} in {game} {told(own, 'seeds')}" for (name, game), own in found.items())
-    return "; ".join(each)
+    return told_each({f"{name} in {game}": own for (name, game), own in found.items()})
 
 
 STRENGTH = Experiment(

@@ -14,7 +14,7 @@ from experiments.experiment import Experiment, Row
 from experiments.learners.strength import Algorithm
 from experiments.policy_gradients.training import make_learner, train
 from experiments.settings import Checked, as_json
-from experiments.verdicts import OPEN, Judgement, Tables, at_most, numbers_of, told, verdict
+from experiments.verdicts import OPEN, Judgement, Tables, at_most, numbers_of, told_each, verdict
 from spiel_dl.factored.families import factored_game
 from spiel_dl.learning.self_play_learner import SelfPlayLearner
 from spiel_dl.runs import large_games as judging
@@ -204,8 +204,7 @@ def _judge(tables: Tables) -> Judgement:
 
 
 def _headline(found: Mapping[tuple[str, str], Sequence[float]]) -> str:
-    each = (f"{name} in {game}: {told(own, 'seeds')}" for (game, name), own in found.items())
-    return "; ".join(each)
+    return told_each({f"{name} in {game}:": own for (game, name), own in found.items()})
 
 
 _GOALS = {

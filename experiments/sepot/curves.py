@@ -7,6 +7,7 @@ previous searches (Figures 4 and 7 to 12) and against the defaults'.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -20,6 +21,7 @@ from spiel_dl.play.tally import student_half_width
 from spiel_dl.runs.plots import Panel
 from spiel_dl.runs.reports import Picture, Report, Table
 from spiel_dl.runs.workspace import file_name
+from spiel_dl.tree.depth_limit import DepthLimit
 
 Study = TrainedStudy[Trained]
 Game = TrainedGame[Trained]
@@ -60,35 +62,22 @@ _FINAL = {
 }
 
 
-class Curve(NamedTuple):
-    """One curve of a study.
-
-    Attributes:
-      label: what it is called.
-      search: on top of the network; None: the network alone.
-    """
-
-    label: str
-    search: Search | None
-
-
 class Figure(NamedTuple):
-    """The curves of one picture: points, and of the last step a comparison with the network."""
+    """The points of one picture."""
 
     study: Game
     name: str
     what: str
     rows: list[dict[str, Any]]
-    final: list[dict[str, Any]]
 
 
 def _curves(study: Study) -> list[Figure]:
     """Figures 3, 5 and 6: the network, and search with each depth limit."""
     figures = []
     for each in study.games():
-        rows = measured(each, [Curve(NETWORK, None), *_searches(each, TRANSFORMATIONS)])
+        rows = measured(each, _policies(each, each.limits, TRANSFORMATIONS))
         name = file_name("curves", each.name)
-        figures.append(Figure(each, name, "search by the defaults", rows, last_points(rows)))
+        figures.append(Figure(each, name, "search by the defaults", rows))
     return figures
 
 
@@ -96,11 +85,10 @@ def _cfvs(study: Study) -> list[Figure]:
     """Figures 4 and 7 to 12: given cfvs of the critic, or of previous searches."""
     figures = []
     for each in study.games():
-        kinds = (_searches(each, kind) for kind in (CRITIC, SEARCHES, TRANSFORMATIONS))
-        for limit, *searches in zip(each.limits, *kinds, strict=True):
-            rows = measured(each, [Curve(NETWORK, None), *searches])
+        for limit in each.limits:
+            rows = measured(each, _policies(each, [limit], CRITIC, SEARCHES, TRANSFORMATIONS))
             name = file_name("cfvs", each.name, limit)
-            figures.append(Figure(each, name, f"depth limit {limit}", rows, last_points(rows)))
+            figures.append(Figure(each, name, f"depth limit {limit}", rows))
     return figures
 
 
@@ -189,7 +177,7 @@ def _report(study: Study, figures: Sequence[Figure], note: str) -> Report:
         title = f"{figure.study.game}; {figure.what}"
         pictures.append(_picture(figure.name, title, figure.rows))
     studies = {figure.study.name: figure.study for figure in figures}
-    final = [row for figure in figures for row in figure.final]
+    final = [row for figure in figures for row in last_points(figure.rows)]
     return Report(
         "",
         [*_notes(study.settings, list(studies.values())), note],
@@ -198,21 +186,26 @@ def _report(study: Study, figures: Sequence[Figure], note: str) -> Report:
     )
 
 
-def measured(study: Game, wanted: Sequence[Curve]) -> list[dict[str, Any]]:
-    """The points of some curves: means over seeds, after every step whose checkpoint is kept."""
+def measured(study: Game, policies: Mapping[str, Search | None]) -> list[dict[str, Any]]:
+    """The points of some policies: means over seeds, after every step whose checkpoint is kept.
+
+    Args:
+      study: of the game.
+      policies: searches on top of the network by what they are called; None: the network alone.
+    """
     study.train()
-    settings = study.settings
-    places = [(c, step, seed) for c in wanted for step in settings.steps for seed in settings.seeds]
-    results = study.measure([study.evaluation(seed, step, c.search) for c, step, seed in places])
-    by_point: dict[tuple[str, int], list[Mapping[str, Any]]] = {}
-    for (curve, step, _), result in zip(places, results, strict=True):
-        by_point.setdefault((curve.label, step), []).append(result)
+    seeds = study.settings.seeds
+    places = list(itertools.product(policies, study.settings.steps))
+    results = study.measure(
+        [study.evaluation(seed, step, policies[name]) for name, step in places for seed in seeds]
+    )
     rows = []
-    for (label, step), found in by_point.items():
-        means = {name: float(np.mean([r[name] for r in found])) for name in (*_METRICS, "seconds")}
+    for number, (name, step) in enumerate(places):
+        found = results[number * len(seeds) : (number + 1) * len(seeds)]
+        means = {each: float(np.mean([r[each] for r in found])) for each in (*_METRICS, "seconds")}
         values = [result["nash_conv"] for result in found]
-        row = {"game": study.name, "policy": label, "step": step, **means}
-        row |= {"values": values, "by_seed": _joined(values)}
+        row = {"game": study.name, "policy": name, "step": step, **means}
+        row |= {"values": values, "by_seed": ", ".join(f"{value:.3g}" for value in values)}
         row |= {"half_width": student_half_width(values)}
         rows.append(row)
     return rows
@@ -229,9 +222,13 @@ def last_points(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return [row for row in last if row is not network]
 
 
-def _searches(study: Game, source: str) -> list[Curve]:
-    searches = [Search(limit, source, study.settings.iterations) for limit in study.limits]
-    return [Curve(f"search, {each.depth_limit}, cfvs of {source}", each) for each in searches]
+def _policies(study: Game, limits: Sequence[DepthLimit], *sources: str) -> dict[str, Search | None]:
+    """The network, and search on top of it with each of some depth limits and given cfvs."""
+    found: dict[str, Search | None] = {NETWORK: None}
+    for source, limit in itertools.product(sources, limits):
+        search = Search(limit, source, study.settings.iterations)
+        found[f"search, {limit}, cfvs of {source}"] = search
+    return found
 
 
 def _picture(name: str, title: str, rows: Sequence[Mapping[str, Any]]) -> Picture:
@@ -255,10 +252,6 @@ def _notes(settings: Trained, studies: Sequence[Game]) -> list[str]:
         f"trained on the same games; {settings.iterations:,} iterations of predictive CFR+. "
         f"Transformations: {', '.join(f'{n} {kind!r}' for n, kind in transformations.items())}.",
     ]
-
-
-def _joined(values: Sequence[float]) -> str:
-    return ", ".join(f"{value:.3g}" for value in values)
 
 
 CURVES = Experiment(
