@@ -73,7 +73,7 @@ class Checked:
             for each in (hint, *typing.get_args(hint)):
                 for rule in getattr(each, "__metadata__", ()):
                     values = value if isinstance(value, tuple) else (value,)
-                    if not all(_fits(each, rule) for each in values):
+                    if not all(_fits(one, rule) for one in values):
                         raise ValueError(f"{name}={value} must be {_words(rule)}")
 
 
