@@ -69,7 +69,7 @@ class FallingRate(Settings):
         than there are in 10 million environment steps, so that the rate hardly falls.
     """
 
-    decay_steps: int = 10_000
+    decay_steps: Positive = 10_000
 
 
 class Run(NamedTuple):
