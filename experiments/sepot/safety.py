@@ -278,13 +278,16 @@ def _cases(study: Game) -> list[Case]:
 
 
 def _load(case: Case, tree: GameTree) -> tuple[ArrayPolicy, Critic]:
+    learned: Critic | None = None
     if case.is_trained:
         trained = checkpoints.load(case.blueprint, tree)
-        blueprint = ArrayPolicy.from_policy(tree, trained.blueprint)
-        if case.critic == _LEARNED:
-            return blueprint, trained.critic
+        blueprint, learned = ArrayPolicy.from_policy(tree, trained.blueprint), trained.critic
     else:
         blueprint = load_array_policy(case.blueprint, tree)
+    if case.critic == _LEARNED:
+        if learned is None:
+            raise ValueError(f"{case.blueprint} has no learned critic; take critic={_EXACT!r}")
+        return blueprint, learned
     transformations = transformations_by_name(case.study.transformations, tree.game)
     return blueprint, ExactCritic(tree, blueprint.strategies, transformations)
 
