@@ -128,8 +128,8 @@ class ArrayPolicy(openspiel_policy.Policy):
           states: ignored; a copy has all infosets.
 
         Raises:
-          ValueError: if the game has no information state strings, without which OpenSpiel's
-            tables confuse infosets.
+          ValueError: if OpenSpiel's tables would confuse infosets, as the game has no information
+            state strings, or the same one for both players.
         """
         del states
         rows = list(self._rows())
@@ -144,7 +144,7 @@ class ArrayPolicy(openspiel_policy.Policy):
         """A copy as OpenSpiel's C++ `TabularPolicy`.
 
         Raises:
-          ValueError: if the game has no information state strings.
+          ValueError: as `to_tabular`.
         """
         return pyspiel.TabularPolicy(
             {
@@ -265,10 +265,17 @@ class ArrayPolicy(openspiel_policy.Policy):
                 f"{tree.game} has no information state strings, so OpenSpiel's tabular "
                 "policies would merge infosets; use this policy as it is"
             )
+        seen: set[str] = set()
         for player, treeplex in enumerate(tree.treeplexes):
             for infoset in range(treeplex.num_infosets):
                 probabilities = self.strategies[player][treeplex.sequences(infoset)]
                 string = tree.infoset_string(player, infoset)
+                if string in seen:
+                    raise ValueError(
+                        f"{tree.game}: both players have an infoset called {string!r}, and "
+                        "OpenSpiel's tables have one row for each name; use this policy as it is"
+                    )
+                seen.add(string)
                 yield string, tree.legal_actions(player, infoset), probabilities
 
 

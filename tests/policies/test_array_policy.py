@@ -14,7 +14,7 @@ from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.opponent_models import random_policy
 from spiel_dl.system import tensor_files
 from spiel_dl.tree import GameTree
-from tests import reference
+from tests import reference, tiny_games
 from tests.games.openspiel_conformance import all_states
 from tests.reference import assert_same_policy
 
@@ -75,10 +75,20 @@ def test_to_pyspiel_and_back(name: str) -> None:
 
 
 @pytest.mark.parametrize("convert", ["to_tabular", "to_pyspiel"])
-def test_games_that_openspiels_tables_confuse_are_refused(convert: str) -> None:
+def test_games_that_openspiels_tables_confuse_are_refused(
+    convert: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     policy = ArrayPolicy.uniform(GameTree.from_game(PIG))
     with pytest.raises(ValueError, match=r"pig.*no information state strings.*use this policy"):
         getattr(policy, convert)()
+    monkeypatch.setattr(
+        tiny_games.HiddenMovesState,
+        "information_state_string",
+        lambda state, player: f"own moves {state.actions[player::2]}",
+    )
+    tree = GameTree.from_game(tiny_games.HiddenMoves(tells="information_state"))
+    with pytest.raises(ValueError, match=r"both players have an infoset called 'own moves \[\]'"):
+        getattr(ArrayPolicy.uniform(tree), convert)()
 
 
 @pytest.mark.parametrize("name", [GOOFSPIEL_3, PIG])
