@@ -32,10 +32,13 @@ def test_a_spot_is_solved_step_by_step_and_looked_at() -> None:
     assert told["infosets"] > 100
     with pytest.raises(ValueError, match="not kept any more; solve it again"):
         poker_solving.see(spot, ())
-    first = poker_solving.go_on(spot)
-    second = poker_solving.go_on(spot)
-    assert second["iterations"] > first["iterations"] >= 1
-    assert 0 <= second["percent"] < 1
+    told = [poker_solving.go_on(spot), poker_solving.go_on(spot)]
+    assert told[1]["iterations"] > told[0]["iterations"] >= 1
+    # How far one step comes hangs on the machine.
+    while told[-1]["percent"] >= 1:
+        told.append(poker_solving.go_on(spot))
+        assert len(told) < 100
+    assert told[-1]["percent"] >= 0
     assert poker_solving.see(spot, ())["actions"][1]["name"] == "Bet 10"
     kept = poker_solving._kept[spot].solution
     poker_solving.see(spot, (2,))
