@@ -170,13 +170,13 @@ def _described(
     """What a checkpoint says of its policy, or of its critic."""
     found: Mapping[str, Any] = header.get(part, {})
     if found.get("sight") != FEATURES and "strategies" not in found:
-        # A critic's file holds its policy, too, which saw the same.
-        is_critic = header["algorithm"] == "critic"
-        source = "--blueprint=RUN" if is_critic else f"--game='{header['game']}'"
-        first = " first its policy, then the critic" if is_critic else ""
+        what, source = "", f"--game='{header['game']}'"
+        if header["algorithm"] == "critic":
+            # Its file holds its policy, too, which saw the same.
+            what, source = " first its policy, then the critic", "--blueprint=RUN"
         raise ValueError(
             f"{path} is of an earlier version, whose networks saw sequences of observations "
-            f"instead of features; train anew{first} (run/train.py "
+            f"instead of features; train anew{what} (run/train.py "
             f"--algorithm={header['algorithm']} {source})"
         )
     return found
