@@ -7,7 +7,7 @@ import math
 import types
 import typing
 from collections.abc import Collection
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 from spiel_dl.system.parameters import Bounds
 from spiel_dl.tree.depth_limit import DepthLimit
@@ -61,10 +61,19 @@ class OneOf(NamedTuple):
 
 
 class Checked:
-    """A dataclass of settings whose types say what values may be, by `Bounds` and `OneOf`."""
+    """A dataclass of settings whose types say what values may be, by `Bounds` and `OneOf`.
+
+    Attributes:
+      not_empty: names of tuples that must have an element.
+    """
+
+    not_empty: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self) -> None:
         """Raises a ValueError if a value, or one in a tuple, may not be, or seeds are repeated."""
+        for name in self.not_empty:
+            if not getattr(self, name):
+                raise ValueError(f"{name}=() must not be empty; give one or more")
         for name, hint in typing.get_type_hints(type(self), include_extras=True).items():
             value = getattr(self, name)
             if name == "seeds" and not 0 < len(value) == len(set(value)):

@@ -6,7 +6,7 @@ import dataclasses
 import functools
 import statistics
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import pyspiel
 
@@ -24,7 +24,7 @@ from spiel_dl.play.tally import student_half_width
 from spiel_dl.policies.network_policy import FineTuning
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.runs.workspace import Workspace
-from spiel_dl.system.parameters import Positive, Seed
+from spiel_dl.system.parameters import Bounds, Positive, Seed
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,13 +44,14 @@ class Settings(Checked):
       script_goal: the same against the script, fine-tuned; None: there is none.
     """
 
+    not_empty = ("presets",)
     presets: tuple[Preset, ...]
     script: str
     algorithms: tuple[Algorithm, ...] = ("rnad", "mmd")
     seeds: tuple[Seed, ...] = (2, 3, 4)
     num_steps: Positive = 8_000
     threshold: float = 0.1
-    num_games: Positive = 8_192
+    num_games: Annotated[int, Bounds(2)] = 8_192
     goal: float = 0.8
     script_goal: float | None = 0.0
 

@@ -48,6 +48,7 @@ class Settings(Checked):
       peer: JSON file with strengths of the peer, whose numbers stand beside; None: no peer.
     """
 
+    not_empty = ("presets", "algorithms")
     presets: tuple[Preset, ...]
     algorithms: tuple[Algorithm, ...] = ALGORITHMS
     seeds: tuple[Seed, ...] = (11, 12, 13, 14, 15)

@@ -49,6 +49,7 @@ class Settings(particle.Settings):
         iterate did, the uniform strategy.
     """
 
+    not_empty = ("fractions",)
     played: Positive = 2
     fractions: tuple[Annotated[float, Bounds(0, 1)], ...] = (
         0.0,

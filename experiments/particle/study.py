@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import math
 from typing import Any, TypeVar
 
 from experiments import experiment
@@ -53,6 +54,11 @@ class Sizes(Checked):
     particle: ParticleSizes = dataclasses.field(default_factory=ParticleSizes)
     perfect_recall: bool = True
     conditional: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 0 < self.width < math.inf:
+            raise ValueError(f"width={self.width} must be positive and finite")
 
     def __str__(self) -> str:
         """Short, for files."""

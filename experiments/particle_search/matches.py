@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from typing import Any
+from typing import Annotated, Any
 
 from experiments import experiment
 from experiments.experiment import Experiment, Row
@@ -19,7 +19,7 @@ from spiel_dl.play.presets import PRESETS
 from spiel_dl.runs import head_to_head
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.runs.workspace import file_name
-from spiel_dl.system.parameters import Positive, Seed
+from spiel_dl.system.parameters import Bounds, Seed
 
 
 @dataclasses.dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Settings(Checked):
     network: str
     script: str
     searches: tuple[Search, ...] = (CAREFUL, AUTHORS)
-    num_games: Positive = 2_000
+    num_games: Annotated[int, Bounds(2)] = 2_000
     seed: Seed = 1
 
 

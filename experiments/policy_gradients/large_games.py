@@ -44,6 +44,7 @@ class Settings(Checked):
       hidden_sizes: units of the hidden layers.
     """
 
+    not_empty = ("algorithms",)
     games: tuple[str, ...] = judging.GAMES
     algorithms: tuple[Algorithm, ...] = ALGORITHMS
     seeds: tuple[Seed, ...] = (0,)

@@ -27,6 +27,7 @@ class Settings(Checked):
       players: who responds.
     """
 
+    not_empty = ("players",)
     games: tuple[str, ...]
     models: tuple[str, ...]
     players: tuple[Annotated[int, Bounds(0, 1)], ...] = (0, 1)

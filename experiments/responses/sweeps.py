@@ -65,6 +65,7 @@ class Sweep(Checked):
       cfr_iterations: of the strategies that know no model.
     """
 
+    not_empty = ("parameters", "bounds")
     depth_limit: DepthLimit = _TWO_PLIES
     scheme: str = "block"
     gadgets: tuple[Annotated[str, OneOf(GADGETS)], ...] = BY_PATH

@@ -6,6 +6,7 @@ import dataclasses
 
 import pytest
 
+from experiments import scoreboard
 from experiments.settings import as_json, changed
 from spiel_dl.tree import DepthLimit
 from spiel_dl.value_functions.config import TrainingConfig
@@ -65,3 +66,28 @@ def test_they_are_shown_as_json() -> None:
 def test_what_is_wrong_is_told(change: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         changed(Example(), change)
+
+
+@pytest.mark.parametrize(
+    ("row", "change", "message"),
+    [
+        ("learners/leduc/strength", "presets=", r"presets=\(\) must not be empty"),
+        ("learners/leduc/strength", "algorithms=", r"algorithms=\(\) must not be empty"),
+        ("learners/battleships_3x3/opponents", "num_games=1", "num_games=1 must be at least 2"),
+        ("particle/leduc_fractions/fractions", "fractions=", r"fractions=\(\) must not be empty"),
+        ("responses/frontier", "players=", r"players=\(\) must not be empty"),
+        ("responses/frontier", "players=3", r"players=\(3,\) must be 0 to 1"),
+        ("responses/frontier", "sweep.bounds=", r"bounds=\(\) must not be empty"),
+        (
+            "particle/leduc/architectures",
+            "sizes.width=inf",
+            "width=inf must be positive and finite",
+        ),
+    ],
+)
+def test_what_an_experiment_cannot_do_without_is_refused(
+    row: str, change: str, message: str
+) -> None:
+    [found] = scoreboard.chosen_rows((row,))
+    with pytest.raises(ValueError, match=message):
+        changed(found.settings, change)
