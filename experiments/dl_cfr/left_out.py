@@ -104,14 +104,14 @@ ROWS = tuple(
             paper_left_out_linf=linf,
         ),
         "Main Experiments",
-        15 * every,
+        minutes,
         f"one seed; {states}; 10 epochs instead of our default 100",
         paper="L∞ 2.6 in Goofspiel, 0.1 in Oshi-Zumo, 0.08 in Leduc",
         cause="reading: the paper does not define L∞",
     )
-    for domain, every, linf, states in (
-        ("goofspiel", 1, 2.6, "all leaf public states"),
-        ("oshi_zumo", 16, 0.1, "one leaf public state in 16"),
-        ("leduc", 15, 0.08, "one leaf public state in 15"),
+    for domain, every, minutes, linf, states in (
+        ("goofspiel", 1, 60, 2.6, "all leaf public states"),
+        ("oshi_zumo", 16, 30, 0.1, "one leaf public state in 16"),
+        ("leduc", 15, 30, 0.08, "one leaf public state in 15"),
     )
 )

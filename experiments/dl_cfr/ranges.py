@@ -184,7 +184,7 @@ ROWS = tuple(
         f"dl_cfr/{domain}",
         dl_cfr.Trained(data, seeds=dl_cfr.THREE_SEEDS, training=dl_cfr.FORTY_EPOCHS),
         "Main Experiments",
-        15,
+        30,
         dl_cfr.FEWER_EPOCHS,
         paper="those of DL-CFR+ and CFR-D alike, both unlike training ranges",
         cause="reading: the paper compares by eye",
