@@ -9,14 +9,14 @@ import dataclasses
 import functools
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from experiments.experiment import OURS, Experiment, Row
 from experiments.responses import study as responses_study
 from experiments.responses import sweeps
 from experiments.responses.study import Labels
 from experiments.responses.sweeps import Sweep
-from experiments.verdicts import Judgement, Tables, verdict
+from experiments.verdicts import Judgement, Tables, grouped, verdict
 from spiel_dl.runs.plots import Panel
 from spiel_dl.runs.reports import Picture, Report, Table
 from spiel_dl.runs.workspace import file_name
@@ -36,8 +36,16 @@ _CLAIMS, POINTS = "The paper's claims", "All points"
 _OF_THE_PAPER = ("full_trunk", "full")
 """The paper's gadget as it is defined; by path, as the first reports have it."""
 _TWICE, _HALF_OF_ALL = "twice as much as the best Nash", "half of what a best response gains"
-_Who = tuple[str, str, int]
 _MIX = "at least as much as the mix"
+_BOUND = "p * gain - (1 - p) * exploitability >= 0 for all p"
+_SLIGHT = f"at most {_SLIGHTLY} times as much as the best Nash"
+_PARTS = {
+    _TWICE: "twice best Nash's gain",
+    _HALF_OF_ALL: "half of all gain",
+    _MIX: "better than the mix",
+    _BOUND: "p bounds",
+}
+"""What the verdict calls the claims about CDRNR."""
 
 METRIC = "gain and exploitability (utility)"
 _GAIN, _EXPLOITABILITY = "gain (utility)", "exploitability (utility)"
@@ -105,7 +113,17 @@ def _measure(name: str, study: Study, labels: Labels, only: Sequence[str]) -> Po
 
 def _report(study: Study, found: Found) -> Report:
     games = study.describe(labels["game"] for labels, _ in found)
-    claims = [{**labels, **claim} for labels, points in found for claim in check_claims(points)]
+    claims = [
+        {
+            **labels,
+            "claim": claim.text,
+            "ours": claim.ours,
+            "best_nash": points[sweeps.BEST_NASH][0]["gain"],
+            "holds": "yes" if claim.holds else "no",
+        }
+        for labels, points in found
+        for claim in check_claims(points)
+    ]
     return told_of(study, "frontier", found, [games], claims)
 
 
@@ -145,36 +163,35 @@ def _judge(tables: Tables) -> Judgement:
 
     What RNR does not reach, nothing can: there it is open whether CDRNR gains as much.
     """
-    rows, points = tables[_CLAIMS], tables[POINTS]
+    points = tables[POINTS]
     names = {row["method"] for row in points}
     wanted = [*map(sweeps.cdrnr_name, _OF_THE_PAPER), *sorted(names)]
     own = next(name for name in wanted if name in names and name.startswith("CDRNR"))
+    # Of each responder, by what a claim is about and by its method.
+    responders = [
+        {
+            (claim.about, claim.method): claim.holds
+            for claim in check_claims(grouped(rows, "method"))
+        }
+        for rows in grouped(points, "game", "model", "player").values()
+    ]
     parts: dict[str, bool | None] = {}
     counts = []
-
-    def held(name: str, words: str, method: str, reachable: set[_Who] | None = None) -> None:
-        found = [
-            row["holds"] == "yes"
-            for row in rows
-            if words in row["claim"]
-            and row["claim"].startswith(method)
-            and (reachable is None or _who(row) in reachable)
+    for about in (_TWICE, _HALF_OF_ALL, _MIX, _BOUND):
+        by_rnr = about != _BOUND  # Then it is held where RNR is able to.
+        held = [
+            claims[about, own]
+            for claims in responders
+            if (about, own) in claims and (not by_rnr or claims.get((about, sweeps.RNR)))
         ]
-        some = words in (_TWICE, _HALF_OF_ALL)  # in some case
-        if found or some:
-            parts[name] = None if not found else any(found) if some else all(found)
-            counts.append(f"{name} {sum(found)} of {len(found)}")
-
-    for name, words in (
-        ("twice best Nash's gain", _TWICE),
-        ("half of all gain", _HALF_OF_ALL),
-        ("better than the mix", _MIX),
-    ):
-        by_rnr = [row for row in rows if words in row["claim"] and row["claim"].startswith("RNR")]
-        if by_rnr:
-            held(name, words, own, {_who(row) for row in by_rnr if row["holds"] == "yes"})
-    held("p bounds", "(1 - p)", own)
-    held("SES", sweeps.SES, sweeps.SES)
+        in_some_case = about in (_TWICE, _HALF_OF_ALL)
+        if held or in_some_case:
+            every = any(held) if in_some_case else all(held)
+            parts[_PARTS[about]] = every if held else None
+            counts.append(f"{_PARTS[about]} {sum(held)} of {len(held)}")
+    searched = [claims[_SLIGHT, sweeps.SES] for claims in responders]
+    parts[sweeps.SES] = all(searched)
+    counts.append(f"{sweeps.SES} {sum(searched)} of {len(searched)}")
     at_half = [
         row["exploitability"] <= _ALMOST_NONE * row["gain"] + SAME
         for row in points
@@ -184,10 +201,6 @@ def _judge(tables: Tables) -> Judgement:
         parts["a tenth at p = 0.5"] = sum(at_half) > len(at_half) / 2
         counts.append(f"a tenth at p = 0.5 {sum(at_half)} of {len(at_half)}")
     return Judgement(verdict(parts), f"{own}: {', '.join(counts)}")
-
-
-def _who(row: Mapping[str, Any]) -> _Who:
-    return row["game"], row["model"], row["player"]
 
 
 def picture(name: str, study: Study, labels: Labels, points: Points) -> Picture:
@@ -212,58 +225,67 @@ def picture(name: str, study: Study, labels: Labels, points: Points) -> Picture:
     return Picture(file, title, _PANELS, groups, levels)
 
 
-def check_claims(points: Points) -> list[dict[str, Any]]:
-    """Whether what the paper says of its Figure 5 holds for the points of one responder.
+class Claim(NamedTuple):
+    """What the paper says of a method's points.
 
-    Returns:
-      For each claim: `claim`, `ours`, the gain that it is about, `best_nash`, the best
-      equilibrium's gain, and `holds`, "yes" or "no".
+    Attributes:
+      about: which of its claims.
+      method: whose points.
+      text: the claim in words.
+      ours: the number that it is about (utility).
+      holds: whether it does.
     """
+
+    about: str
+    method: str
+    text: str
+    ours: float
+    holds: bool
+
+
+def check_claims(points: Points) -> list[Claim]:
+    """Whether what the paper says of its Figure 5 holds for the points of one responder."""
     nash = points[sweeps.BEST_NASH][0]["gain"]
     most = max(points[sweeps.RNR], key=lambda point: point["gain"])
     best_response = 100 * most["gain"] / most["percent"]
-    claims: list[dict[str, Any]] = []
-
-    def claim(text: str, ours: float, holds: bool) -> None:
-        verdict = "yes" if holds else "no"
-        claims.append({"claim": text, "ours": ours, "best_nash": nash, "holds": verdict})
-
+    claims = []
     safe_methods = [name for name in points if name.startswith("CDRNR")] + [sweeps.RNR]
     for method in safe_methods:
+        own = points[method]
         gains = [
             point["gain"]
-            for point in points[method]
+            for point in own
             if point["exploitability"] <= _ALMOST_NONE * point["gain"] + SAME
         ]
         best = max(gains, default=0.0)
-        told = "at exploitability <= gain / 10"
-        claim(f"{method} gains {_TWICE} {told}", best, best >= 2 * nash and best > SAME)
-        claim(f"{method} gains {_HALF_OF_ALL} {told}", best, best >= 0.5 * best_response)
-        largest = max(point["exploitability"] for point in points[method])
+        for about, least in ((_TWICE, 2 * nash), (_HALF_OF_ALL, 0.5 * best_response)):
+            told = f"{method} gains {about} at exploitability <= gain / 10"
+            claims.append(Claim(about, method, told, best, best >= least and best > SAME))
+        largest = max(point["exploitability"] for point in own)
         behind = [
-            sweeps.gain_at(points[method], mixed["exploitability"] + SAME) - mixed["gain"]
+            sweeps.gain_at(own, mixed["exploitability"] + SAME) - mixed["gain"]
             for mixed in points[sweeps.MIX]
             if mixed["exploitability"] <= largest + SAME
         ]
         if behind:
             told = f"{method} gains {_MIX} of CDBR and the best Nash"
-            claim(told, min(behind), min(behind) >= -_EQUAL)
+            claims.append(Claim(_MIX, method, told, min(behind), min(behind) >= -_EQUAL))
     searched = max(point["gain"] for point in points[sweeps.SES])
-    claim(
-        f"SES gains at most {_SLIGHTLY} times as much as the best Nash, for any alpha",
-        searched,
-        searched <= _SLIGHTLY * nash + SAME,
+    claims.append(
+        Claim(
+            _SLIGHT,
+            sweeps.SES,
+            f"SES gains {_SLIGHT}, for any alpha",
+            searched,
+            searched <= _SLIGHTLY * nash + SAME,
+        )
     )
     for method in safe_methods:
         slack = min(
             point["parameter"] * point["gain"] - (1 - point["parameter"]) * point["exploitability"]
             for point in points[method]
         )
-        claim(
-            f"{method}: p * gain - (1 - p) * exploitability >= 0 for all p",
-            slack,
-            slack >= -SAME,
-        )
+        claims.append(Claim(_BOUND, method, f"{method}: {_BOUND}", slack, slack >= -SAME))
     return claims
 
 

@@ -9,34 +9,39 @@ from experiments.responses.frontier import FRONTIER
 from experiments.verdicts import PARTLY, REPRODUCED, Judgement
 
 
-def frontier(*claims: tuple[str, str], at_half: float = 0.2) -> Judgement:
-    who = {"game": "leduc", "model": "uniform", "player": 0}
+def frontier(*, rnr: float, at_half: float) -> Judgement:
+    """Of one responder, whose best response gains 4 and whose best Nash equilibrium gains 0.6."""
     points = [
-        {"method": method, "parameter": p, "gain": 1.0, "exploitability": lost}
-        for method, p, lost in (
-            ("CDRNR, full_trunk", 0.5, at_half),
-            ("CDRNR, full_trunk", 0.1, 0.0),
-            ("CDRNR, full", 0.5, 0.0),
+        {
+            "method": method,
+            "parameter": p,
+            "gain": gain,
+            "exploitability": lost,
+            "percent": 25 * gain,
+        }
+        for method, p, gain, lost in (
+            ("CDRNR, full_trunk", 0.5, 1.0, at_half),
+            ("CDRNR, full_trunk", 0.1, 1.0, 0.0),
+            ("CDRNR, full", 0.1, 1.0, 1.0),  # p does not bound it
+            ("RNR", 0.5, rnr, 0.0),
+            ("best Nash", 0.0, 0.6, 0.0),
+            ("mix", 0.5, 3.0, 5.0),  # more exploitable than all others
+            ("SES", 0.5, 0.6, 0.0),
         )
     ]
-    rows = [{**who, "claim": claim, "holds": holds} for claim, holds in claims]
-    return FRONTIER.judge({"The paper's claims": rows, "All points": points})
+    who = {"game": "leduc", "model": "uniform", "player": 0}
+    return FRONTIER.judge({"All points": [{**who, **point} for point in points]})
 
 
 def test_frontiers_are_judged_by_the_gadget_as_it_is_defined() -> None:
-    twice = "gains twice as much as the best Nash at exploitability <= gain / 10"
-    bound = "p * gain - (1 - p) * exploitability >= 0 for all p"
-    held = (("CDRNR, full_trunk: " + bound, "yes"), ("CDRNR, full: " + bound, "no"))
-    ses = ("SES gains at most 1.1 times as much as the best Nash", "yes")
-    reached = (f"RNR {twice}", "yes")
-    found = frontier((f"CDRNR, full_trunk {twice}", "no"), reached, *held, ses)
-    failed = "twice best Nash's gain, a tenth at p = 0.5"
-    assert found.verdict == f"{PARTLY}: 2 of 4 parts hold; not: {failed}"
-    assert "twice best Nash's gain 0 of 1, p bounds 1 of 1, SES 1 of 1" in found.headline
+    found = frontier(rnr=2.0, at_half=0.2)
+    failed = "twice best Nash's gain, half of all gain, a tenth at p = 0.5"
+    assert found.verdict == f"{PARTLY}: 2 of 5 parts hold; not: {failed}"
+    assert "twice best Nash's gain 0 of 1, half of all gain 0 of 1, p bounds 1" in found.headline
     # Where RNR cannot reach it, nothing can.
-    beyond = (f"RNR {twice}", "no")
-    found = frontier((f"CDRNR, full_trunk {twice}", "no"), beyond, *held, ses, at_half=0.05)
-    assert found.verdict == f"{PARTLY}: 3 of 4 parts hold; open: twice best Nash's gain"
+    found = frontier(rnr=1.1, at_half=0.05)
+    opened = "twice best Nash's gain, half of all gain"
+    assert found.verdict == f"{PARTLY}: 3 of 5 parts hold; open: {opened}"
 
 
 @pytest.mark.parametrize(("gain", "expected"), [(1.4, REPRODUCED), (1.6, PARTLY)])

@@ -110,14 +110,14 @@ def test_claims_by_hand() -> None:
             response_sweeps.MIX: points((0.5, 3.0, 5.0)),
         }
     )
-    assert [(claim["ours"], claim["holds"]) for claim in claims] == [
-        (1.9, "no"),
-        (1.9, "no"),
-        (2.1, "yes"),
-        (2.1, "no"),
-        (1.2, "no"),
-        (pytest.approx(0.3 * 1.9 - 0.7 * 0.1), "yes"),
-        (pytest.approx(0.4 * 2.2 - 0.6 * 1.5), "no"),
+    assert [(claim.ours, claim.holds) for claim in claims] == [
+        (1.9, False),
+        (1.9, False),
+        (2.1, True),
+        (2.1, False),
+        (1.2, False),
+        (pytest.approx(0.3 * 1.9 - 0.7 * 0.1), True),
+        (pytest.approx(0.4 * 2.2 - 0.6 * 1.5), False),
     ]
 
 
