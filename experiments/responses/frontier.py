@@ -63,7 +63,7 @@ NOTES = (
     "iterations of the CFR average, which knows no model.",
 )
 
-Points = Mapping[str, list[dict[str, Any]]]
+Points = Mapping[str, Sequence[Mapping[str, Any]]]
 """From a method to its points."""
 Found = list[tuple[Labels, Points]]
 """The points of everybody who responds."""
@@ -215,7 +215,7 @@ def picture(name: str, study: Study, labels: Labels, points: Points) -> Picture:
         elif method in (sweeps.PARETO, sweeps.CFR_AVERAGE):
             groups[method] = [{**point, "parameter": math.nan} for point in found]
         else:
-            groups[method] = list(found)
+            groups[method] = [dict(point) for point in found]
     game, sweep = study.tree(labels["game"]).game, study.settings.sweep
     title = (
         f"{labels['game'] if str(game) == 'efg_game()' else game}, player {labels['player']} "
