@@ -306,6 +306,7 @@ FRONTIER = Experiment(
     compute=lambda study: measure_all("frontier", study),
     render=_report,
     judge=_judge,
+    version=2,  # claims of the first are of older criteria
 )
 _P = (0.1, 0.3, 0.5, 0.7, 0.9)
 _DEFINED = Sweep(gadgets=("full_trunk", "joint"), parameters=_P)
