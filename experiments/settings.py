@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 import types
 import typing
 from collections.abc import Collection
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
-from spiel_dl.system.parameters import Bounds
 from spiel_dl.tree.depth_limit import DepthLimit
 
 T = TypeVar("T")
@@ -59,6 +57,13 @@ class OneOf(NamedTuple):
 
     known: Collection[str]
 
+    def hold(self, value: str) -> bool:
+        """Whether it is one of them."""
+        return value in self.known
+
+    def __str__(self) -> str:
+        return f"one of {', '.join(self.known)}"
+
 
 class Checked:
     """A dataclass of settings whose types say what values may be, by `Bounds` and `OneOf`.
@@ -82,18 +87,8 @@ class Checked:
             for each in (hint, *typing.get_args(hint)):
                 for rule in getattr(each, "__metadata__", ()):
                     values = value if isinstance(value, tuple) else (value,)
-                    if not all(_fits(one, rule) for one in values):
-                        raise ValueError(f"{name}={value} must be {_words(rule)}")
-
-
-def _fits(value: Any, rule: Bounds | OneOf) -> bool:
-    return value in rule.known if isinstance(rule, OneOf) else rule.low <= value <= rule.high
-
-
-def _words(rule: Bounds | OneOf) -> str:
-    if isinstance(rule, OneOf):
-        return f"one of {', '.join(rule.known)}"
-    return f"at least {rule.low}" if rule.high == math.inf else f"{rule.low} to {rule.high}"
+                    if not all(map(rule.hold, values)):
+                        raise ValueError(f"{name}={value} must be {rule}")
 
 
 def changed(settings: T, change: str) -> T:

@@ -23,6 +23,15 @@ class Bounds(typing.NamedTuple):
     low: float
     high: float = math.inf
 
+    def hold(self, value: float) -> bool:
+        """Whether a number lies within; not a number does not."""
+        return self.low <= value <= self.high
+
+    def __str__(self) -> str:
+        if self.high == math.inf:
+            return f"at least {self.low}"
+        return f"between {self.low} and {self.high}"
+
 
 Positive = Annotated[int, Bounds(1)]
 MAX_SEED = 2**63 - 1
@@ -62,7 +71,7 @@ class Parameter:
         Raises:
           ValueError: that says what it must be.
         """
-        text, (low, high) = text.strip(), self.bounds
+        text = text.strip()
         if self.choices and text not in self.choices:
             raise ValueError(f"value should be one of <{'|'.join(self.choices)}>")
         if hasattr(self.element, "parse"):
@@ -77,9 +86,8 @@ class Parameter:
             raise ValueError(f"{text!r} is not {_CALLED[self.element]}") from None
         if value != value:
             raise ValueError("must be a number")
-        if self.element is not str and not low <= value <= high:
-            limits = f"at least {low}" if high == math.inf else f"between {low} and {high}"
-            raise ValueError(f"must be {limits}")
+        if self.element is not str and not self.bounds.hold(value):
+            raise ValueError(f"must be {self.bounds}")
         return value
 
 
