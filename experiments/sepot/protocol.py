@@ -15,7 +15,7 @@ from typing import Any
 from experiments.experiment import Experiment, Row
 from experiments.sepot import study as sepot_study
 from experiments.sepot.study import TrainedGame, TrainedStudy
-from experiments.sepot.table_1 import MATCHES, Rows, paper_result, play, pooled
+from experiments.sepot.table_1 import MATCHES, Rows, paper_result, play, pooled, wins
 from experiments.verdicts import Judgement, Tables, grouped, verdict
 from spiel_dl.algorithms import rnad
 from spiel_dl.runs.reports import Report, Table
@@ -128,14 +128,12 @@ def _judge(tables: Tables) -> Judgement:
         label = f"{row['largest search']} histories" if "earned" in row else CONTROL
         told.append(f"{label} {row['mean']:.3f} ± {row['half_width'] or math.nan:.2g}")
         if "earned" in row:
-            parts[f"wins, {label}"] = _above(row["mean"], row["half_width"])
-            parts[f"more than the control, {label}"] = _above(row["earned"], row["± of that"])
+            most, mean, half_width = row["largest search"], row["mean"], row["half_width"]
+            parts[f"wins, {label}"] = wins(row["game"], most, mean, half_width)
+            earned, half_width = row["earned"], row["± of that"]
+            is_open = abs(earned) <= half_width
+            parts[f"more than the control, {label}"] = None if is_open else earned > 0
     return Judgement(verdict(parts), "; ".join(told))
-
-
-def _above(mean: float, half_width: float | None) -> bool | None:
-    """Whether a mean is above 0; None where its interval holds 0."""
-    return None if half_width is None or abs(mean) <= half_width else mean > 0
 
 
 PROTOCOL = Experiment(
@@ -144,7 +142,8 @@ PROTOCOL = Experiment(
     metric="mean return (utility)",
     claim=(
         "SePoT wins against R-NaD in all games (Table 1); held is that search wins, and earns more "
-        "than the same networks without it; open where an interval holds 0."
+        "than the same networks without it; open where an interval holds 0 and, of the former, "
+        "the paper's number."
     ),
     study=Study,
     compute=_compute,

@@ -20,13 +20,14 @@ from typing import Any
 from experiments.experiment import Experiment, Row
 from experiments.sepot import study as sepot_study
 from experiments.sepot.study import GameStudy
-from experiments.verdicts import grouped, verdict
+from experiments.verdicts import Judgement, Tables, grouped, verdict
 from spiel_dl.play import registry, zoo
 from spiel_dl.runs import head_to_head
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.runs.workspace import file_name
 
 Rows = list[dict[str, Any]]
+_SUMMARY = "Table 1"
 MATCHES = {
     "game": "game",
     "max_histories": "largest search (unique histories)",
@@ -136,7 +137,6 @@ def _learned(names: Iterable[str]) -> list[str]:
 
 def _table_1_report(study: Study, matches: Rows) -> Report:
     summary = [pooled(own) for own in grouped(matches, "game", "max_histories").values()]
-    told = [row for row in summary if row["paper"]]
     return Report(
         TABLE_1.title,
         [
@@ -151,22 +151,35 @@ def _table_1_report(study: Study, matches: Rows) -> Report:
                 for each in study.games()
             ),
         ],
-        {"Table 1": Table(summary, SUMMARY), "All matches": Table(matches, MATCHES)},
-        verdict=verdict(wins(told)),
-        headline="; ".join(
-            f"{row['mean']:.3f} ± {row['half_width'] or math.nan:.2g} "
-            f"({row['max_histories']:,} histories)"
-            for row in summary
-        ),
+        {_SUMMARY: Table(summary, SUMMARY), "All matches": Table(matches, MATCHES)},
     )
 
 
-def wins(summary: Rows) -> dict[str, bool]:
-    """Of every game and bound, whether the interval of the mean return is above 0."""
-    return {
-        f"{row['game']}, {row['max_histories']:,}": row["mean"] > (row["half_width"] or math.inf)
-        for row in summary
-    }
+def wins(game: str, most: int, mean: float, half_width: float | None) -> bool | None:
+    """Whether search wins; None where the interval holds 0 and the paper's number, if it has one.
+
+    Args:
+      game: name of a preset.
+      most: the most unique histories of a search.
+      mean: its mean return (utility).
+      half_width: of the interval; None: there is none.
+    """
+    if half_width is None:
+        return None
+    if mean > half_width:
+        return True
+    paper = _PAPER.get(most, {}).get(game, (0.0, 0.0))[0] / 100
+    return None if mean + half_width >= paper else False
+
+
+def _judge(tables: Tables) -> Judgement:
+    parts, told = {}, []
+    for row in tables[_SUMMARY]:
+        game, most, mean = row["game"], row["max_histories"], row["mean"]
+        if row["paper"]:
+            parts[f"{game}, {most:,}"] = wins(game, most, mean, row["half_width"])
+        told.append(f"{mean:.3f} ± {row['half_width'] or math.nan:.2g} ({most:,} histories)")
+    return Judgement(verdict(parts), "; ".join(told))
 
 
 TABLE_1 = Experiment(
@@ -180,6 +193,7 @@ TABLE_1 = Experiment(
     study=Study,
     compute=_table_1,
     render=_table_1_report,
+    judge=_judge,
 )
 # Networks of the zoo and their critics, of 8,000 to 40,000 steps. That of Battleships 5x5 has no
 # critic yet; until it has one, its row is refused.
