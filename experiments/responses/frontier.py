@@ -332,14 +332,6 @@ ROWS = (
         cause="reading: as in Figure 5",
     ),
     Row(FRONTIER, "responses", Settings(), OURS, 10, _BY_PATH),
-    Row(
-        FRONTIER,
-        "responses/goofspiel_5",
-        Settings(("goofspiel_5",), ("uniform",), (0,)),
-        OURS,
-        10,
-        _BY_PATH,
-    ),
     *(
         Row(
             FRONTIER,
