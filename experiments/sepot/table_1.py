@@ -195,8 +195,7 @@ TABLE_1 = Experiment(
     render=_table_1_report,
     judge=_judge,
 )
-# Networks of the zoo and their critics, of 8,000 to 40,000 steps. That of Battleships 5x5 has no
-# critic yet; until it has one, its row is refused.
+# Networks of the zoo and their critics, of 8,000 to 40,000 steps.
 ROWS = tuple(
     Row(
         TABLE_1,
