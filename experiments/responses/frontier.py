@@ -44,8 +44,11 @@ _PARTS = {
     _HALF_OF_ALL: "half of all gain",
     _MIX: "better than the mix",
     _BOUND: "p bounds",
+    _SLIGHT: sweeps.SES,
 }
-"""What the verdict calls the claims about CDRNR."""
+"""What the verdict calls the claims; all but the last are about CDRNR."""
+_IN_SOME_CASE = (_TWICE, _HALF_OF_ALL)
+_WHERE_RNR_CAN = (*_IN_SOME_CASE, _MIX)
 
 METRIC = "gain and exploitability (utility)"
 _GAIN, _EXPLOITABILITY = "gain (utility)", "exploitability (utility)"
@@ -63,7 +66,7 @@ NOTES = (
     "iterations of the CFR average, which knows no model.",
 )
 
-Points = Mapping[str, Sequence[Mapping[str, Any]]]
+Points = Mapping[str, list[dict[str, Any]]]
 """From a method to its points."""
 Found = list[tuple[Labels, Points]]
 """The points of everybody who responds."""
@@ -177,30 +180,30 @@ def _judge(tables: Tables) -> Judgement:
     ]
     parts: dict[str, bool | None] = {}
     counts = []
-    for about in (_TWICE, _HALF_OF_ALL, _MIX, _BOUND):
-        by_rnr = about != _BOUND  # Then it is held where RNR is able to.
+    for about, name in _PARTS.items():
+        method = sweeps.SES if about == _SLIGHT else own
         held = [
-            claims[about, own]
+            claims[about, method]
             for claims in responders
-            if (about, own) in claims and (not by_rnr or claims.get((about, sweeps.RNR)))
+            if (about, method) in claims
+            and (about not in _WHERE_RNR_CAN or claims.get((about, sweeps.RNR)))
         ]
-        in_some_case = about in (_TWICE, _HALF_OF_ALL)
+        in_some_case = about in _IN_SOME_CASE
         if held or in_some_case:
-            every = any(held) if in_some_case else all(held)
-            parts[_PARTS[about]] = every if held else None
-            counts.append(f"{_PARTS[about]} {sum(held)} of {len(held)}")
-    searched = [claims[_SLIGHT, sweeps.SES] for claims in responders]
-    parts[sweeps.SES] = all(searched)
-    counts.append(f"{sweeps.SES} {sum(searched)} of {len(searched)}")
+            holds = any(held) if in_some_case else all(held)
+            parts[name] = holds if held else None
+            counts.append(f"{name} {sum(held)} of {len(held)}")
     at_half = [
-        row["exploitability"] <= _ALMOST_NONE * row["gain"] + SAME
-        for row in points
-        if row["method"] == own and row["parameter"] == _HALF
+        _is_almost_safe(row) for row in points if row["method"] == own and row["parameter"] == _HALF
     ]
     if at_half:
         parts["a tenth at p = 0.5"] = sum(at_half) > len(at_half) / 2
         counts.append(f"a tenth at p = 0.5 {sum(at_half)} of {len(at_half)}")
     return Judgement(verdict(parts), f"{own}: {', '.join(counts)}")
+
+
+def _is_almost_safe(point: Mapping[str, Any]) -> bool:
+    return point["exploitability"] <= _ALMOST_NONE * point["gain"] + SAME
 
 
 def picture(name: str, study: Study, labels: Labels, points: Points) -> Picture:
@@ -215,7 +218,7 @@ def picture(name: str, study: Study, labels: Labels, points: Points) -> Picture:
         elif method in (sweeps.PARETO, sweeps.CFR_AVERAGE):
             groups[method] = [{**point, "parameter": math.nan} for point in found]
         else:
-            groups[method] = [dict(point) for point in found]
+            groups[method] = list(found)
     game, sweep = study.tree(labels["game"]).game, study.settings.sweep
     title = (
         f"{labels['game'] if str(game) == 'efg_game()' else game}, player {labels['player']} "
@@ -243,7 +246,7 @@ class Claim(NamedTuple):
     holds: bool
 
 
-def check_claims(points: Points) -> list[Claim]:
+def check_claims(points: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[Claim]:
     """Whether what the paper says of its Figure 5 holds for the points of one responder."""
     nash = points[sweeps.BEST_NASH][0]["gain"]
     most = max(points[sweeps.RNR], key=lambda point: point["gain"])
@@ -252,12 +255,7 @@ def check_claims(points: Points) -> list[Claim]:
     safe_methods = [name for name in points if name.startswith("CDRNR")] + [sweeps.RNR]
     for method in safe_methods:
         own = points[method]
-        gains = [
-            point["gain"]
-            for point in own
-            if point["exploitability"] <= _ALMOST_NONE * point["gain"] + SAME
-        ]
-        best = max(gains, default=0.0)
+        best = max((point["gain"] for point in own if _is_almost_safe(point)), default=0.0)
         for about, least in ((_TWICE, 2 * nash), (_HALF_OF_ALL, 0.5 * best_response)):
             told = f"{method} gains {about} at exploitability <= gain / 10"
             claims.append(Claim(about, method, told, best, best >= least and best > SAME))

@@ -15,7 +15,7 @@ from typing import Any
 from experiments.experiment import Experiment, Row
 from experiments.sepot import study as sepot_study
 from experiments.sepot.study import TrainedGame, TrainedStudy
-from experiments.sepot.table_1 import MATCHES, Rows, paper_result, play, pooled, wins
+from experiments.sepot.table_1 import MATCHES, Rows, paper_mean, paper_result, play, pooled, wins
 from experiments.verdicts import Judgement, Tables, grouped, verdict
 from spiel_dl.algorithms import rnad
 from spiel_dl.runs.reports import Report, Table
@@ -128,11 +128,9 @@ def _judge(tables: Tables) -> Judgement:
         label = f"{row['largest search']} histories" if "earned" in row else CONTROL
         told.append(f"{label} {row['mean']:.3f} ± {row['half_width'] or math.nan:.2g}")
         if "earned" in row:
-            most, mean, half_width = row["largest search"], row["mean"], row["half_width"]
-            parts[f"wins, {label}"] = wins(row["game"], most, mean, half_width)
-            earned, half_width = row["earned"], row["± of that"]
-            is_open = abs(earned) <= half_width
-            parts[f"more than the control, {label}"] = None if is_open else earned > 0
+            paper = paper_mean(row["game"], row["largest search"])
+            parts[f"wins, {label}"] = wins(row["mean"], row["half_width"], paper)
+            parts[f"more than the control, {label}"] = wins(row["earned"], row["± of that"])
     return Judgement(verdict(parts), "; ".join(told))
 
 

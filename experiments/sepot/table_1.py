@@ -91,6 +91,11 @@ def paper_result(game: str, max_histories: int) -> str | None:
     return None if found is None else f"{found[0] / 100:.4f} ± {found[1] / 100:.4f}"
 
 
+def paper_mean(game: str, max_histories: int) -> float:
+    """The mean return of `paper_result` alone; 0 if the table has none."""
+    return _PAPER.get(max_histories, {}).get(game, (0.0, 0.0))[0] / 100
+
+
 @dataclasses.dataclass(frozen=True)
 class Settings(sepot_study.Settings):
     """Networks, searches and matches; each of the seeds is of another match.
@@ -155,20 +160,21 @@ def _table_1_report(study: Study, matches: Rows) -> Report:
     )
 
 
-def wins(game: str, most: int, mean: float, half_width: float | None) -> bool | None:
-    """Whether search wins; None where the interval holds 0 and the paper's number, if it has one.
+def wins(mean: float, half_width: float | None, paper: float = 0.0) -> bool | None:
+    """Whether a mean return is above 0, by its interval.
 
     Args:
-      game: name of a preset.
-      most: the most unique histories of a search.
-      mean: its mean return (utility).
+      mean: in utility units.
       half_width: of the interval; None: there is none.
+      paper: the paper's number; 0: it has none.
+
+    Returns:
+      None, if there is no interval or if it holds 0 and the paper's number.
     """
     if half_width is None:
         return None
     if mean > half_width:
         return True
-    paper = _PAPER.get(most, {}).get(game, (0.0, 0.0))[0] / 100
     return None if mean + half_width >= paper else False
 
 
@@ -177,7 +183,7 @@ def _judge(tables: Tables) -> Judgement:
     for row in tables[_SUMMARY]:
         game, most, mean = row["game"], row["max_histories"], row["mean"]
         if row["paper"]:
-            parts[f"{game}, {most:,}"] = wins(game, most, mean, row["half_width"])
+            parts[f"{game}, {most:,}"] = wins(mean, row["half_width"], paper_mean(game, most))
         told.append(f"{mean:.3f} ± {row['half_width'] or math.nan:.2g} ({most:,} histories)")
     return Judgement(verdict(parts), "; ".join(told))
 
@@ -195,7 +201,7 @@ TABLE_1 = Experiment(
     render=_table_1_report,
     judge=_judge,
 )
-# Networks of the zoo and their critics, of 8,000 to 40,000 steps.
+# Networks of the zoo and their critics; reports say for how long these have learned.
 ROWS = tuple(
     Row(
         TABLE_1,

@@ -6,6 +6,7 @@ import pytest
 
 from experiments.responses.biased_rps import BIASED_RPS
 from experiments.responses.frontier import FRONTIER
+from experiments.sepot.table_1 import wins
 from experiments.verdicts import PARTLY, REPRODUCED, Judgement
 
 
@@ -37,7 +38,8 @@ def test_frontiers_are_judged_by_the_gadget_as_it_is_defined() -> None:
     found = frontier(rnr=2.0, at_half=0.2)
     failed = "twice best Nash's gain, half of all gain, a tenth at p = 0.5"
     assert found.verdict == f"{PARTLY}: 2 of 5 parts hold; not: {failed}"
-    assert "twice best Nash's gain 0 of 1, half of all gain 0 of 1, p bounds 1" in found.headline
+    counted = "twice best Nash's gain 0 of 1, half of all gain 0 of 1, p bounds 1 of 1, SES 1 of 1"
+    assert counted in found.headline
     # Where RNR cannot reach it, nothing can.
     found = frontier(rnr=1.1, at_half=0.05)
     opened = "twice best Nash's gain, half of all gain"
@@ -58,3 +60,20 @@ def test_the_full_gadget_is_held_to_mixtures_of_its_points(gain: float, expected
         for method, value, lost in points
     ]
     assert BIASED_RPS.judge({"All points": rows}).verdict.startswith(expected)
+
+
+@pytest.mark.parametrize(
+    ("mean", "half_width", "paper", "expected"),
+    [
+        (0.03, 0.02, 0.05, True),
+        (0.02, 0.04, 0.05, None),  # 0 and the paper's number lie within
+        (0.02, 0.025, 0.05, False),
+        (-0.02, 0.03, 0.0, None),
+        (-0.03, 0.02, 0.0, False),
+        (0.02, None, 0.05, None),
+    ],
+)
+def test_a_match_is_won_or_lost_or_open(
+    mean: float, half_width: float | None, paper: float, expected: bool | None
+) -> None:
+    assert wins(mean, half_width, paper) is expected
