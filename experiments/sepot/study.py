@@ -87,6 +87,11 @@ class Trained(Settings):
         inner = range(self.steps_per_evaluation, self.num_steps, self.steps_per_evaluation)
         return [*inner, self.num_steps]
 
+    @property
+    def seeds_with_critics(self) -> tuple[Seed, ...]:
+        """The seeds of networks beside which a critic learns."""
+        return self.seeds
+
 
 AnySettings = TypeVar("AnySettings", bound=Settings)
 AnyTrained = TypeVar("AnyTrained", bound=Trained)
@@ -152,17 +157,20 @@ class TrainedGame(GameStudy[AnyTrained]):
 
     def run_directory(self, seed: int) -> RunDirectory:
         """The run directory of a seed."""
+        critic = self.critic_of(seed)
         identity = {
             "game": self.game,
             "learner": dataclasses.replace(self.settings.learner, seed=seed).to_json(),
-            "critic": self.critic_of(seed).to_json(),
+            "critic": None if critic is None else critic.to_json(),
             "transformations": self.transformations,
             "device": self.settings.device,
         }
         return self.workspace.run_directory(f"seed-{seed}", identity)
 
-    def critic_of(self, seed: int) -> CriticConfig:
+    def critic_of(self, seed: int) -> CriticConfig | None:
         """How the critic of a seed learns; its learning rate falls until its last step."""
+        if seed not in self.settings.seeds_with_critics:
+            return None
         steps = self.settings.num_steps
         return dataclasses.replace(self.settings.critic, seed=seed, decay_steps=steps)
 
@@ -238,13 +246,14 @@ def default_limits(game: str) -> tuple[DepthLimit, ...]:
 
 def _train(study: TrainedGame[Any], seed: int) -> None:
     """Trains the network of one seed, and keeps its checkpoints."""
-    settings, game = study.settings, load_turn_based(study.game)
+    settings, game, critic = study.settings, load_turn_based(study.game), study.critic_of(seed)
+    known = None if critic is None else transformations_by_name(study.transformations, game)
     learner = RNaDSolver(
         game,
         dataclasses.replace(settings.learner, seed=seed),
         device=settings.device,
-        transformations=transformations_by_name(study.transformations, game),
-        critic=study.critic_of(seed),
+        transformations=known,
+        critic=critic,
     )
     directory = study.run_directory(seed)
     for step in settings.steps:

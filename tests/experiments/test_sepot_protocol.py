@@ -48,12 +48,13 @@ def test_both_are_held() -> None:
     assert judged(0.01, 0.03, half_width=0.1)[0] == OPEN
 
 
-def test_networks_are_the_papers_and_opponents_are_others() -> None:
+def test_opponents_are_others_and_need_no_critics() -> None:
     rows = [row for row in MANIFEST if row.experiment is PROTOCOL]
-    assert len(rows) == 6
+    papers = [row for row in rows if row.settings.learner == rnad.PAPER]
+    assert (len(rows), len(papers)) == (7, 6)
     for row in rows:
-        assert row.settings.learner == rnad.PAPER
-        assert (row.settings.num_searching, len(row.settings.seeds)) == (3, 6)
+        assert row.settings.seeds == (0, 1, 2, 3, 4, 5)
+        assert row.settings.seeds_with_critics == (0, 1, 2)
         assert row.settings.bounds == (25_000, 100_000)
     with pytest.raises(ValueError, match="must be more than num_searching=3"):
         Settings(("leduc",), seeds=(0, 1, 2))
