@@ -228,8 +228,9 @@ class BattleshipsRules(BattleshipsBoards):
 
     def round_index(self, state: BattleshipsState) -> torch.Tensor:
         """How many rounds, one placement or shot of each player, are over: int16 [B]."""
-        num_moves = (state.record[:, : self._end] >= 0).sum(dim=1)
-        return (num_moves // 2).to(torch.int16)
+        # Moves to come are -1 in the record; much faster than counting in booleans.
+        made = state.record[:, : self._end].clamp(max=0).sum(dim=1, dtype=torch.int16) + self._end
+        return made // 2
 
     def public_pieces(self, perfect_recall: bool) -> dict[str, tuple[int, ...]]:
         """Names and shapes of the public pieces; the module's table explains them."""
@@ -268,6 +269,16 @@ class BattleshipsRules(BattleshipsBoards):
             rows = (1 + placements).reshape(-1).int()
             return tables.placement_bits.index_select(0, rows).view(len(placements), -1)
         return tables.ships[tables.ship_rows + placements].flatten(1)
+
+    def public_code(self, state: BattleshipsState) -> torch.Tensor:
+        """The record, of placements only whether they were made: int8 [B, 2 S + 4 T]."""
+        placed, seen = state.record.tensor_split([self.num_placements], dim=1)
+        return torch.cat([placed.clamp(max=0), seen], dim=1).to(torch.int8)
+
+    def private_code(self, state: BattleshipsState, player: int) -> torch.Tensor:
+        """The own placements, moved so that they fit: int8 [B, S]; -128 where there is none."""
+        placements = state.record[:, player : self.num_placements : 2]
+        return (placements - 2 * self.num_tiles).clamp(min=-128).to(torch.int8)
 
     def information_state_tensor(self, state: BattleshipsState, player: int) -> torch.Tensor:
         """As `Rules` has it, but written in place: most of it is the long public part."""

@@ -110,15 +110,11 @@ class PlayedSource(Source[PlayedWay, KeptT], abc.ABC):
             batches.append(rules.apply(batches[-1], torch.tensor([action])))
         states = type(batches[0]).concatenate(batches)
         acting = rules.current_player(states).numpy()
-        steps = depth_of_steps(
-            rules,
-            self.depth_limit,
-            type(states).concatenate(batches[:-1] or batches),
-            type(states).concatenate(batches[1:] or batches),
-        )
+        rounds = rules.round_index(states).numpy()
+        steps = depth_of_steps(self.depth_limit, acting[:-1], rounds[:-1], rounds[1:])
         steps[np.maximum.accumulate(acting[: len(steps)]) < 0] = 0  # what chance does at the start
         infoset_keys, public_keys = self.keys.of_level(states)
-        depth = np.concatenate([[0], np.cumsum(steps)])[: len(batches)]
+        depth = np.concatenate([[0], np.cumsum(steps)])
         return PlayedWay(player, states, acting, depth, infoset_keys[player], public_keys)
 
     def key(self, way: PlayedWay, position: int) -> int:

@@ -8,12 +8,13 @@ depends on the number of particles and on the limit alone.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable
 from typing import NoReturn
 
 import numpy as np
 import torch
 
-from spiel_dl.games.rules import Rules, StateBatch
+from spiel_dl.games.rules import StateBatch
 from spiel_dl.tree.compiled_tree import CompiledTree
 from spiel_dl.tree.depth_limit import DepthLimit, check_depth_limit
 from spiel_dl.tree.from_rules import Growth, Level, histories_of
@@ -116,66 +117,67 @@ def root_ranges(trunk: Trunk[SparseTree], particles: Particles) -> tuple[np.ndar
 
 
 def depth_of_steps(
-    rules: Rules,
-    depth_limit: DepthLimit,
-    before: StateBatch,
-    after: StateBatch,
-    parent: torch.Tensor | None = None,
+    depth_limit: DepthLimit, player: np.ndarray, rounds_before: np.ndarray, rounds_after: np.ndarray
 ) -> np.ndarray:
     """By how much single steps go deeper, in a limit's unit: int64 [B].
 
     Args:
-      rules: the game's.
       depth_limit: whose unit counts.
-      before: the states before the steps. Where chance acts, a player must have acted before,
-        because plies do not count chance events at the start of a game.
-      after: the states after them, batch dimension B.
-      parent: int64 [B], which state each step begins in; None: every one in its own.
+      player: int [B], who acts. Where chance acts, a player must have acted before, because plies
+        do not count chance events at the start of a game.
+      rounds_before: int [B], how many rounds are over before the step.
+      rounds_after: int [B], the same after it.
     """
     if depth_limit.plies is not None:
-        return np.ones(after.batch_size, np.int64)
-    rows: torch.Tensor | slice = slice(None) if parent is None else parent
+        return np.ones(len(player), np.int64)
     if depth_limit.moves is not None:
-        return (rules.current_player(before)[rows] >= 0).long().numpy()
-    return (rules.round_index(after) - rules.round_index(before)[rows]).long().numpy()
+        return (player >= 0).astype(np.int64)
+    return (rounds_after - rounds_before).astype(np.int64)
 
 
 def _enumerate(
     particles: Particles, depth_limit: DepthLimit, max_histories: int
 ) -> tuple[Histories, StateBatch]:
     """All histories of a sparse tree, breadth first, and their states."""
-    rules = rules_of(particles.game)
-    growth, size = Growth(rules), particles.num_particles
+
+    def joined(parts: Iterable[Level], num_seen: int, number: int) -> Level:
+        """A whole level; what is too large is refused before all of it is listed."""
+        found = []
+        for part in parts:
+            found.append(part)
+            num_seen += part.size
+            if num_seen > max_histories:
+                raise TooManyHistoriesError(
+                    f"{particles.game}: more than max_histories={max_histories:,} histories below "
+                    f"{particles.num_particles:,} particles ({num_seen:,} seen, the last one at "
+                    f"depth {number}). Give fewer particles or a smaller depth limit than "
+                    f"{depth_limit}."
+                )
+        return Level.joined(found)
+
+    growth, size = Growth(rules_of(particles.game)), particles.num_particles
     depth = np.zeros(size, np.int64)  # Counted from the particles, in the depth limit's unit.
-    levels = [
-        _root(growth, particles),
-        growth.level(
-            particles.states, 1, depth, np.arange(size), particles.chance_reach, keeps_ends=True
-        ),
-    ]
-    first = 1
+    tops = growth.level(
+        particles.states, 1, depth, np.arange(size), particles.chance_reach, keeps_ends=True
+    )
+    levels, first = [_root(growth, particles), joined([tops], 1, 1)], 1
     while True:
         level, number = levels[-1], len(levels)
-        num_seen = first + level.size
-        if num_seen > max_histories:
-            raise TooManyHistoriesError(
-                f"{particles.game}: more than max_histories={max_histories:,} histories below "
-                f"{particles.num_particles:,} particles ({num_seen:,} seen, the last one at depth "
-                f"{number - 1}). Give fewer particles or a smaller depth limit than {depth_limit}."
-            )
-        player = level.columns["player"]
+        columns, num_seen = level.columns, first + level.size
+        player = columns["player"]
         is_leaf = (depth >= depth_limit.value) & (player >= 0)
         grows = np.flatnonzero((player != TERMINAL_PLAYER) & ~is_leaf)
         if not len(grows):
             break
-        states, reach = level.states, level.columns["chance_reach"][grows]
+        states, reach = level.states, columns["chance_reach"][grows]
         if len(grows) < level.size:
             states = states.take(torch.from_numpy(grows))
         parts = growth.below(states, first + grows, reach, number, keeps_ends=True)
-        levels.append(Level.joined(list(parts)))
-        parent = levels[-1].columns["parent"] - first
+        levels.append(joined(parts, num_seen, number))
+        after = levels[-1].columns
+        parent = after["parent"] - first
         steps = depth_of_steps(
-            rules, depth_limit, level.states, levels[-1].states, torch.from_numpy(parent)
+            depth_limit, player[parent], columns["rounds_over"][parent], after["rounds_over"]
         )
         depth, first = depth[parent] + steps, num_seen
     states = type(levels[0].states).concatenate([level.states for level in levels])

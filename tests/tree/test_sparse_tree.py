@@ -1,11 +1,13 @@
 """Sparse trunks against whole trees, and against histories counted by hand."""
 
+import re
+
 import numpy as np
 import pyspiel
 import pytest
 
 import spiel_dl.games  # noqa: F401  (registers the games)
-from spiel_dl.tree import DepthLimit, GameTree, cut
+from spiel_dl.tree import DepthLimit, GameTree, cut, from_rules
 from spiel_dl.tree.compiled_tree import CompiledTree
 from spiel_dl.tree.particles import Particles
 from spiel_dl.tree.sparse_tree import root_ranges, sparse_trunk
@@ -128,6 +130,19 @@ def test_a_sparse_tree_is_no_game_tree():
     assert not isinstance(tree, GameTree)
     with pytest.raises(ValueError, match="keeps no OpenSpiel states"):
         tree.state(1)
+
+
+def test_what_is_too_large_is_refused_before_it_is_listed(monkeypatch):
+    """Searches of a bounded size ask for trees of any size."""
+    particles = Particles.of_public_state(reference.state_after(GOOFSPIEL.format(4), [3, 2]))
+    limit = DepthLimit(plies=1)
+    size = sparse_trunk(particles, limit).tree.num_histories
+    first = 1 + particles.num_particles
+    monkeypatch.setattr(from_rules, "_CHUNK", 1)  # rows that are expanded at a time
+    with pytest.raises(ValueError, match=rf"max_histories={first} ") as refused:
+        sparse_trunk(particles, limit, max_histories=first)
+    (seen,) = re.findall(r"\((\d+) seen", str(refused.value))
+    assert first < int(seen) <= first + 4 < size
 
 
 def test_errors():
