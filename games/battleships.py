@@ -295,8 +295,8 @@ class BattleshipsRules(BattleshipsBoards):
 
     def features(self, state: BattleshipsState, player: int) -> torch.Tensor:
         """What a network sees: float32 [B, F]."""
-        ships = self._tables(state.device).ships
-        return battleships_features.features(self, state, player, ships)
+        lines = self._tables(state.device).lines
+        return battleships_features.features(self, state, player, lines)
 
     def compiled(self) -> CompiledRules:
         """As `Rules.compiled`."""

@@ -40,6 +40,7 @@ class BattleshipsTables(NamedTuple):
     # By ship.
     ship_rows: torch.Tensor  # int64 [S], row in `ships` of action 0
     ships: torch.Tensor  # float32 [S * (1 + 3 N), N], the tiles under the ship
+    lines: torch.Tensor  # float32 [P, N], the tiles of each placement of each ship
     # By column of `record`.
     recorded_at: torch.Tensor  # int32 [2 S + 4 T], in which move
     is_outcome: torch.Tensor  # bool [2 S + 4 T]
@@ -118,6 +119,7 @@ def _lookups(fleets: FleetTables) -> dict[str, torch.Tensor]:
         "covers": torch.from_numpy(covers).flatten(),
         "ship_rows": rows[:num_ships],
         "ships": torch.from_numpy(ships).flatten(0, 1).float(),
+        "lines": torch.from_numpy(fleets.covers[fleets.fits]).float(),
     }
 
 

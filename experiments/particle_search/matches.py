@@ -72,7 +72,7 @@ class Settings(Checked):
     game: Preset
     network: str
     script: str
-    searches: tuple[Search, ...] = (CAREFUL, AUTHORS)
+    searches: tuple[Search, ...] = (CAREFUL, AUTHORS, SEPOT)
     num_games: Annotated[int, Bounds(2)] = 2_000
     seed: Seed = 1
 
@@ -130,11 +130,7 @@ def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
             "Mirror-descent search plays at least 512 games from at most 200 histories. Stepsizes "
             "are in units of 1 / utility range; its authors' 10, with utilities from -1 to 1, is "
             "20 here, with temperature 0.003 and depth 10.",
-            *(
-                ["SePoT leaves larger searches to the network."]
-                if SEPOT in settings.searches
-                else []
-            ),
+            "SePoT leaves larger searches to the network.",
         ],
         {
             "Matches": Table(
@@ -196,7 +192,6 @@ ROWS = (
             "goofspiel_13_descending",
             "rnad:goofspiel_13_descending",
             "highest",
-            (CAREFUL, AUTHORS, SEPOT),
             num_games=1_000,
         ),
         minutes=90,
@@ -204,7 +199,12 @@ ROWS = (
     Row(
         MATCHES,
         "particle_search/strong_battleships_5x5",
-        Settings("battleships_5x5", "rnad:battleships_5x5", "hunter"),
-        minutes=360,
+        Settings(
+            "battleships_5x5",
+            "rnad:battleships_5x5",
+            "hunter",
+            num_games=250,
+        ),
+        minutes=75,
     ),
 )
