@@ -219,7 +219,7 @@ ROWS = tuple(
         ("battleships_3x3", 1002, 40),
         ("goofspiel_13_descending", 504, 15),
         ("goofspiel_13_random", 504, 75),
-        ("battleships_5x5", 504, 90),
+        ("battleships_5x5", 504, 35),
     )
 )
 
