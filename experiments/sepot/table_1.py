@@ -211,7 +211,7 @@ ROWS = tuple(
         minutes,
         "one network of three, against itself; one bound of two",
         paper=paper_result(game, 100_000) or "",
-        cause="smaller: `protocol` is the paper's and not run yet",
+        cause="smaller: one network; `protocol` is the paper's",
     )
     for game, number, minutes in (
         ("goofspiel_8_descending", 1002, 30),
