@@ -200,6 +200,6 @@ _OURS = tuple(
         _CUT_OURS,
         paper=paper_result(game, 100_000) or "",
     )
-    for game, minutes in (("goofspiel_13_descending", 90),)
+    for game, minutes in (("goofspiel_13_descending", 75),)
 )
 ROWS = _PAPERS + _OURS
