@@ -276,7 +276,7 @@ class BattleshipsRules(BattleshipsBoards):
         return torch.cat([placed.clamp(max=0), seen], dim=1).to(torch.int8)
 
     def private_code(self, state: BattleshipsState, player: int) -> torch.Tensor:
-        """The own placements, moved so that they fit: int8 [B, S]; -128 where there is none."""
+        """The own placements, less 2 N to fit: int8 [B, S]; below -N where there is none."""
         placements = state.record[:, player : self.num_placements : 2]
         return (placements - 2 * self.num_tiles).clamp(min=-128).to(torch.int8)
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spiel_dl.games.battleships_fleets import HIT, MISS, NOTHING, SUNK, FleetTables
+from spiel_dl.games.battleships_fleets import HIT, MISS, NO_FIT, NOTHING, SUNK, FleetTables
 from spiel_dl.games.compiled import (
     NO_ACTION,
     SEATS,
@@ -17,8 +17,7 @@ from spiel_dl.games.compiled import (
 )
 
 _NO_PLACEMENTS = np.zeros((0, 0), np.int32)
-# Of tiles announced as NOTHING, MISS, HIT, SUNK: a placement with a sum below 0 does not fit.
-_SCORES = np.array([0, -1e6, 1, -1e6], np.float32)
+_SCORES = np.array([0, NO_FIT, 1, NO_FIT], np.float32)  # of NOTHING, MISS, HIT, SUNK
 
 
 class _Constants(NamedTuple):
@@ -74,12 +73,12 @@ def compiled_battleships(
 
 
 def _lines(fleets: FleetTables) -> np.ndarray:
-    placements = fleets.covers.reshape(-1, fleets.covers.shape[2])
+    placements = fleets.placements
     lines = np.full((len(placements), placements.sum(axis=1).max()), placements.shape[1])
     for line, covered in zip(lines, placements, strict=True):
         tiles = covered.nonzero()[0]
         line[: len(tiles)] = tiles
-    return lines[placements.any(axis=1)]
+    return lines
 
 
 @kernel

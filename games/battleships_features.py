@@ -21,12 +21,9 @@ from __future__ import annotations
 
 import torch
 
-from spiel_dl.games.battleships_fleets import HIT, MISS, NOTHING, SUNK
+from spiel_dl.games.battleships_fleets import HIT, MISS, NO_FIT, NOTHING, SUNK
 from spiel_dl.games.battleships_public_states import BattleshipsBoards, BattleshipsState
 from spiel_dl.games.rules import with_seat
-
-_NEVER = 1e6
-"""More than there are tiles: what is missed or sunk outweighs all hits of a placement."""
 
 
 def feature_pieces(game: BattleshipsBoards) -> dict[str, tuple[int, ...]]:
@@ -83,7 +80,7 @@ def _placements_left(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """The planes of `placements_left`, float32 [B, N] each; the numbers are whole until the end."""
     missed, hit, sunk = announced
-    met = hit.float().sub_((missed | sunk).float(), alpha=_NEVER) @ lines.t()
+    met = hit.float().add_((missed | sunk).float(), alpha=NO_FIT) @ lines.t()
     # Both numbers by one product: it costs most of the time.
     number, weight = (torch.cat([(met >= 0).float(), met.clamp(min=0)]) @ lines).chunk(2)
     scale = is_open / lines.sum(dim=0).amax()

@@ -14,6 +14,8 @@ from collections.abc import Sequence
 import numpy as np
 
 NOTHING, MISS, HIT, SUNK = -1, 0, 1, 2
+# What a tile missed or sunk adds to a placement's hits: below 0, the placement does not fit.
+NO_FIT = -1e6
 # Looking for dead ends visits about this many sets of occupied tiles, in seconds at most.
 _MAX_OCCUPANCIES = 100_000
 
@@ -41,6 +43,11 @@ class FleetTables:
     def num_ships(self) -> int:
         """S."""
         return self.covers.shape[0]
+
+    @property
+    def placements(self) -> np.ndarray:
+        """The tiles of each placement of each ship: bool [P, N]."""
+        return self.covers[self.fits]
 
 
 def fleet_tables(width: int, height: int, ship_sizes: Sequence[int]) -> FleetTables:

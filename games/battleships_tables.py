@@ -119,7 +119,7 @@ def _lookups(fleets: FleetTables) -> dict[str, torch.Tensor]:
         "covers": torch.from_numpy(covers).flatten(),
         "ship_rows": rows[:num_ships],
         "ships": torch.from_numpy(ships).flatten(0, 1).float(),
-        "lines": torch.from_numpy(fleets.covers[fleets.fits]).float(),
+        "lines": torch.from_numpy(fleets.placements).float(),
     }
 
 

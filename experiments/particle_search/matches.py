@@ -189,22 +189,14 @@ ROWS = (
         MATCHES,
         "particle_search/strong_goofspiel_13",
         Settings(
-            "goofspiel_13_descending",
-            "rnad:goofspiel_13_descending",
-            "highest",
-            num_games=1_000,
+            "goofspiel_13_descending", "rnad:goofspiel_13_descending", "highest", num_games=1_000
         ),
         minutes=90,
     ),
     Row(
         MATCHES,
         "particle_search/strong_battleships_5x5",
-        Settings(
-            "battleships_5x5",
-            "rnad:battleships_5x5",
-            "hunter",
-            num_games=250,
-        ),
+        Settings("battleships_5x5", "rnad:battleships_5x5", "hunter", num_games=250),
         minutes=75,
     ),
 )

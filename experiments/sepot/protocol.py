@@ -153,53 +153,43 @@ PROTOCOL = Experiment(
     render=_report,
     judge=_judge,
 )
-_SEEDS = (0, 1, 2, 3, 4, 5)
 _CUT = "networks of 100,000 steps instead of three days on a GPU; 18,000 games instead of a million"
 _CUT_OURS = "our R-NaD, 8,000 steps on two cores, not three days on a GPU; 4,500 games of a million"
-_PAPERS = tuple(
-    Row(
-        PROTOCOL,
-        f"sepot/{game}",
-        Settings(
-            (game,),
-            seeds=_SEEDS,
-            num_steps=100_000,
-            steps_per_evaluation=100_000,
-            learner=rnad.PAPER,
-            device="cuda",
-        ),
-        "Table 1",
-        minutes,
-        _CUT,
-        paper=paper_result(game, 100_000) or "",
+
+
+def _row(game: str, folder: str, minutes: int, cut: str, num_steps: int, **others: Any) -> Row:
+    """A row of six networks, of which the last checkpoint is kept."""
+    settings = Settings(
+        (game,),
+        seeds=(0, 1, 2, 3, 4, 5),
+        num_steps=num_steps,
+        steps_per_evaluation=num_steps,
+        **others,
     )
-    for game, minutes in (
-        ("goofspiel_8_descending", 400),
-        ("goofspiel_8_random", 400),
-        ("goofspiel_13_descending", 700),
-        ("goofspiel_13_random", 900),
-        ("battleships_3x3", 400),
-        ("battleships_5x5", 900),
-    )
-)
-# Networks of our defaults, which two cores can train; the learning rate falls until the last step.
-_OURS = tuple(
-    Row(
-        PROTOCOL,
-        f"sepot/{game}/our_networks",
-        Settings(
-            (game,),
-            seeds=_SEEDS,
-            num_steps=8_000,
-            steps_per_evaluation=8_000,
-            learner=RNaDConfig(decay_steps=8_000),
-            num_games=500,
-        ),
-        "Table 1",
-        minutes,
+    paper = paper_result(game, 100_000) or ""
+    return Row(PROTOCOL, folder, settings, "Table 1", minutes, cut, paper=paper)
+
+
+ROWS = (
+    *(
+        _row(game, f"sepot/{game}", minutes, _CUT, 100_000, learner=rnad.PAPER, device="cuda")
+        for game, minutes in (
+            ("goofspiel_8_descending", 400),
+            ("goofspiel_8_random", 400),
+            ("goofspiel_13_descending", 700),
+            ("goofspiel_13_random", 900),
+            ("battleships_3x3", 400),
+            ("battleships_5x5", 900),
+        )
+    ),
+    # Networks of our defaults, which two cores can train; the rate falls until the last step.
+    _row(
+        "goofspiel_13_descending",
+        "sepot/goofspiel_13_descending/our_networks",
+        75,
         _CUT_OURS,
-        paper=paper_result(game, 100_000) or "",
-    )
-    for game, minutes in (("goofspiel_13_descending", 75),)
+        8_000,
+        learner=RNaDConfig(decay_steps=8_000),
+        num_games=500,
+    ),
 )
-ROWS = _PAPERS + _OURS

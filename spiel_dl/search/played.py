@@ -112,7 +112,7 @@ class PlayedSource(Source[PlayedWay, KeptT], abc.ABC):
         acting = rules.current_player(states).numpy()
         rounds = rules.round_index(states).numpy()
         steps = depth_of_steps(self.depth_limit, acting[:-1], rounds[:-1], rounds[1:])
-        steps[np.maximum.accumulate(acting[: len(steps)]) < 0] = 0  # what chance does at the start
+        steps[np.maximum.accumulate(acting[:-1]) < 0] = 0  # what chance does at the start
         infoset_keys, public_keys = self.keys.of_level(states)
         depth = np.concatenate([[0], np.cumsum(steps)])
         return PlayedWay(player, states, acting, depth, infoset_keys[player], public_keys)
