@@ -183,13 +183,16 @@ ROWS = (
         )
     ),
     # Networks of our defaults, which two cores can train; the rate falls until the last step.
-    _row(
-        "goofspiel_13_descending",
-        "sepot/goofspiel_13_descending/our_networks",
-        75,
-        _CUT_OURS,
-        8_000,
-        learner=RNaDConfig(decay_steps=8_000),
-        num_games=500,
+    *(
+        _row(
+            game,
+            f"sepot/{game}/our_networks",
+            minutes,
+            _CUT_OURS,
+            8_000,
+            learner=RNaDConfig(decay_steps=8_000),
+            num_games=500,
+        )
+        for game, minutes in (("goofspiel_8_descending", 110), ("goofspiel_13_descending", 75))
     ),
 )
