@@ -18,6 +18,7 @@ from experiments.sepot.table_1 import MATCHES, Rows, paper_mean, paper_result, p
 from experiments.verdicts import Judgement, Tables, grouped, verdict
 from spiel_dl.algorithms import rnad
 from spiel_dl.learning.config import RNaDConfig
+from spiel_dl.play.presets import PRESETS
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.system.parameters import Positive, Seed
 
@@ -154,7 +155,6 @@ PROTOCOL = Experiment(
     judge=_judge,
 )
 _CUT = "networks of 100,000 steps instead of three days on a GPU; 18,000 games instead of a million"
-_CUT_OURS = "our R-NaD, 8,000 steps on two cores, not three days on a GPU; 4,500 games of a million"
 
 
 def _row(game: str, folder: str, minutes: int, cut: str, num_steps: int, **others: Any) -> Row:
@@ -182,17 +182,22 @@ ROWS = (
             ("battleships_5x5", 900),
         )
     ),
-    # Networks of our defaults, which two cores can train; the rate falls until the last step.
     *(
         _row(
             game,
             f"sepot/{game}/our_networks",
             minutes,
-            _CUT_OURS,
+            f"our R-NaD, 8,000 steps on two cores, not three days on a GPU; {9 * number:,} games "
+            "of a million",
             8_000,
-            learner=RNaDConfig(decay_steps=8_000),
-            num_games=500,
+            # As the preset has them, which two cores can train; the rate falls until the last step.
+            learner=RNaDConfig(decay_steps=8_000, **PRESETS[game].of("rnad")),
+            num_games=number,
         )
-        for game, minutes in (("goofspiel_8_descending", 110), ("goofspiel_13_descending", 75))
+        for game, number, minutes in (
+            ("goofspiel_8_descending", 500, 60),
+            ("goofspiel_13_descending", 500, 75),
+            ("battleships_5x5", 60, 60),
+        )
     ),
 )
