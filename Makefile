@@ -7,7 +7,7 @@ DEMO_ITERATIONS ?= 10000
 DEMO_ROUNDS ?= 6
 DEMO_GAME := python_goofspiel_ii(num_cards=4,points_order=descending)
 # Each test module by one process, because its tests share what takes long to make.
-PYTEST_FLAGS ?= -m "not slow" --numprocesses=auto --dist=loadfile
+PYTEST_FLAGS ?= -m "not slow and not docs" --numprocesses=auto --dist=loadfile
 # A clone of rlg, and an environment for it, see experiments/benchmarks/rlg_peer.py; none: no such peer.
 RLG ?=
 RLG_PYTHON ?=
@@ -96,8 +96,11 @@ reproduce: export OMP_NUM_THREADS ?= 1
 reproduce: $(VENV)/installed
 	$(BIN)/python run/reproduce.py --all $(if $(ONLY),--only='$(ONLY)') --num_workers=2
 
+# The code of the pages and the examples run, too.
+docs: export OMP_NUM_THREADS ?= 1
 docs: $(VENV)/installed-docs
 	$(BIN)/python docs/hooks/build_site.py
+	$(BIN)/python -m pytest -m "docs and not slow" --numprocesses=auto tests/test_docs.py tests/test_examples.py
 
 # Not runs/, which may hold days of training.
 clean:

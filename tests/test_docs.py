@@ -70,6 +70,7 @@ def run_blocks(name: str, sources: list[str]) -> types.ModuleType:
 LONG = ROOT / "docs" / "algorithms" / "large_games.md"
 
 
+@pytest.mark.docs
 @pytest.mark.parametrize(
     "page",
     [
@@ -84,6 +85,7 @@ def test_python_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.Monke
         run_blocks(f"docs_page_{page.stem}", blocks(page, "python"))
 
 
+@pytest.mark.docs
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
 def test_notebook_runs(notebook: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 FOLDER = Path(__file__).parents[1] / "examples"
+pytestmark = pytest.mark.docs
 
 
 def run(name: str, folder: Path, *arguments: str) -> str:

@@ -111,18 +111,19 @@ def estimate_histories(
     Args:
       game: a turn-based game.
       num_playouts: how many, at least 1.
-      seconds: make no further playout after this time.
+      seconds: of processor time, after which no further playout is made: the bound is then the
+        same on a busy machine.
       seed: of the playouts, which use no other generator.
 
     Raises:
       ValueError: if a state breaks OpenSpiel's rules.
     """
     generator = random.Random(seed)
-    end = time.perf_counter() + seconds
+    end = time.thread_time() + seconds
     found: dict[float, list[float]] = {ratio: [] for ratio in _RATIOS}
     for ratio in itertools.islice(itertools.cycle(_RATIOS), num_playouts):
         found[ratio].append(_playout(game, generator, ratio))
-        if time.perf_counter() > end:
+        if time.thread_time() > end:
             break
     at_least, most = max((_lower_bound(values), values) for values in found.values() if values)
     return HistoryEstimate(sum(most) / len(most), max(1.0, at_least))

@@ -28,7 +28,7 @@ def test_samples_of_a_game(width, number):
     """Rounds 2 and 3 of 4 are looked at, the last of which decides the game by itself."""
     network = ParticleNetwork(SMALL)
     samples = ParticleSelfPlay(
-        GOOFSPIEL_4, network, LIMIT, ParticleSelfPlayConfig(width=width, iterations=2000)
+        GOOFSPIEL_4, network, LIMIT, ParticleSelfPlayConfig(width=width, iterations=500)
     ).play()
     assert len(samples) == number
     for sample in samples:
@@ -102,7 +102,7 @@ def test_a_conditional_network_learns_what_infosets_are_worth_once_reached():
         LIMIT,
         ParticleSelfPlayConfig(budget=3, iterations=100),
     )
-    for _ in range(10):
+    for _ in range(4):
         sample = learner.play()[-1]
         own = sample.features[:, -2] == 1
         # Beliefs sum to 1 for each player, so both come together equally often.

@@ -21,8 +21,9 @@ HOPELESS = ["phantom_ttt", "chess", "python_phantom_ttt"]
 def test_a_hopeless_game_is_refused_by_its_estimate(
     game_string: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # Of the first histories; the machine's speed then does not matter.
+    # Of the first histories; the machine's speed and its memory then do not matter.
     monkeypatch.setattr(size_limit, "_SECONDS_UNTIL_LARGE", 0.0)
+    monkeypatch.setattr(size_limit, "available_bytes", lambda: 8 << 30)
     message = r"\(\d{1,3} seen.*histories by random playouts.*GiB are available.*Solve a small"
     with pytest.raises(TooManyHistoriesError, match=message):
         GameTree.from_game(game_string)
