@@ -63,10 +63,13 @@ def _judge_checkpoints(tables: Tables) -> Judgement:
     """Each bound, of all last networks, and each error's correlation with exploitability."""
     rows = tables[dl_cfr.ALL_NUMBERS]
     last = list({row["network"]: row for row in rows}.values())
+    first = list({row["network"]: row for row in reversed(rows)}.values())
     titles = {METRIC: "exploitability", **ALL_ERROR_TITLES}
     parts = {
         f"{titles[name]} below {bound:g}": all(row[name] < bound for row in last)
         for name, bound in dl_cfr.BOUNDS.items()
+        # A bound that networks keep after their first step says nothing of what they learn.
+        if not all(row[name] < bound for row in first)
     }
     # Early networks are all as bad as can be, and would make any error look like a good one.
     later = [row for row in rows if row[METRIC] <= max(row[METRIC] for row in rows) / 2]
@@ -116,8 +119,9 @@ CHECKPOINTS = Experiment(
         "normalised exploitability below 0.01, Huber loss below 0.001, L1 below 0.01, L∞ below "
         "0.1 (Main Experiments); and in all domains these errors are strongly correlated with "
         f"it (Figure 2 is of Goofspiel), held as rank correlations of at least {_STRONG} of all "
-        "checkpoints, and of those that are at most half as exploitable as the worst. That "
-        "trunks are similar to CFR+'s is told and not judged."
+        "checkpoints, and of those that are at most half as exploitable as the worst. Bounds that "
+        "networks keep after their first step are left out; that trunks are similar to CFR+'s is "
+        "told and not judged."
     ),
     study=Study,
     compute=_checkpoint_rows,

@@ -241,7 +241,7 @@ _CHANGED: Mapping[str, Mapping[str, Any]] = {
     "goofspiel": {},
     "oshi_zumo": {"changes": (NO_PURE, BY_MASS, UNSCALED, LONGER), "together": ()},
 }
-_TOO_FEW = "ours: training for too few steps; no other change helps"
+_TOO_FEW = "ours: training for too few steps, on as much or on twice the data"
 _NOT_RANDOM = (
     "ours: the ranges that are asked for are not random; training on these comes below 0.01"
 )

@@ -190,7 +190,7 @@ ROWS = (
         "section 4.2",
         15,
         "one network, of 20,000 learner steps",
-        paper="safe by given cfvs of best responses, to the end",
+        paper="search is safe with given cfvs of the identity",
         cause="paper: no theorem covers cfvs of the identity",
     ),
 )

@@ -46,17 +46,29 @@ def test_frontiers_are_judged_by_the_gadget_as_it_is_defined() -> None:
     assert found.verdict == f"{PARTLY}: 3 of 5 parts hold; open: {opened}"
 
 
-@pytest.mark.parametrize(("gain", "expected"), [(1.4, REPRODUCED), (1.6, PARTLY)])
-def test_the_full_gadget_is_held_to_mixtures_of_its_points(gain: float, expected: str) -> None:
+@pytest.mark.parametrize(
+    ("gain", "most", "expected"),
+    [(1.4, 2.0, REPRODUCED), (1.6, 2.0, PARTLY), (1.4, 1.9, PARTLY)],
+)
+def test_the_full_gadget_is_held_to_mixtures_of_its_points(
+    gain: float, most: float, expected: str
+) -> None:
     points = [
         ("CDRNR, full_trunk", 1.0, 0.0),
         ("CDRNR, full_trunk", 2.0, 1.0),
         ("CDRNR, resolving", gain, 0.5),
+        ("CDRNR, resolving", most, 2.0),
         ("CDRNR, joint", 9.0, 0.0),  # not the paper's
         ("SES", 0.0, 0.0),
     ]
     rows = [
-        {"model": "random:0", "method": method, "gain": value, "exploitability": lost}
+        {
+            "model": "random:0",
+            "method": method,
+            "gain": value,
+            "percent": 50 * value,
+            "exploitability": lost,
+        }
         for method, value, lost in points
     ]
     assert BIASED_RPS.judge({"All points": rows}).verdict.startswith(expected)
