@@ -3,7 +3,7 @@
 Names, types, defaults and texts of flags are said once, where the configuration is defined: in its
 fields, and in the `Attributes:` or `Args:` of its docstring. `define` makes absl flags of them:
 
-  _TRAINING = config_flags.define(TrainingConfig, leave_out=["split_seed"])
+  _TRAINING = config_flags.define(TrainingConfig, leave_out=["mass_share"])
   config = _TRAINING.build()  # once the flags are parsed; see `script.run`
 
 A list may be separated by commas, or its flag repeated. Two groups may have a flag of the same

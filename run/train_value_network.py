@@ -11,7 +11,7 @@ from spiel_dl.value_functions.dataset import Dataset
 
 _TRAINING = config_flags.define(
     TrainingConfig,
-    leave_out=["mass_share", "epochs_per_validation", "split_seed"],
+    leave_out=["mass_share", "epochs_per_validation"],
     names={"left_out_states": "left_out_state"},
     choices={"loss": LOSSES},
     texts={

@@ -104,9 +104,8 @@ def _amounts(study: dl_cfr.TrainedStudy[AmountSettings]) -> tuple[int, ...]:
 
 def _num_available(study: dl_cfr.TrainedStudy[AmountSettings]) -> int:
     """Trunk strategies that are not set apart."""
-    config = study.settings.training
-    num_strategies = study.num_strategies
-    return len(split_strategies(num_strategies, config.validation_share, config.split_seed)[0])
+    share = study.settings.training.validation_share
+    return len(split_strategies(study.num_strategies, share)[0])
 
 
 def _amount_rows(study: dl_cfr.TrainedStudy[AmountSettings]) -> dl_cfr.Rows:

@@ -261,9 +261,7 @@ def _statistics(
 ) -> tuple[dict[str, list[dict[str, float]]], dict[str, float]]:
     """Statistics of each iteration by who asks, and the mean over random strategies set apart."""
     dataset, config = study.dataset, study.settings.training
-    training, validation = split_strategies(
-        dataset.num_strategies, config.validation_share, config.split_seed
-    )
+    training, validation = split_strategies(dataset.num_strategies, config.validation_share)
     known = (dataset.ranges[0][training], dataset.ranges[1][training])
 
     def part(name: str, find: Callable[[], Values]) -> list[dict[str, float]]:

@@ -130,10 +130,8 @@ class Study(experiment.Study[AnySettings]):
         if not num_states:
             raise ValueError(f"{tree.game} has 0 public states at {limit}; give another limit")
         num_strategies, num_shards = -(-settings.num_samples // num_states), 1
-        share, split_seed = settings.training.validation_share, settings.training.split_seed
-        while (
-            len(split_strategies(num_shards * _SHARD_SIZE, share, split_seed)[0]) < num_strategies
-        ):
+        share = settings.training.validation_share
+        while len(split_strategies(num_shards * _SHARD_SIZE, share)[0]) < num_strategies:
             num_shards += 1
         data_seed = seed if seed is not None and settings.data_per_seed else 0
         config = Trained(

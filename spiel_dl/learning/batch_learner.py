@@ -102,8 +102,8 @@ class BatchLearner(Learner):
                 critic or CriticConfig(),
                 device,
                 largest_utility=largest_utility(self.game),
-                knows_branches=source.record_branches(),
             )
+            source.record_branches()
         self._step: Callable[[], torch.Tensor] = self._play_and_learn
         if cuda_graph:
             self._step = StepGraph(self._play_and_learn, source)

@@ -147,10 +147,9 @@ class TreeSource(_CompiledSource):
         self._history_place = torch.zeros_like(self._moves.place)
         return int(tensors.shape[1])
 
-    def record_branches(self) -> bool:
+    def record_branches(self) -> None:
         """As `Source.record_branches`."""
         self._has_branches = True
-        return True
 
     def start(self) -> None:
         """As `Source.start`."""

@@ -280,12 +280,7 @@ class CriticConfig(NetworkConfig):
 
     Attributes:
       c_bar: v-trace's bound on the ratios that carry targets backwards.
-      rho_bar: v-trace's bound on the ratios that correct values; infinite: unbiased.
       bounded: whether values cannot be larger than the game's largest utility.
-      expected: whether targets are expectations over all actions, rather than of the one played;
-        None: where these are known, which is in compiled games on a CPU.
-      trace_decay: lambda, of targets that are expected: how far they trust what came of the game
-        rather than the network's values.
     """
 
     hidden_sizes: tuple[int, ...] = (256, 256)
@@ -294,13 +289,8 @@ class CriticConfig(NetworkConfig):
     decay_steps: int = 20_000
     adam_beta1: float = 0.9
     c_bar: float = 1.0
-    rho_bar: float = math.inf
     bounded: bool = True
-    expected: bool | None = None
-    trace_decay: float = 1.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("c_bar", "rho_bar"):
-            self._check(name, getattr(self, name) > 0, "positive")
-        self._check("trace_decay", 0 <= self.trace_decay <= 1, "between 0 and 1")
+        self._check("c_bar", self.c_bar > 0, "positive")

@@ -7,7 +7,7 @@ Kubíček et al. (2023), section 4.1 and Table 2. One step, on one batch of game
      blueprint, mu the policy that acted. In compiled games, where it is known what comes of every
      action, the sampled step is replaced by what is expected of it, which has no noise:
 
-         v_t' = sum_a f(pi)(a | h_t) v(h_t a) + lambda min(c_bar, rho_t) (v_(t+1)' - v_(t+1)).
+         v_t' = sum_a f(pi)(a | h_t) v(h_t a) + min(c_bar, rho_t) (v_(t+1)' - v_(t+1)).
 
   2. Adam descends the values' loss, over all histories of the batch, both players and all
      transformations. Values are the game's largest utility times tanh of what the network says, and
@@ -53,7 +53,6 @@ class CriticTrainer:
         device: torch.device | str = "cpu",
         *,
         largest_utility: float,
-        knows_branches: bool = False,
     ):
         """Makes a fresh network.
 
@@ -64,18 +63,10 @@ class CriticTrainer:
           config: how to learn.
           device: where the network lives.
           largest_utility: the largest absolute one of the game.
-          knows_branches: whether trajectories tell what comes of all actions.
 
         Raises:
-          ValueError: if a transformation returns no weights for so many actions, or if what is to
-            be expected of actions is not known.
+          ValueError: if a transformation returns no weights for so many actions.
         """
-        if config.expected and not knows_branches:
-            raise ValueError(
-                "expected=True, but what comes of all actions is known in compiled games on a CPU "
-                "only; use expected=None, or raise max_tree_histories"
-            )
-        self._is_expected = knows_branches and config.expected is not False
         check_transformations(transformations)
         everything = torch.ones((1, num_actions), dtype=torch.bool, device=device)
         transformations.apply(everything / num_actions, everything)
@@ -121,10 +112,6 @@ class CriticTrainer:
         """The current network's values of histories: float32 [M, 2 K]."""
         return self.network.squashed(self.network.outputs(self._parameters.detach(), rows))
 
-    def _trace_decay(self) -> float:
-        """What is expected is already there without traces; v-trace needs them."""
-        return self.config.trace_decay if self._is_expected else 1.0
-
     def critic(self, game: pyspiel.Game) -> NetworkCritic:
         """The critic that was learned so far, of a game; later steps do not change it."""
         return NetworkCritic(game, self.network, self._target.clone(), self.transformations.names)
@@ -158,8 +145,7 @@ class CriticTrainer:
         transformed = self.transformations.apply(policy, trajectories.legal, check=False)
         ratio = transformation_ratios(transformed, trajectories)
         expected = None
-        if self._is_expected:
-            assert trajectories.branches is not None  # by `Source.record_branches`
+        if trajectories.branches is not None:
             expected = self._expected(trajectories, trajectories.branches, transformed)
         return history_v_trace(
             value=values,
@@ -168,8 +154,6 @@ class CriticTrainer:
             valid=trajectories.valid,
             reward=trajectories.reward,
             c_bar=self.config.c_bar,
-            rho_bar=self.config.rho_bar,
-            trace_decay=self._trace_decay(),
             expected=expected,
         )
 

@@ -5,16 +5,15 @@ trajectory gives targets for each player i and each transformation f. Let rho_t 
 of the move at time t by the policies that are valued (i's own policy at i's moves, the opponent's
 transformed policy at the opponent's), divided by the probability with which it was sampled. Then
 
-    v_t' = v_t + min(rho_bar, rho_t) (r_t + v_(t+1) - v_t) + min(c_bar, rho_t) (v_(t+1)' - v_(t+1))
+    v_t' = v_t + rho_t (r_t + v_(t+1) - v_t) + min(c_bar, rho_t) (v_(t+1)' - v_(t+1))
 
-with v = v' = 0 behind the last move. Where it is known what all actions come to, the first two
-terms are what is expected of them, and the last one is multiplied by lambda. `learning.vtrace` is
-the same for infosets of one's own; there a step lasts from one own move to the next.
+with v = v' = 0 behind the last move; rho_t corrects a value without bound, as in Table 2. Where it
+is known what all actions come to, the first two terms are what is expected of them.
+`learning.vtrace` is the same for infosets of one's own; there a step lasts from one own move to the
+next.
 """
 
 from __future__ import annotations
-
-import math
 
 import torch
 
@@ -51,8 +50,6 @@ def history_v_trace(
     valid: torch.Tensor,
     reward: torch.Tensor,
     c_bar: float = 1.0,
-    rho_bar: float = math.inf,
-    trace_decay: float = 1.0,
     expected: torch.Tensor | None = None,
 ) -> torch.Tensor:
     """Targets for the values of all histories on the way; the module's docstring has the equation.
@@ -63,8 +60,6 @@ def history_v_trace(
       valid: bool [T, B], which moves are part of a game: in each column the first ones.
       reward: float [T, B], what the move earned player 0.
       c_bar: bound on the ratios that carry a target backwards.
-      rho_bar: bound on the ratios that correct a value; infinite: unbiased.
-      trace_decay: lambda.
       expected: what the values behind all actions come to on average, float [T, B, 2, K]; None:
         that is not known.
 
@@ -77,6 +72,6 @@ def history_v_trace(
     if expected is None:
         earned = reward[..., None, None].to(value.dtype) * sign[:, None]
         surprise = earned + one_later(value * counts) - value
-        expected = value + ratio.clamp(max=rho_bar) * surprise
-    carried = trace_decay * ratio.clamp(max=c_bar) * counts
+        expected = value + ratio * surprise
+    carried = ratio.clamp(max=c_bar) * counts
     return value + solve_backwards((expected - value) * counts, carried)

@@ -178,9 +178,8 @@ class Source(abc.ABC):
     def record_histories(self) -> int:
         """Makes trajectories show whole histories from now on; returns E, how much they show."""
 
-    def record_branches(self) -> bool:
-        """Makes trajectories show what would come of all actions, if they can; whether they do."""
-        return False
+    def record_branches(self) -> None:  # noqa: B027 - the others cannot
+        """Makes trajectories show what would come of all actions, if they can."""
 
     @abc.abstractmethod
     def start(self) -> None:

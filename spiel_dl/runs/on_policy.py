@@ -181,10 +181,7 @@ class _OnPolicyJob:
 
     def _set_apart(self, config: TrainingConfig) -> np.ndarray:
         """The random strategies that no round trains on: int64 [n]."""
-        _, validation = training.split_strategies(
-            self._random.num_strategies, config.validation_share, config.split_seed
-        )
-        return validation
+        return training.split_strategies(self._random.num_strategies, config.validation_share)[1]
 
     def _errors(
         self, prefix: str, dataset: Dataset, rows: np.ndarray | None = None

@@ -58,8 +58,8 @@ def _liars_dice(given: dict[str, Any]) -> str | None:
 _TWINS = {"goofspiel": _goofspiel, "battleship": _battleship, "liars_dice": _liars_dice}
 
 
-def is_twin(game: pyspiel.Game, twin: pyspiel.Game, num_playouts: int = _NUM_PLAYOUTS) -> bool:
-    """Whether two turn-based games look the same in random playouts.
+def is_twin(game: pyspiel.Game, twin: pyspiel.Game) -> bool:
+    """Whether two turn-based games look the same in random playouts, always the same ones.
 
     Who acts, what is possible and how likely, and returns are the same; and where a player acts,
     information states of one game tell each player apart what those of the other do.
@@ -67,11 +67,10 @@ def is_twin(game: pyspiel.Game, twin: pyspiel.Game, num_playouts: int = _NUM_PLA
     Args:
       game: of OpenSpiel.
       twin: the other one.
-      num_playouts: always the same ones.
     """
     generator = random.Random(0)
     names: list[tuple[dict[str, str], dict[str, str]]] = [({}, {}), ({}, {})]
-    for _ in range(num_playouts):
+    for _ in range(_NUM_PLAYOUTS):
         states = game.new_initial_state(), twin.new_initial_state()
         while True:
             first, second = map(_fingerprint, states)

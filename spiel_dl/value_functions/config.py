@@ -37,7 +37,6 @@ class TrainingConfig:
       left_out_states: leaf public states, as positions in the trunk's `leaves`, to leave out of
         training and of the validation errors; they get validation errors of their own.
       epochs_per_validation: epochs between two lines of metrics and their checkpoints.
-      split_seed: seed of the choice of strategies that are set apart.
       seed: seed of the batches.
       networks_per_decade: networks to keep per factor of 10 in steps; 0 keeps none.
     """
@@ -52,7 +51,6 @@ class TrainingConfig:
     max_strategies: int | None = None
     left_out_states: tuple[int, ...] = ()
     epochs_per_validation: int = 1
-    split_seed: int = 0
     seed: int = 0
     networks_per_decade: int = 4
 
@@ -64,7 +62,7 @@ class TrainingConfig:
                 f"mass_share={self.mass_share} must be 0: loss='linf' has no positions"
             )
         check_counts(self, 1, "num_epochs", "batch_size", "epochs_per_validation")
-        check_counts(self, 0, "networks_per_decade", "split_seed", "seed")
+        check_counts(self, 0, "networks_per_decade", "seed")
         if self.max_strategies is not None:
             check_counts(self, 1, "max_strategies")
         self.rate(1)  # raises if the learning rates are wrong

@@ -88,10 +88,8 @@ def check(network: ValueNetwork, dataset: Dataset, config: TrainingConfig) -> No
     _choose_samples(network.samples(dataset), dataset, config)
 
 
-def split_strategies(
-    num_strategies: int, validation_share: float, seed: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Sets trunk strategies apart for validation.
+def split_strategies(num_strategies: int, validation_share: float) -> tuple[np.ndarray, np.ndarray]:
+    """Sets trunk strategies apart for validation, always the same ones.
 
     A strategy's part does not change when others are added behind it.
 
@@ -101,7 +99,7 @@ def split_strategies(
     Raises:
       ValueError: if one of the parts would be empty.
     """
-    is_validation = np.random.default_rng(seed).random(num_strategies) < validation_share
+    is_validation = np.random.default_rng(0).random(num_strategies) < validation_share
     training, validation = np.flatnonzero(~is_validation), np.flatnonzero(is_validation)
     if not len(training) or not len(validation):
         raise ValueError(
@@ -266,9 +264,7 @@ def _choose_samples(
     samples: Samples, dataset: Dataset, config: TrainingConfig
 ) -> tuple[np.ndarray, dict[str, np.ndarray]]:
     """The samples to train on, and those to validate on by the prefix of their errors' names."""
-    training, validation = split_strategies(
-        dataset.num_strategies, config.validation_share, config.split_seed
-    )
+    training, validation = split_strategies(dataset.num_strategies, config.validation_share)
     if config.max_strategies is not None:
         if config.max_strategies > len(training):
             raise ValueError(

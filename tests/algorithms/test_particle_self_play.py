@@ -10,7 +10,6 @@ from spiel_dl.algorithms.particle_self_play import ParticleSelfPlay, ParticleSel
 from spiel_dl.algorithms.trunk_exploitability import trunk_nash_conv
 from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.value_functions.particle import ParticleNetwork
-from spiel_dl.value_functions.particle_features import InfostateFeatures
 from spiel_dl.value_functions.particle_module import ParticleSizes
 from spiel_dl.value_functions.particle_samples import (
     join_samples,
@@ -126,38 +125,6 @@ def test_it_learns_to_solve_the_trunk():
     solver = dl_cfr.DLCFRSolver(GameTree.from_game(GOOFSPIEL_4), network, LIMIT)
     solver.run(100)
     assert trunk_nash_conv(solver.trunk.tree, solver.average_policy(), LIMIT) < 0.3
-
-
-def test_what_is_saved_goes_on_to_the_same_bit(tmp_path):
-    """With a buffer that overflows, and one whose features are no bits."""
-    config = ParticleSelfPlayConfig(
-        budget=4, iterations=3, buffer_size=5, learning_rate=0.01, seed=3
-    )
-
-    def fresh():
-        network = ParticleNetwork(SMALL, HalvedFeatures(), conditional=True)
-        return ParticleSelfPlay(GOOFSPIEL_4, network, LIMIT, config)
-
-    first = fresh()
-    first.run(4)
-    first.save(tmp_path / "checkpoint")
-    second = fresh()
-    second.load(tmp_path / "checkpoint")
-    for learner in (first, second):
-        learner.run(3)
-    states = [learner.state() for learner in (first, second)]
-    assert states[0].keys() == states[1].keys()
-    assert_same_arrays(states[1], states[0])
-    assert len(first.buffer) == 5
-    assert first.num_steps == second.num_steps == 7
-    assert first.metrics()["samples"] == 5
-
-
-class HalvedFeatures(InfostateFeatures):
-    """Features that are no bits, of player 1 alone."""
-
-    def infostates(self, rules, states, player, public=None):
-        return super().infostates(rules, states, player, public) / (player + 1)
 
 
 def test_a_checkpoint_of_something_else_is_refused(tmp_path):

@@ -10,33 +10,12 @@ import torch
 from spiel_dl.algorithms.exploitability import nash_conv
 from spiel_dl.algorithms.ppo import PPOSolver
 from spiel_dl.learning.config import PPOConfig
-from spiel_dl.learning.policy_gradient import PolicyLoss, move_ratio
-from spiel_dl.learning.sources import Trajectories
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.policy_network import MaskedPolicy
 from spiel_dl.tree import GameTree
-from tests.learning.learner_checks import EASY_GAMES, NegatedAdvantage, loss_of_one_move
+from tests.learning.learner_checks import EASY_GAMES, loss_of_one_move
 
 SMALL = PPOConfig(batch_size=64, hidden_sizes=(32, 32), learning_rate=1e-3, seed=1)
-
-
-class BrokenPPO(NegatedAdvantage, PPOSolver):
-    """Learns to lose."""
-
-
-class UnclippedPPO(PPOSolver):
-    """Its ratio has no bound."""
-
-    def policy_loss(
-        self,
-        current: MaskedPolicy,
-        trajectories: Trajectories,
-        advantage: torch.Tensor,
-        magnets: list[torch.Tensor],
-    ) -> PolicyLoss:
-        """As PPO's, without the clipped ratio."""
-        found = super().policy_loss(current, trajectories, advantage, magnets)
-        return found._replace(losses=-move_ratio(current, trajectories) * advantage)
 
 
 BY_HAND = (
@@ -70,16 +49,6 @@ def test_what_is_expected_of_actions_is_clipped_as_well(probability: float, loss
     assert found.losses.item() == pytest.approx(loss, abs=1e-6)
 
 
-def test_a_ratio_without_bound_has_other_losses() -> None:
-    learner = UnclippedPPO("kuhn_poker", SMALL)
-    wrong = [
-        p
-        for p, advantage, loss in BY_HAND
-        if loss_of_one_move(learner, [p, 1 - p], advantage) != pytest.approx(loss, rel=1e-5)
-    ]
-    assert wrong == [0.6, 0.2]
-
-
 def test_the_bound_of_the_ratio_is_an_option() -> None:
     learner = PPOSolver("kuhn_poker", dataclasses.replace(SMALL, clip=0.4))
     assert loss_of_one_move(learner, [0.6, 0.4], 2.0) == pytest.approx(-2.8, rel=1e-5)
@@ -93,10 +62,3 @@ def test_the_defaults_solve_small_games(game: str) -> None:
     learner = PPOSolver(tree)
     learner.run(200)
     assert nash_conv(tree, learner.policy()) < 0.3
-
-
-def test_a_broken_learner_misses_the_bound() -> None:
-    # Action values of histories advise, too, and would not be negated.
-    learner = BrokenPPO(EASY_GAMES[0], PPOConfig(history_values=False))
-    learner.run(200)
-    assert nash_conv(learner.game, learner.policy()) > 1

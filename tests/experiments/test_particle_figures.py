@@ -71,9 +71,8 @@ def test_training_sets_have_the_papers_sizes(domain, states):
     training = config.training
     assert domain[2] <= training.max_strategies * states < domain[2] + states
     assert training.loss == "l2"
-    left, _ = split_strategies(
-        config.num_shards * config.data.shard_size, training.validation_share, training.split_seed
-    )
+    num_strategies = config.num_shards * config.data.shard_size
+    left, _ = split_strategies(num_strategies, training.validation_share)
     assert len(left) >= training.max_strategies
 
 

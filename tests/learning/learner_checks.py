@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from spiel_dl.learning.policy_gradient import PolicyGradientLearner, PolicyLoss
+from spiel_dl.learning.policy_gradient import PolicyGradientLearner
 from spiel_dl.learning.sources import Trajectories
 from spiel_dl.policies.policy_network import MaskedPolicy
 
@@ -29,20 +29,6 @@ def loss_of_one_move(
     pi, log_magnet = torch.tensor([[policy]]), torch.tensor([[magnet]]).log()
     current, advantages = MaskedPolicy(pi, pi.log()), torch.tensor([[advantage]])
     return learner.policy_loss(current, move, advantages, [log_magnet]).losses.item()
-
-
-class NegatedAdvantage(PolicyGradientLearner):
-    """Does what its advantages advise against: a bug that bounds in tests must notice."""
-
-    def policy_loss(
-        self,
-        current: MaskedPolicy,
-        trajectories: Trajectories,
-        advantage: torch.Tensor,
-        magnets: list[torch.Tensor],
-    ) -> PolicyLoss:
-        """As the learner's, of the wrong sign."""
-        return super().policy_loss(current, trajectories, -advantage, magnets)
 
 
 def games_of(

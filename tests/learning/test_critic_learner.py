@@ -111,7 +111,8 @@ def test_targets_are_unbiased(blueprint_kind: str, exploration: float) -> None:
         max_tree_histories=10 if by_states else 1000,
     )
     assert isinstance(learner.policy(), NetworkPolicy) == by_states
-    played = learner.play()
+    # Of what was played alone, as if nobody knew what comes of all actions.
+    played = learner.play()._replace(branches=None)
     seen = played.histories
     trainer = CriticTrainer(seen.rows.shape[-1], 2, transformations, config, largest_utility=2.0)
     values = trainer.network.values(trainer.network.initial_parameters(3), seen.rows)
@@ -150,9 +151,8 @@ def test_expected_targets_of_exact_values_are_these(game: str) -> None:
         found = [known.get(row.tobytes(), np.zeros_like(worth[0])) for row in tensors.numpy()]
         return torch.from_numpy(np.array(found)).float()
 
-    config = dataclasses.replace(SMALL, trace_decay=0.7)
     learner = CriticLearner(
-        tree, blueprint, transformations, config, exploration=0.6, batch_size=200
+        tree, blueprint, transformations, SMALL, exploration=0.6, batch_size=200
     )
     trainer, played = learner._critic, learner.play()
     assert trainer is not None
@@ -162,15 +162,6 @@ def test_expected_targets_of_exact_values_are_these(game: str) -> None:
         targets = trainer.targets(played, right, learner.policy_at(played))
     assert played.valid.sum() >= 400
     torch.testing.assert_close(targets[played.valid], right[played.valid], atol=1e-5, rtol=1e-5)
-
-
-def test_what_is_expected_must_be_known() -> None:
-    tree = GameTree.from_game("kuhn_poker")
-    config = dataclasses.replace(SMALL, expected=True)
-    pure, small = pure_transformations(2), {"max_tree_histories": 10}
-    assert CriticLearner(tree, random_policy(tree), pure, config).num_steps == 0
-    with pytest.raises(ValueError, match="raise max_tree_histories"):
-        CriticLearner(tree.game, network_policy(tree.game), pure, config, **small)
 
 
 def test_exploration_mixes_the_acting_policy() -> None:

@@ -88,7 +88,6 @@ def test_a_step_looks_at_no_values(
             TensorSource(batch_of(game), learner._self_play.source.num_steps)
         )
     learner._self_play.source.record_histories()
-    learner._critic._is_expected = False
     monkeypatch.setattr(TensorSource, "_check_movers", lambda *_: None)
     learner.step()  # what is made once is made now
     before = places(learner)

@@ -26,6 +26,7 @@ from spiel_dl.system import tensor_files
 from spiel_dl.system.run_directory import CHECKPOINT_FILE, RunDirectory
 from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.value_functions.particle import ParticleNetwork
+from spiel_dl.value_functions.particle_features import InfostateFeatures
 from spiel_dl.value_functions.particle_module import ParticleSizes
 from tests.reference import assert_same_arrays
 
@@ -59,8 +60,16 @@ def critic_alone() -> AnyLearner:
     )
 
 
+class HalvedFeatures(InfostateFeatures):
+    """Features that are no bits, of player 1 alone."""
+
+    def infostates(self, rules: Any, states: Any, player: int, public: Any = None) -> Any:
+        return super().infostates(rules, states, player, public) / (player + 1)
+
+
 def particle() -> AnyLearner:
-    network = ParticleNetwork(ParticleSizes(base=4, regression_width=1.0))
+    sizes = ParticleSizes(base=4, regression_width=1.0)
+    network = ParticleNetwork(sizes, HalvedFeatures(), conditional=True)
     config = ParticleSelfPlayConfig(
         budget=4, iterations=3, buffer_size=5, batch_size=3, steps_per_game=2
     )

@@ -130,7 +130,7 @@ def test_a_part_of_the_data_is_the_first_part(kuhn, tmp_path):
     part, other = new_network(kuhn), new_network(kuhn)
     last = train(part, kuhn, tmp_path / "part", config)
     assert last["step"] == 3 * -(-100 * kuhn.trunk.leaves.num_public_states // 64)
-    chosen, _ = training.split_strategies(kuhn.num_strategies, 0.1, 0)
+    chosen, _ = training.split_strategies(kuhn.num_strategies, 0.1)
     spoiled = [cfvs.copy() for cfvs in kuhn.cfvs]
     for array in spoiled:
         array[chosen[100:]] += 1
@@ -155,14 +155,14 @@ def test_validation_only_now_and_then(kuhn, tmp_path):
 
 
 def test_the_split_is_by_strategy_and_stays_when_data_is_added():
-    few = training.split_strategies(100, 0.2, seed=3)
-    many = training.split_strategies(200, 0.2, seed=3)
+    few = training.split_strategies(100, 0.2)
+    many = training.split_strategies(200, 0.2)
     assert sorted([*few[0], *few[1]]) == list(range(100))
     assert 10 <= len(few[1]) <= 30
     for part in (0, 1):
         np.testing.assert_array_equal(many[part][many[part] < 100], few[part])
     with pytest.raises(ValueError, match="make more data"):
-        training.split_strategies(1, 0.2, seed=3)
+        training.split_strategies(1, 0.2)
 
 
 def test_metrics_and_kept_networks(kuhn, tmp_path):
@@ -288,7 +288,7 @@ def test_a_share_of_the_loss_counts_by_mass(kuhn, tmp_path):
     trained, stepped = new_network(kuhn), new_network(kuhn)
     train(trained, kuhn, tmp_path, config)
     samples = stepped.samples(kuhn)
-    strategies, _ = training.split_strategies(kuhn.num_strategies, config.validation_share, 0)
+    strategies, _ = training.split_strategies(kuhn.num_strategies, config.validation_share)
     numbers = samples.numbers(strategies, np.arange(samples.num_states))
     inputs, targets, is_possible = samples.batch(numbers)
     masses = samples.opponent_masses(numbers)
