@@ -118,7 +118,7 @@ SETTINGS: list[tuple[Callable[..., Any], str, tuple[Any, ...], str]] = [
         (search, "effort", (0, "long"), r"must be an Effort, .* Effort\(100\)")
         for search in SEARCHES
     ),
-    (dl.DepthLimit, "moves", (0, 1.5, "1", True), "an integer of at least 1"),
+    (dl.DepthLimit, "moves", (0, 1.5, "1", True, 10**20), "an integer from 1 to 1,000,000"),
     (Weighting, "offset", (0.0,), "must be positive"),
     (Weighting, "gamma", (math.inf,), ""),
     (partial(dl.CFR, KUHN), "variant", ("pcfr",), r"must be one of cfr, cfr\+"),

@@ -216,8 +216,8 @@ class ArrayPolicy(openspiel_policy.Policy):
             raise ValueError(f"{path} holds a policy of {header['game']}, not of {tree.game}")
         if header.get("contents") not in (None, file_contents(tree.game)):
             raise ValueError(
-                f"{path} holds a policy of {tree.game} before that file was written anew; restore "
-                "it, or make the policy again"
+                f"{path} holds a policy of another game called {tree.game}: its file was written "
+                "anew, or it was made of other data; restore them, or make the policy again"
             )
         first, second = (arrays[name] for name in names)
         try:
@@ -281,6 +281,7 @@ class ArrayPolicy(openspiel_policy.Policy):
 
 def _as_floats(strategy: np.ndarray) -> np.ndarray:
     """A strategy itself, or a copy as float64 of one of integers or Booleans."""
+    strategy = np.asarray(strategy)
     return strategy.astype(np.float64) if strategy.dtype.kind in "biu" else strategy
 
 

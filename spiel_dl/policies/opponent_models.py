@@ -13,6 +13,7 @@ from spiel_dl.policies.array_policy import ArrayPolicy, read_strategy
 from spiel_dl.solvers import variants
 from spiel_dl.solvers.regret_minimization import RegretMinimizer
 from spiel_dl.solvers.variants import Weighting, variant_by_name
+from spiel_dl.tree.counts import checked_count
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.load import AnyGame, compile_game
@@ -22,7 +23,7 @@ from spiel_dl.tree.pieces import Pieces
 def random_policy(game: AnyGame, seed: int) -> ArrayPolicy:
     """A policy whose probabilities at each infoset are uniform on the simplex of its actions."""
     tree = compile_any(game)
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(checked_count("seed", seed, 0))
     strategies = []
     for treeplex in tree.treeplexes:
         strategy = np.ones(treeplex.num_sequences)

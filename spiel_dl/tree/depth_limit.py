@@ -11,6 +11,8 @@ from spiel_dl.tree.compiled_tree import CompiledTree
 from spiel_dl.tree.counts import is_count
 from spiel_dl.tree.histories import is_converted
 
+_MOST = 1_000_000
+
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class DepthLimit:
@@ -31,9 +33,10 @@ class DepthLimit:
     def __post_init__(self) -> None:
         units = ("moves", "plies", "rounds")
         given = [(unit, getattr(self, unit)) for unit in units if getattr(self, unit) is not None]
-        if len(given) != 1 or not is_count(given[0][1]) or given[0][1] < 1:
+        if len(given) != 1 or not is_count(given[0][1]) or not 1 <= given[0][1] <= _MOST:
             raise ValueError(
-                f"{self!r}: give exactly one of moves, plies and rounds, an integer of at least 1"
+                f"{self!r}: give exactly one of moves, plies and rounds, an integer from 1 to "
+                f"{_MOST:,}"
             )
         unit, value = given[0]
         object.__setattr__(self, unit, int(value))
@@ -60,6 +63,16 @@ class DepthLimit:
         """ "moves", "plies" or "rounds"."""
         return "moves" if self.moves else "plies" if self.plies else "rounds"
 
+    @property
+    def remedy(self) -> str:
+        """What to do where the limit tears apart what belongs together."""
+        if self.plies is None:
+            return "give the limit in plies, which serve in every game with a public clock"
+        return (
+            "without a public clock plies do not serve; give the limit in moves or rounds, or "
+            "solve the game as a whole"
+        )
+
     def with_value(self, value: int) -> DepthLimit:
         """Another limit in the same unit."""
         return DepthLimit(**{self.unit: value})
@@ -82,7 +95,7 @@ class DepthLimit:
         return tree.round_number
 
 
-BEYOND_THE_GAME = DepthLimit(moves=1_000_000)
+BEYOND_THE_GAME = DepthLimit(moves=_MOST)
 """A limit that no game reaches, so that a trunk is the whole game."""
 
 

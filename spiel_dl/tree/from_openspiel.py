@@ -42,8 +42,9 @@ def is_same_game(first: pyspiel.Game, second: pyspiel.Game) -> bool:
 
 
 def file_contents(game: pyspiel.Game) -> str | None:
-    """What tells a game that was read from a file apart; None: its string does."""
-    return _contents(_Read(game)) if _FROM_FILES.search(str(game)) else None
+    """What tells a game apart that was read from a file or made of data; None: its string does."""
+    name = str(game)
+    return _contents(_Read(game)) if _FROM_FILES.search(name) or not _says_all(name) else None
 
 
 def is_game_of(game_string: str, game: pyspiel.Game) -> bool:
@@ -151,7 +152,8 @@ def _load_game(game_string: str) -> pyspiel.Game:
     name = game_string.partition("(")[0].strip()
     known = pyspiel.registered_names()
     if name not in known:
-        near = difflib.get_close_matches(name, known, n=1)
+        longer = [each for each in known if name and each.startswith(name)]
+        near = difflib.get_close_matches(name, known, n=1) or longer
         remedy = f"did you mean {near[0]!r}?" if near else "pyspiel.registered_names() lists them."
         raise ValueError(
             f"OpenSpiel has no game {name!r}; {remedy} A game of your own is known once its module "

@@ -90,8 +90,8 @@ class Pieces(Generic[Tree]):
                 name = self.tree.infoset_string(player, int(apart[0]))
                 raise ValueError(
                     f"{self.tree.game}: player {player}'s infoset {name!r} lies at several depths, "
-                    "so continual solving cannot say when it is reached; give the depth limit in "
-                    "another unit (plies are the same in an infoset of a game with a public clock)"
+                    "so continual solving cannot say when it is reached; "
+                    f"{self.depth_limit.remedy}"
                 )
             found.append(depths)
         return found[0], found[1]
@@ -166,8 +166,8 @@ class Pieces(Generic[Tree]):
         if len(apart):
             raise ValueError(
                 f"{self.tree.game}: public state {apart[0]} is only partly below a depth limit of "
-                f"{self.depth_limit}, counted from where a search starts; give the limit in "
-                "another unit (plies serve in a game with a public clock)"
+                f"{self.depth_limit}, counted from where a search starts; "
+                f"{self.depth_limit.remedy}"
             )
 
     def of_infosets(self, player: int) -> np.ndarray:

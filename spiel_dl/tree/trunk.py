@@ -202,7 +202,7 @@ def _trunk(tree: Tree, depth_limit: DepthLimit, start: _Start, is_beyond: IsBeyo
     extent = Extent(
         tree, start.histories, start.roots, found[~leaf], origin[~leaf], found[leaf], origin[leaf]
     )
-    kept = [_infosets_above(tree, player, extent.histories) for player in (0, 1)]
+    kept = [_infosets_above(tree, depth_limit, player, extent.histories) for player in (0, 1)]
     num_roots = (len(start.infosets[0]), len(start.infosets[1]))
     terminals = extent.histories[tree.is_terminal[extent.histories]]
     form, sequences = form_of_part(tree, (kept[0], kept[1]), num_roots, extent.roots_at, terminals)
@@ -230,7 +230,9 @@ def _numbers(count: int) -> np.ndarray:
     return np.arange(count, dtype=np.int32)
 
 
-def _infosets_above(tree: CompiledTree, player: int, histories: np.ndarray) -> np.ndarray:
+def _infosets_above(
+    tree: CompiledTree, depth_limit: DepthLimit, player: int, histories: np.ndarray
+) -> np.ndarray:
     """A player's infosets above the cut, of all histories there: int32 [I_p].
 
     Raises:
@@ -243,8 +245,7 @@ def _infosets_above(tree: CompiledTree, player: int, histories: np.ndarray) -> n
         raise ValueError(
             f"{tree.game}: player {player}'s infoset "
             f"{tree.infoset_string(player, int(split[0]))!r} lies partly above and partly below "
-            "the depth limit; give the limit in another unit (plies never split an infoset of a "
-            "game with a public clock)"
+            f"{depth_limit}; {depth_limit.remedy}"
         )
     return found.astype(np.int32)
 
@@ -264,7 +265,7 @@ def _leaves(trunk: Trunk[Tree]) -> LeafSet[Tree]:
         state = int(states[is_whole.argmin()])
         raise ValueError(
             f"{tree.game}: public state {state} is only partly below the depth limit of "
-            f"{trunk.depth_limit}; give the limit in another unit"
+            f"{trunk.depth_limit}; {trunk.depth_limit.remedy}"
         )
     position = np.repeat(np.arange(len(states)), counts)
     infosets, firsts, offsets, of_history, sequences = [], [], [], [], []

@@ -182,6 +182,7 @@ def test_a_state_without_an_infoset_is_refused() -> None:
         ("liars_dice_ir(numdice=1,dice_sides=3)", r"imperfect recall\. Player 0's infoset 'P0 1 "),
         ("dark_hex_ir(board_size=2)", r"imperfect recall\. Player 1's infoset.*different own past"),
         ("no_such_game", r"no game 'no_such_game'; did you mean"),
+        ("kuhn", "did you mean 'kuhn_poker'"),
         ("kuhn_poker(cards=3)", r"'kuhn_poker\(cards=3\)': Unknown parameter 'cards'.*players"),
         ("kuhn_poker(", r"cannot load the game 'kuhn_poker\('"),
     ],

@@ -36,7 +36,7 @@ def test_games_are_told_by_names_and_parameters() -> None:
     assert is_same_game(load_turn_based(goofspiel), load_turn_based(goofspiel))
 
 
-def test_games_of_data_are_the_same_as_themselves_alone() -> None:
+def test_games_of_data_are_the_same_as_themselves_alone(tmp_path: Path) -> None:
     games = [matrix_game([[0, 1], [1, 0]]), matrix_game([[10, 0], [0, 1]])]
     turned = [load_turn_based(game) for game in games]
     assert str(turned[0]) == str(turned[1])
@@ -47,6 +47,11 @@ def test_games_of_data_are_the_same_as_themselves_alone() -> None:
         for each in ((1, 2), (3, 4))
     ]
     assert not is_same_game(listed[0], listed[1])
+    policy = dl.solve_lp(listed[0])[2]
+    policy.save(tmp_path / "policy")
+    assert dl.ArrayPolicy.load(tmp_path / "policy", listed[0]).strategies
+    with pytest.raises(ValueError, match="holds a policy of another game called efg_game"):
+        dl.ArrayPolicy.load(tmp_path / "policy", listed[1])
 
 
 def test_policies_are_judged_in_the_game_that_is_given() -> None:
@@ -81,7 +86,7 @@ def test_a_file_that_was_written_anew_is_another_game(tmp_path: Path) -> None:
     write(2, 3)
     new = load_turn_based(string)
     assert not is_same_game(first, new)
-    with pytest.raises(ValueError, match="before that file was written anew"):
+    with pytest.raises(ValueError, match="its file was written anew"):
         dl.ArrayPolicy.load(tmp_path / "policy")
     for game in (new, string):
         assert dl.nash_conv(game, left) == 1
