@@ -45,8 +45,10 @@ _SECONDS_UNTIL_LARGE = 1.0
 _LARGEST_ESTIMATE = 1e18
 _RISK = 1e-6
 _MOST_PLAYOUTS = 1000
-# Of the probability of an action to that of the one before, in the playouts.
-_RATIOS = (1.0, 1.0, 0.5, 2.0)
+# Of the probability of an action to that of the one before, in the playouts. The last two keep to one
+# action for long: most of a game may lie where both players hardly ever do anything else.
+_RATIOS = (1.0, 1.0, 0.5, 2.0, 1.0, 1.0, 0.5, 2.0, 1.0, 1.0, 1 / 256, 256.0)
+_WAYS = len(set(_RATIOS))
 _MEMINFO = pathlib.Path("/proc/meminfo")
 _CGROUP = pathlib.Path("/sys/fs/cgroup")
 _UNTOLD = 4 << 30
@@ -105,7 +107,7 @@ def estimate_histories(
     The lower bound is by Markov's inequality. One playout gives k H or more with probability at
     most 1 / k, so the m-th largest of n playouts does with probability at most C(n, m) / k^m. With
     k chosen to make that a small share of `_RISK` for each m, the largest m-th value / k is the
-    bound. It is taken for each of the three ways of choosing; the average is that of the way with
+    bound. It is taken for each of the ways of choosing; the average is that of the way with
     the largest bound, because the others miss most of the game.
 
     Args:
@@ -132,7 +134,7 @@ def estimate_histories(
 def _lower_bound(values: list[float]) -> float:
     """What is at most as large as the mean of a nonnegative random number of these values (n)."""
     n = len(values)
-    log_risk = math.log(_RISK / (n * len(_RATIOS)))
+    log_risk = math.log(_RISK / (n * _WAYS))
     return max(
         math.exp(math.log(value) - (math.log(math.comb(n, m)) - log_risk) / m)
         for m, value in enumerate(sorted(values, reverse=True), start=1)

@@ -14,7 +14,7 @@ from spiel_dl.tree.from_openspiel import load_turn_based
 from spiel_dl.tree.histories import TooManyHistoriesError
 from spiel_dl.tree.size_limit import estimate_histories
 
-HOPELESS = ["phantom_ttt", "chess", "python_phantom_ttt"]
+HOPELESS = ["phantom_ttt", "chess", "python_phantom_ttt", "oshi_zumo(coins=4,size=1)"]
 
 
 @pytest.mark.parametrize("game_string", HOPELESS)
