@@ -45,8 +45,8 @@ _SECONDS_UNTIL_LARGE = 1.0
 _LARGEST_ESTIMATE = 1e18
 _RISK = 1e-6
 _MOST_PLAYOUTS = 1000
-# Of the probability of an action to that of the one before, in the playouts. The last two keep to one
-# action for long: most of a game may lie where both players hardly ever do anything else.
+# Of the probability of an action to that of the one before, in the playouts. The last two keep to
+# one action for long: most of a game may lie where both players hardly ever do anything else.
 _RATIOS = (1.0, 1.0, 0.5, 2.0, 1.0, 1.0, 0.5, 2.0, 1.0, 1.0, 1 / 256, 256.0)
 _WAYS = len(set(_RATIOS))
 _MEMINFO = pathlib.Path("/proc/meminfo")
