@@ -168,7 +168,7 @@ def _check_places() -> None:
             check_device(str(flags.FLAGS["device"].value))
         except ValueError as error:
             raise ValueError(f"--{error}") from error
-    for name in ("run_dir", "output"):
+    for name in ("run_dir", "output", "page"):
         value = flags.FLAGS[name].value if name in flags.FLAGS else None
         if value == "":
             raise ValueError(f"--{name} is empty; give a path")
@@ -178,6 +178,8 @@ def _check_places() -> None:
             raise ValueError(f"--{name}={value} is the root of all files; give a path below it")
         if above and not above[0].is_dir():
             raise ValueError(f"--{name}={value}: {above[0].name} is a file; choose another path")
+        if value and name == "page" and place.is_dir():
+            raise ValueError(f"--page={value} is a folder; give a file, such as page.html in it")
 
 
 def _fail(message: str) -> NoReturn:
