@@ -36,11 +36,7 @@ def _judge(tables: Tables) -> Judgement:
         others = [name for name in papers if name in points and name != own]
         parts = (
             all(row["gain"] <= _NOTHING * most for row in points[sweeps.SES]),
-            all(
-                max(row["percent"] for row in points[name]) >= _MAXIMUM
-                for name in papers
-                if name in points
-            ),
+            all(max(row["percent"] for row in points[name]) >= _MAXIMUM for name in (own, *others)),
             all(
                 sweeps.gain_at(points[own], row["exploitability"] + SAME) >= row["gain"] - SAME
                 for name in others

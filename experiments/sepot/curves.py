@@ -298,6 +298,20 @@ _WHY = (
     "{} seeds of ten; 20,000 learner steps of 100,000 in Goofspiel with random prizes and of a "
     "million in Leduc; networks of 128 and 128 units; 250 iterations, of predictive CFR+"
 )
+_BOTH = (
+    (
+        CURVES,
+        "Figures 3, 5 and 6",
+        "searches of 2 and 3 rounds below the network; in Leduc no better than it",
+        "smaller; reading: given cfvs of transformations, `cfvs` has the critic's",
+    ),
+    (
+        CFVS,
+        "Figures 4 and 7 to 12",
+        "cfvs of previous searches better than the critic's",
+        "smaller",
+    ),
+)
 # The paper's networks learn for days; ten points of shorter trainings show what search adds.
 ROWS = tuple(
     Row(
@@ -316,15 +330,5 @@ ROWS = tuple(
         ("goofspiel_5_random", "goofspiel_5_random", (0, 1, 2, 3, 4), (60, 90)),
         ("leduc", "leduc", (0, 1, 2), (45, 45)),
     )
-    for experiment, place, paper, cause, minutes in zip(
-        (CURVES, CFVS),
-        ("Figures 3, 5 and 6", "Figures 4 and 7 to 12"),
-        (
-            "searches of 2 and 3 rounds below the network; in Leduc no better than it",
-            "cfvs of previous searches better than the critic's",
-        ),
-        ("smaller; reading: given cfvs of transformations, `cfvs` has the critic's", "smaller"),
-        minutes_of,
-        strict=True,
-    )
+    for (experiment, place, paper, cause), minutes in zip(_BOTH, minutes_of, strict=True)
 )

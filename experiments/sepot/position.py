@@ -209,7 +209,7 @@ def _judge(tables: Tables) -> Judgement:
         for row in rows
     )
     parts = {f"raised by search of {row['limit']}": row["search"] > row["network"] for row in rows}
-    parts["network below 0.5"] = all(row["network"] < _LOW for row in rows)
+    parts[f"network below {_LOW}"] = all(row["network"] < _LOW for row in rows)
     return Judgement(verdict(parts), "; ".join(told))
 
 

@@ -197,7 +197,7 @@ ROWS = (
         for game, number, minutes in (
             ("goofspiel_8_descending", 500, 60),
             ("goofspiel_13_descending", 500, 75),
-            ("battleships_5x5", 60, 60),
+            ("battleships_5x5", 60, 90),
         )
     ),
 )

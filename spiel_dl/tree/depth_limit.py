@@ -11,7 +11,7 @@ from spiel_dl.tree.compiled_tree import CompiledTree
 from spiel_dl.tree.counts import is_count
 from spiel_dl.tree.histories import is_converted
 
-_MOST = 1_000_000
+_MOST = 1_000_000  # No game is as deep.
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

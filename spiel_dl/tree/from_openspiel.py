@@ -38,10 +38,10 @@ def is_same_game(first: pyspiel.Game, second: pyspiel.Game) -> bool:
         names = {game.get_type().short_name for game in (first, second)}
         if len(names) > 1 or first.get_parameters() != second.get_parameters():
             return False
-    return _says_all(str(first)) and file_contents(first) == file_contents(second)
+    return _says_all(str(first)) and untold_contents(first) == untold_contents(second)
 
 
-def file_contents(game: pyspiel.Game) -> str | None:
+def untold_contents(game: pyspiel.Game) -> str | None:
     """What tells a game apart that was read from a file or made of data; None: its string does."""
     name = str(game)
     return _contents(_Read(game)) if _FROM_FILES.search(name) or not _says_all(name) else None

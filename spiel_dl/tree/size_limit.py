@@ -47,7 +47,7 @@ _RISK = 1e-6
 _MOST_PLAYOUTS = 1000
 # Of the probability of an action to that of the one before, in the playouts. The last two keep to
 # one action for long: most of a game may lie where both players hardly ever do anything else.
-_RATIOS = (1.0, 1.0, 0.5, 2.0, 1.0, 1.0, 0.5, 2.0, 1.0, 1.0, 1 / 256, 256.0)
+_RATIOS = 2 * (1.0, 1.0, 0.5, 2.0) + (1.0, 1.0, 1 / 256, 256.0)
 _WAYS = len(set(_RATIOS))
 _MEMINFO = pathlib.Path("/proc/meminfo")
 _CGROUP = pathlib.Path("/sys/fs/cgroup")

@@ -63,6 +63,17 @@ def assert_same_state(one: Learner, other: Learner) -> None:
     assert_same_arrays(one.state(), other.state())
 
 
+@EVERY
+def test_a_run_is_so_many_steps(make: Callable[[], Learner]) -> None:
+    run, stepped = make(), make()
+    run.run(3)
+    run.run(4)
+    for _ in range(7):
+        stepped.step()
+    assert run.num_steps == 7
+    assert_same_state(run, stepped)
+
+
 @pytest.mark.parametrize(
     "make",
     [*LEARNERS.values(), critic_by_states],

@@ -136,6 +136,7 @@ def test_killed_and_resumed_it_ends_with_the_same_bits(
     ]
     assert without_clocks[0] == without_clocks[1]
     assert [line["step"] for line in whole] == [4, 8, 12, 16, 17]
+    assert whole[-1].get("samples", 5) == 5, "the buffer did not overflow"
     seconds = [line["seconds"] for line in resumed]
     assert seconds == sorted(seconds)
 
