@@ -22,7 +22,7 @@ from spiel_dl.learning.critic_training import CriticTrainer
 from spiel_dl.learning.environments import self_play_of
 from spiel_dl.learning.learner import Learner
 from spiel_dl.learning.self_play import ActingPolicy
-from spiel_dl.learning.sources import Trajectories
+from spiel_dl.learning.sources import Seen, Trajectories
 from spiel_dl.learning.step_graph import StepGraph
 from spiel_dl.learning.transformations import PolicyTransformations
 from spiel_dl.policies.network_policy import FineTuning
@@ -125,7 +125,7 @@ class BatchLearner(Learner):
         trajectories = self.play()
         terms = self._learn(trajectories)
         if self._critic is not None:
-            terms = [*terms, self._critic.learn(trajectories, self.policy_at(trajectories))]
+            terms = [*terms, self._critic.learn(trajectories, self.policy_at(trajectories.seen))]
         return torch.stack([*terms, trajectories.valid.sum().to(self._log.dtype)])
 
     def play(self) -> Trajectories:
@@ -172,8 +172,8 @@ class BatchLearner(Learner):
         """The acting policy, or its table; see `SelfPlay.play`."""
 
     @abc.abstractmethod
-    def policy_at(self, trajectories: Trajectories) -> torch.Tensor:
-        """What the policy that is handed out says of all moves: float32 [T, B, A].
+    def policy_at(self, seen: Seen) -> torch.Tensor:
+        """What the policy that is handed out does after each observation: float32 [N, A].
 
         Illegal actions have probability 0.
         """

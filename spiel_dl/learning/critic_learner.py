@@ -24,7 +24,7 @@ from open_spiel.python import policy as openspiel_policy
 from spiel_dl.learning.batch_learner import BatchLearner
 from spiel_dl.learning.config import CriticConfig
 from spiel_dl.learning.self_play import ActingNetwork, ActingPolicy, explored
-from spiel_dl.learning.sources import Trajectories
+from spiel_dl.learning.sources import Seen, Trajectories
 from spiel_dl.learning.transformations import PolicyTransformations
 from spiel_dl.learning.tree_environment import TreeEnvironment
 from spiel_dl.policies.array_policy import ArrayPolicy
@@ -147,15 +147,14 @@ class CriticLearner(BatchLearner):
         return lambda seen, legal: explored(source.act(seen, legal), legal, exploration)
 
     @torch.no_grad()
-    def policy_at(self, trajectories: Trajectories) -> torch.Tensor:
+    def policy_at(self, seen: Seen) -> torch.Tensor:
         """As `BatchLearner.policy_at`: the blueprint, without exploration."""
-        seen = trajectories.seen
         if self._table is not None:
             assert seen.number is not None  # The game is compiled.
-            return seen.at_moves(self._table.index_select(0, seen.number))
+            return self._table.index_select(0, seen.number)
         source = self._network_policy()
-        outputs = seen.at_moves(source.network.outputs(source.parameters, seen.rows))
-        policy = policy_of(outputs[..., :-1], trajectories.legal)
+        assert seen.legal is not None  # they are observations
+        policy = policy_of(source.network.outputs(source.parameters, seen.rows)[:, :-1], seen.legal)
         return policy if source.fine_tuning is None else source.fine_tuning.apply(policy)
 
     def _network_policy(self) -> NetworkPolicy:

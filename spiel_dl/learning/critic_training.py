@@ -84,7 +84,7 @@ class CriticTrainer:
 
         Args:
           trajectories: with histories.
-          policy: the blueprint at all moves, float32 [T, B, A]; 0 for illegal actions.
+          policy: the blueprint after each observation, float32 [N, A]; 0 for illegal actions.
 
         Returns:
           The mean squared error before the step, a scalar.
@@ -140,9 +140,11 @@ class CriticTrainer:
         Args:
           trajectories: with histories.
           values: what they are, float32 [T, B, 2, K].
-          policy: the blueprint at all moves, float32 [T, B, A]; 0 for illegal actions.
+          policy: the blueprint after each observation, float32 [N, A]; 0 for illegal actions.
         """
-        transformed = self.transformations.apply(policy, trajectories.legal, check=False)
+        legal = trajectories.seen.legal
+        assert legal is not None  # they are observations
+        transformed = self.transformations.apply(policy, legal, check=False)
         ratio = transformation_ratios(transformed, trajectories)
         expected = None
         if trajectories.branches is not None:
@@ -165,7 +167,7 @@ class CriticTrainer:
         Args:
           trajectories: the games.
           branches: of their histories' rows.
-          transformed: the blueprint under all transformations, float32 [K, T, B, A].
+          transformed: the blueprint under all transformations, float32 [K, N, A].
         """
         found = self._values_of(branches.rows).unflatten(-1, (2, -1))
         sign = torch.tensor([1.0, -1.0])
@@ -174,7 +176,8 @@ class CriticTrainer:
         worth[goes_on] = found[branches.place[goes_on]]
         assert trajectories.histories is not None
         at_moves = trajectories.histories.at_moves(worth)  # [T, B, A, 2, K]
-        expected = torch.einsum("ktba,tbapk->tbpk", transformed, at_moves)
-        own = torch.einsum("tba,tbapk->tbpk", transformed[0], at_moves)
+        policies = trajectories.seen.at_moves(transformed.movedim(0, -1)).unsqueeze(3)
+        expected = (policies * at_moves).sum(dim=2)
+        own = (policies[..., :1] * at_moves).sum(dim=2)
         is_own = trajectories.player.unsqueeze(-1) == torch.tensor([0, 1])
         return torch.where(is_own.unsqueeze(-1), own, expected)

@@ -25,8 +25,8 @@ def transformation_ratios(transformed: torch.Tensor, trajectories: Trajectories)
     """The ratios rho of all moves for both players' values.
 
     Args:
-      transformed: the blueprint under K transformations, the identity first: float [K, T, B, A], 0
-        for illegal actions.
+      transformed: the blueprint after each observation under K transformations, the identity
+        first: float [K, N, A], 0 for illegal actions.
       trajectories: the games.
 
     Returns:
@@ -35,8 +35,10 @@ def transformation_ratios(transformed: torch.Tensor, trajectories: Trajectories)
     """
     column, player = trajectories.action.unsqueeze(-1), trajectories.player.unsqueeze(-1)
     acting = trajectories.behaviour.gather(-1, column)
-    index = column.expand(len(transformed), *column.shape)
-    played = transformed.gather(-1, index).squeeze(-1).movedim(0, -1) / acting
+    num_rows, num_actions = transformed.shape[1:]
+    row = torch.arange(num_rows, device=transformed.device) * num_actions
+    index = trajectories.seen.at_moves(row) + trajectories.action
+    played = transformed.flatten(1).t()[index] / acting
     # The identity stands first, so its ratio is that of the player's own policy.
     own = played[..., :1].expand_as(played)
     ratios = [torch.where(player == who, own, played) for who in (0, 1)]

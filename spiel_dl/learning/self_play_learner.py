@@ -256,8 +256,7 @@ class SelfPlayLearner(BatchLearner):
         self._acting = ActingNetwork(self.network, self.parameters.detach(), said=said)
         return self._acting
 
-    def policy_at(self, trajectories: Trajectories) -> torch.Tensor:
+    def policy_at(self, seen: Seen) -> torch.Tensor:
         """As `BatchLearner.policy_at`."""
-        seen = trajectories.seen
-        outputs = seen.at_moves(self.network.outputs(self._fixed[_TARGET], seen.rows))
-        return policy_of(outputs[..., :-1], trajectories.legal)
+        assert seen.legal is not None  # they are observations
+        return policy_of(self.network.outputs(self._fixed[_TARGET], seen.rows)[:, :-1], seen.legal)

@@ -98,32 +98,28 @@ class PolicyTransformations:
           ValueError: if a transformation returns no tensor, or one of another shape, or, where
             that is checked, weights that are negative or not finite.
         """
-        rows = []
-        for name, weights in zip(self.names, self._weights, strict=True):
-            row = weights(policy, legal)
-            if not isinstance(row, torch.Tensor):
-                kind = f"{type(row).__module__.partition('.')[0]}.{type(row).__qualname__}"
+        transformed = [policy]  # to the last digit
+        for name, weights in zip(self.names[1:], self._weights[1:], strict=True):
+            found = weights(policy, legal)
+            if not isinstance(found, torch.Tensor):
+                kind = f"{type(found).__module__.partition('.')[0]}.{type(found).__qualname__}"
                 raise ValueError(f"transformation {name!r} returns a {kind}; return a tensor")
-            if row.shape != policy.shape:
+            if found.shape != policy.shape:
                 raise ValueError(
-                    f"transformation {name!r} returns the shape {tuple(row.shape)} for policies of "
-                    f"the shape {tuple(policy.shape)}; return one weight per action"
+                    f"transformation {name!r} returns the shape {tuple(found.shape)} for policies "
+                    f"of the shape {tuple(policy.shape)}; return one weight per action"
                 )
-            rows.append(torch.where(legal, row, 0.0).to(policy.dtype))
-        kept = torch.stack(rows)
-        is_valid = (kept >= 0) & kept.isfinite()
-        if not check:
-            kept = torch.where(is_valid, kept, math.nan)
-        elif not is_valid.all():
-            name = self.names[int((~is_valid.flatten(1).all(dim=1)).int().argmax())]
-            raise ValueError(
-                f"transformation {name!r} returns weights that are negative or infinite"
-            )
-        total = kept.sum(dim=-1, keepdim=True)
-        is_empty = total == 0
-        transformed = torch.where(is_empty, policy, kept / total.where(~is_empty, 1.0))
-        transformed[0] = policy  # to the last digit
-        return transformed
+            kept = torch.where(legal, found, 0.0).to(policy.dtype)
+            total = kept.sum(dim=-1, keepdim=True)
+            is_wrong = (kept.amin(dim=-1, keepdim=True) < 0) | ~total.isfinite()
+            if check and is_wrong.any():
+                raise ValueError(
+                    f"transformation {name!r} returns weights that are negative or infinite"
+                )
+            is_empty = total == 0
+            total = total.where(~is_empty, 1.0).where(~is_wrong, math.nan)
+            transformed.append(torch.where(is_empty, policy, kept / total))
+        return torch.stack(transformed)
 
 
 def check_transformations(transformations: object) -> None:
@@ -270,10 +266,10 @@ def _scaled(name: str, log_factor: torch.Tensor) -> Transformation:
     factor_for = _kept_for_each_device(log_factor)
 
     def weights(policy: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
-        logits = policy.log() + factor_for(policy)
-        most = logits.amax(dim=-1, keepdim=True)
-        # The largest weight of a decision becomes 1, so nothing overflows.
-        return (logits - most.where(most > -math.inf, 0.0)).exp()
+        log_factor = factor_for(policy)
+        most = log_factor.where(policy > 0, -math.inf).amax(dim=-1, keepdim=True)
+        # The largest factor of a decision becomes 1, so nothing overflows.
+        return policy * (log_factor - most).clamp(max=0.0).exp()
 
     return Transformation(name, weights)
 

@@ -97,7 +97,7 @@ def test_the_critic_is_one_of_the_policy_that_is_handed_out() -> None:
     for _ in range(30):
         learner.step()
     played = learner.play()
-    policy = learner.policy_at(played)
+    policy = played.seen.at_moves(learner.policy_at(played.seen))
     for player in (0, 1):
         tree, table = learner.policy().tree, learner.policy().strategies[player]
         own = played.valid & (played.player == player)

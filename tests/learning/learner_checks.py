@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 
 from spiel_dl.learning.policy_gradient import PolicyGradientLearner
-from spiel_dl.learning.sources import Trajectories
+from spiel_dl.learning.sources import Seen, Trajectories
 from spiel_dl.policies.policy_network import MaskedPolicy
 
 EASY_GAMES = (
@@ -34,10 +34,10 @@ def loss_of_one_move(
 def games_of(
     *, behaviour: torch.Tensor, action: torch.Tensor, player: torch.Tensor, valid: torch.Tensor
 ) -> Trajectories:
-    """Games of which nothing else is known."""
+    """Games of which nothing else is known; each move has an observation of its own."""
     nothing = torch.zeros(0)
     return Trajectories(
-        seen=None,  # type: ignore[arg-type]
+        seen=Seen(nothing, None, action.shape),
         legal=nothing,
         player=player,
         action=action,

@@ -84,7 +84,8 @@ def all_games(tree: GameTree, blueprint, behaviour, transformations) -> AllGames
             reach[column] *= acting[here][tree.action[after]]
             step += 1
         reward[step - 1, column] = tree.utility[end]
-    transformed = transformations.apply(torch.from_numpy(policy), torch.from_numpy(legal))
+    rows = (torch.from_numpy(array).flatten(0, 1) for array in (policy, legal))
+    transformed = transformations.apply(*rows)
     games = games_of(
         behaviour=torch.from_numpy(acting),
         action=torch.from_numpy(action),
