@@ -180,13 +180,13 @@ SAFETY = Experiment(
     compute=_compute,
     render=_report,
     judge=_judge,
-    version=2,  # The identity's cfvs go with the ranges that were played.
+    version=3,  # The identity's cfvs go with the ranges that were played; networks see features.
 )
 ROWS = (
     Row(
         SAFETY,
         "sepot",
-        Trained(("leduc", "goofspiel_4_descending"), (0,)),
+        Trained(("leduc", "goofspiel_4_descending"), (11,)),
         "section 4.2",
         15,
         "one network, of 20,000 learner steps",
