@@ -7,10 +7,9 @@ from collections.abc import Sequence
 
 from experiments.dl_cfr import additional, checkpoints, isolated, left_out, ranges
 from experiments.experiment import Row
-from experiments.learners import opponents, strength
+from experiments.learners import exploitability, opponents, strength
 from experiments.particle import architectures, fractions, linear_targets, public_states, self_play
 from experiments.particle_search import matches
-from experiments.policy_gradients import large_games
 from experiments.responses import (
     biased_rps,
     counterexample,
@@ -96,10 +95,9 @@ PAPERS: Sequence[Paper] = (
             "without a criterion",
         ),
     ),
-    Paper("Rudolph et al. (2025), policy gradients in large games", large_games.ROWS),
     Paper(
         "R-NaD, MMD and PPO with their defaults",
-        (*strength.ROWS, *opponents.ROWS, *large_games.FEATURE_ROWS),
+        (*strength.ROWS, *opponents.ROWS, *exploitability.ROWS),
     ),
     Paper("Search where public states are too large to list", (*self_play.ROWS, *matches.ROWS)),
 )
