@@ -98,28 +98,31 @@ class PolicyTransformations:
           ValueError: if a transformation returns no tensor, or one of another shape, or, where
             that is checked, weights that are negative or not finite.
         """
-        transformed = [policy]  # to the last digit
-        for name, weights in zip(self.names[1:], self._weights[1:], strict=True):
-            found = weights(policy, legal)
-            if not isinstance(found, torch.Tensor):
-                kind = f"{type(found).__module__.partition('.')[0]}.{type(found).__qualname__}"
+        rows = []
+        for name, weights in zip(self.names, self._weights, strict=True):
+            row = weights(policy, legal)
+            if not isinstance(row, torch.Tensor):
+                kind = f"{type(row).__module__.partition('.')[0]}.{type(row).__qualname__}"
                 raise ValueError(f"transformation {name!r} returns a {kind}; return a tensor")
-            if found.shape != policy.shape:
+            if row.shape != policy.shape:
                 raise ValueError(
-                    f"transformation {name!r} returns the shape {tuple(found.shape)} for policies "
-                    f"of the shape {tuple(policy.shape)}; return one weight per action"
+                    f"transformation {name!r} returns the shape {tuple(row.shape)} for policies of "
+                    f"the shape {tuple(policy.shape)}; return one weight per action"
                 )
-            kept = torch.where(legal, found, 0.0).to(policy.dtype)
-            total = kept.sum(dim=-1, keepdim=True)
-            is_wrong = (kept.amin(dim=-1, keepdim=True) < 0) | ~total.isfinite()
-            if check and is_wrong.any():
-                raise ValueError(
-                    f"transformation {name!r} returns weights that are negative or infinite"
-                )
-            is_empty = total == 0
-            total = total.where(~is_empty, 1.0).where(~is_wrong, math.nan)
-            transformed.append(torch.where(is_empty, policy, kept / total))
-        return torch.stack(transformed)
+            rows.append(row.to(policy.dtype))
+        kept = torch.stack(rows).where(legal, 0.0)
+        total = kept.sum(dim=-1, keepdim=True)
+        is_wrong = (kept.amin(dim=-1, keepdim=True) < 0) | ~total.isfinite()
+        if check and is_wrong.any():
+            name = self.names[int(is_wrong.flatten(1).any(dim=1).int().argmax())]
+            raise ValueError(
+                f"transformation {name!r} returns weights that are negative or infinite"
+            )
+        is_empty = total == 0
+        total = total.where(~is_empty, 1.0).where(~is_wrong, math.nan)
+        transformed = torch.where(is_empty, policy, kept / total)
+        transformed[0] = policy  # to the last digit
+        return transformed
 
 
 def check_transformations(transformations: object) -> None:
