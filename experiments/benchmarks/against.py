@@ -17,6 +17,7 @@ from pathlib import Path
 
 import common
 import numpy as np
+import pyspiel
 
 from spiel_dl.algorithms.cfr import CFRPlusSolver
 from spiel_dl.algorithms.dl_cfr import DLCFRSolver
@@ -25,6 +26,7 @@ from spiel_dl.algorithms.sepot import SearchConfig, SePoTPolicy
 from spiel_dl.learning.config import RNaDConfig
 from spiel_dl.learning.critics import ExactCritic
 from spiel_dl.learning.transformations import transformations_by_name
+from spiel_dl.play.presets import PRESETS
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.solvers.effort import Effort
@@ -71,11 +73,12 @@ def _sepot() -> Work:
     return common.repeat(search)
 
 
-def _rnad(game: str, max_tree_histories: int) -> Work:
+def _rnad(game: str, max_tree_histories: int, transformations: str | None = None) -> Work:
     config = RNaDConfig(
         batch_size=64, hidden_sizes=(128, 128), max_tree_histories=max_tree_histories
     )
-    return common.repeat(RNaDSolver(game, config).step)
+    known = transformations and transformations_by_name(transformations, pyspiel.load_game(game))
+    return common.repeat(RNaDSolver(game, config, transformations=known).step)
 
 
 PATHS: dict[str, Callable[[], Work]] = {
@@ -86,6 +89,12 @@ PATHS: dict[str, Callable[[], Work]] = {
     "SePoT search, goofspiel 5, 1 round, 200 iterations": _sepot,
     "R-NaD step, goofspiel 5, compiled": functools.partial(_rnad, GOOFSPIEL_5, 200_000),
     "R-NaD step, goofspiel 5, by the rules": functools.partial(_rnad, GOOFSPIEL_5, 0),
+    "R-NaD and critic, goofspiel 5, compiled": functools.partial(
+        _rnad, GOOFSPIEL_5, 200_000, "paper"
+    ),
+    "R-NaD and critic, battleships 5x5": functools.partial(
+        _rnad, PRESETS["battleships_5x5"].game, 0, "paper"
+    ),
 }
 
 
