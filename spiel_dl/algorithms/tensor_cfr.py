@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 
+from spiel_dl.networks.devices import check_device
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.solvers import kernels, variants
 from spiel_dl.solvers.arrangement import Arrangement, arrange
@@ -52,8 +53,10 @@ class TensorCFRSolver:
           dtype: torch.float64, or torch.float32 in half of the memory.
 
         Raises:
-          ValueError: if the game cannot be compiled, or if there is no variant of this name.
+          ValueError: if the game cannot be compiled, if there is no variant of this name, or if
+            torch cannot compute on the device.
         """
+        check_device(device)
         self.tree = compile_game(game)
         self.variant = variant_by_name(variant)
         self.iteration = 0
