@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import time
 
 from spiel_dl.solvers.variants import CFR_PLUS, Weighting, variant_by_name
@@ -33,10 +34,10 @@ class Effort:
     def __post_init__(self) -> None:
         object.__setattr__(self, "variant", variant_by_name(self.variant))
         object.__setattr__(self, "iterations", checked_count("iterations", self.iterations, 1))
-        if self.tolerance is not None and not self.tolerance >= 0:
-            raise ValueError(f"tolerance={self.tolerance} must be at least 0, or None")
-        if self.seconds is not None and not self.seconds > 0:
-            raise ValueError(f"seconds={self.seconds} must be positive, or None")
+        if self.tolerance is not None and not 0 <= self.tolerance < math.inf:
+            raise ValueError(f"tolerance={self.tolerance} must be at least 0 and finite, or None")
+        if self.seconds is not None and not 0 < self.seconds < math.inf:
+            raise ValueError(f"seconds={self.seconds} must be positive and finite, or None")
 
     def allowed_gap(self, utility_range: float) -> float | None:
         """The tolerance in utility units of a game, from its largest minus its smallest utility."""

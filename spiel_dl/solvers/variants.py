@@ -104,7 +104,7 @@ def variant_by_name(variant: str | Weighting) -> Weighting:
     """
     if isinstance(variant, Weighting):
         return variant
-    if variant not in VARIANTS:
+    if not isinstance(variant, str) or variant not in VARIANTS:
         raise ValueError(
             f"variant={variant!r} must be one of {', '.join(VARIANTS)}, or a Weighting"
         )
