@@ -191,7 +191,8 @@ def for_each(
       on_result: called here with an item's number, counted from 0, and its result, as soon as that
         is there: in any order, but never twice for one item, and also if another item has failed.
       engine: who does the work.
-      description: what the progress bar on standard error says; None: no bar.
+      description: what the progress bar on standard error says, if that is a terminal; None: no
+        bar.
       max_retries: how often an item is begun again after a worker that had it died.
 
     Raises:
@@ -205,7 +206,10 @@ def for_each(
     everything = list(items)
     with (
         tqdm.tqdm(
-            total=len(everything), desc=description, unit="item", disable=description is None
+            total=len(everything),
+            desc=description,
+            unit="item",
+            disable=True if description is None else None,  # None: in a log it would be lines.
         ) as progress,
         contextlib.closing(engine.results(function, everything, max_retries)) as results,
     ):

@@ -180,7 +180,10 @@ def test_workers_find_what_lies_on_the_path_of_this_process(engine, tmp_path, mo
     assert distributed.map(double, [1, 2], engine) == [2, 4]
 
 
-def test_progress(capsys):
+def test_progress_is_shown_on_terminals(capsys, monkeypatch):
+    distributed.map(math.sqrt, range(7), description="roots")
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     distributed.map(math.sqrt, range(7))
     assert capsys.readouterr().err == ""
     distributed.map(math.sqrt, range(7), description="roots")
