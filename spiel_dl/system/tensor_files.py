@@ -44,19 +44,27 @@ def load(path: str | os.PathLike[str]) -> tuple[dict[str, np.ndarray], dict[str,
     """
     with _read_errors(path), safetensors.safe_open(path, framework="numpy") as file:
         arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-        return arrays, json.loads((file.metadata() or {})[_HEADER_KEY])
+        return arrays, _header_of(file)
 
 
 def header(path: str | os.PathLike[str]) -> dict[str, Any]:
     """The header of what `save` wrote, without its arrays; errors are those of `load`."""
     with _read_errors(path), safetensors.safe_open(path, framework="numpy") as file:
-        found: dict[str, Any] = json.loads((file.metadata() or {})[_HEADER_KEY])
-        return found
+        return _header_of(file)
+
+
+def _header_of(file: Any) -> dict[str, Any]:
+    found = json.loads((file.metadata() or {})[_HEADER_KEY])
+    if not isinstance(found, dict):
+        raise KeyError(_HEADER_KEY)
+    return found
 
 
 @contextlib.contextmanager
 def _read_errors(path: str | os.PathLike[str]) -> Iterator[None]:
     """Turns errors of reading a file into a ValueError."""
+    if Path(path).is_dir():
+        raise ValueError(f"{path} is a directory; give a file in it, such as one of *.safetensors")
     try:
         yield
         return

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import safetensors.numpy
 
 from spiel_dl.system import tensor_files
 
@@ -52,6 +53,19 @@ def test_foreign_files_are_refused(content: bytes, tmp_path: Path) -> None:
     told = r"foreign\.bin was not written by this package: it is no safetensors file.*as onnx:FILE"
     with pytest.raises(ValueError, match=told):
         tensor_files.load(path)
+
+
+def test_headers_that_are_no_objects_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "foreign"
+    path.write_bytes(safetensors.numpy.save(ARRAYS, {"json": "[1]"}))
+    for read in (tensor_files.load, tensor_files.header):
+        with pytest.raises(ValueError, match="it has no header of ours"):
+            read(path)
+
+
+def test_a_directory_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=f"{tmp_path} is a directory; give a file in it"):
+        tensor_files.load(tmp_path)
 
 
 @pytest.mark.parametrize("kept", [7, 100, -1])
