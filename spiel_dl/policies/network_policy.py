@@ -86,7 +86,8 @@ class NetworkPolicy(openspiel_policy.Policy):
           value_unit: the unit of the network's values, in utility units.
 
         Raises:
-          ValueError: if the network is for other features or actions.
+          ValueError: if the network is for other features or actions, or has another number of
+            parameters.
         """
         super().__init__(game, [0, 1])
         sizes = (features.num_features(game), game.num_distinct_actions())
@@ -94,6 +95,12 @@ class NetworkPolicy(openspiel_policy.Policy):
             raise ValueError(
                 f"{game} has {sizes[0]} inputs and {sizes[1]} actions, the network "
                 f"{network.num_inputs} and {network.num_actions}; use the network's own game"
+            )
+        if parameters.shape != (network.num_parameters,):
+            raise ValueError(
+                f"parameters of the shape {tuple(parameters.shape)} are none of a network of "
+                f"{sizes[0]} inputs, hidden_sizes={network.hidden_sizes} and {sizes[1]} actions, "
+                f"which has {network.num_parameters}; if {game} has changed since, train anew"
             )
         self.network = network
         self.parameters = parameters

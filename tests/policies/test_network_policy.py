@@ -114,6 +114,8 @@ def test_states_in_which_the_player_does_not_move_are_refused() -> None:
         policy.action_probabilities(game.new_initial_state().child(0).child(1), 1)
     with pytest.raises(ValueError, match="18 inputs and 2 actions"):
         NetworkPolicy(pyspiel.load_game("kuhn_poker"), network, parameters)
+    with pytest.raises(ValueError, match=rf"has {len(parameters)}; if .* has changed since"):
+        NetworkPolicy(game, network, parameters[:-1])
 
 
 def test_decisions_move_to_where_the_network_lives() -> None:
