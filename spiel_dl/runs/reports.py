@@ -155,6 +155,7 @@ def write(
     Returns:
       The path of the Markdown file.
     """
+    path = Path(path)  # Without a slash at the end, after which there would be no name.
     pictures = [picture for picture in report.pictures if not picture.is_of_one_place]
     content: dict[str, Any] = {
         "title": report.title,
@@ -174,11 +175,11 @@ def write(
         **report.more,
     }
     write_json(f"{path}.json", content)
-    text = _markdown(dataclasses.replace(report, pictures=pictures), content, Path(path).name)
+    text = _markdown(dataclasses.replace(report, pictures=pictures), content, path.name)
     with tensor_files.atomic_path(f"{path}.md") as temporary:
         temporary.write_text(text, encoding="utf-8")
     for picture in pictures:
-        _draw(picture, Path(path).parent)
+        _draw(picture, path.parent)
     return Path(f"{path}.md")
 
 

@@ -52,6 +52,12 @@ def test_a_table_has_at_most_eight_columns() -> None:
     assert table.to_markdown().splitlines()[0] == "| A | C | D | E | F | G | H | I |"
 
 
+def test_a_slash_at_the_end_of_a_path_hides_nothing(tmp_path: Path) -> None:
+    written = reports.write(reports.Report("A", [], {}), f"{tmp_path}/a/", describe_environment())
+    assert written == tmp_path / "a.md"
+    assert sorted(tmp_path.iterdir()) == [tmp_path / "a.json", written]
+
+
 def test_pictures_are_drawn_anew_from_the_json_file(tmp_path: Path) -> None:
     """With words, bands, and what a picture has no place for."""
     groups = {
