@@ -7,8 +7,8 @@ A new kind of policy of this package is one more entry of `KINDS`; a person's ow
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections.abc import Callable, Iterable
-from pathlib import Path
 
 from open_spiel.python import policy as openspiel_policy
 
@@ -134,7 +134,7 @@ def _function(request: Request) -> openspiel_policy.Policy:
     from spiel_dl.policies import function_policy
 
     paths = request.source.split(",")
-    wrong = [path for path in paths if not Path(path).is_file()] or paths[2:]
+    wrong = [path for path in paths if not os.path.isfile(path)] or paths[2:]
     if wrong:
         raise ValueError(
             f"no policy {request.name!r}: {wrong[0]} is no file, or the third one; give one, or "

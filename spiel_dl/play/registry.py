@@ -133,7 +133,7 @@ def check_name(name: str) -> None:
 def _known_kind(name: str) -> Kind | None:
     """The kind of a policy's name; None if it is a path. A ValueError if it is neither."""
     kind = _kind_of(name)
-    if kind is None and (name.partition(":")[0] in KINDS or not name or not Path(name).exists()):
+    if kind is None and (name.partition(":")[0] in KINDS or not name or not os.path.exists(name)):
         nearest = _meant_by(name)
         told = f"{nearest} Give" if nearest else "; give"
         raise ValueError(f"no policy {name!r}{told} one of {policy_names()}")
@@ -256,4 +256,4 @@ def digest(name: str) -> str:
 
 
 def _existing(*paths: str) -> list[Path]:
-    return [Path(path) for path in paths if path and Path(path).exists()]
+    return [Path(path) for path in paths if path and os.path.exists(path)]

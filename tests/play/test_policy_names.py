@@ -73,6 +73,8 @@ def test_kinds_of_ones_own(monkeypatch: pytest.MonkeyPatch) -> None:
         ("cfr+:0", "iterations=0 must be at least 1"),
         ("cdrnr:half:uniform", "P='half' is not a number"),
         ("cdrnr:0.5:nobody", "no policy 'nobody'"),
+        (300 * "x", "no policy 'xxx"),  # Longer than the name of a file may be.
+        (f"onnx:{300 * 'x'}", "no policy 'onnx:xxx"),
         ("sepot:nowhere", "nowhere is neither a learner's checkpoint"),
         ("resolving:nowhere", "cannot read the file nowhere"),
     ],
