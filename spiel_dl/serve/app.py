@@ -378,7 +378,7 @@ def _sentence(message: str) -> str:
 
 async def _no_page(request: Request, error: Exception) -> Response:
     status = getattr(error, "status_code", 404)
-    return _error(status, f"there is nothing to {request.method} at {request.url.path[:100]}")
+    return _error(status, f"there is nothing to {request.method} at this address")
 
 
 def _file(room: str, name: str, kind: str) -> Callable[[Request], Awaitable[Response]]:

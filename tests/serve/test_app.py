@@ -230,7 +230,9 @@ def test_other_ways_to_ask_wrongly(client: TestClient) -> None:
     # Forms and texts can be sent by pages of other sites.
     plain = client.post("/api/games", content=b"{}", headers={"content-type": "text/plain"})
     assert plain.status_code == 400
-    assert client.put("/api/games").status_code == 405
+    wrong = client.put("/api/games")
+    assert wrong.status_code == 405
+    assert wrong.json() == {"error": "there is nothing to PUT at this address"}
     # A name that another site has made to lead here.
     assert client.get("/api/menu", headers={"host": "elsewhere.example"}).status_code == 400
 
