@@ -152,10 +152,7 @@ def open_tab() -> Iterator[Tab]:
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         command = [*_command(profile), "--remote-debugging-port=0", "about:blank"]
         process = subprocess.Popen(
-            command,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            env=_environment(profile),
+            command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=_environment(profile)
         )
         try:
             port = _wait_for(Path(profile) / "DevToolsActivePort").splitlines()[0]

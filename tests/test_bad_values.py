@@ -15,11 +15,7 @@ import spiel_dl as dl
 from spiel_dl.algorithms.mirror_descent_search import MirrorDescentPolicy
 from spiel_dl.algorithms.particle_self_play import ParticleSelfPlay
 from spiel_dl.algorithms.rnad import RNaDSolver
-from spiel_dl.learning.config import (
-    CriticConfig,
-    MMDConfig,
-    RNaDConfig,
-)
+from spiel_dl.learning.config import CriticConfig, MMDConfig, RNaDConfig
 from spiel_dl.learning.transformations import pure_transformations
 from spiel_dl.play.bots import policy_bot
 from spiel_dl.solvers import checks

@@ -159,11 +159,7 @@ def test_the_prior_is_what_the_opponent_did_and_not_how_often_it_enters(gadget):
 @pytest.mark.slow
 @pytest.mark.parametrize("gadget", SAFE)
 @pytest.mark.parametrize(
-    ("game", "limit"),
-    [
-        ("python_leduc", DepthLimit(plies=3)),
-        (GOOFSPIEL_4, DepthLimit(rounds=1)),
-    ],
+    ("game", "limit"), [("python_leduc", DepthLimit(plies=3)), (GOOFSPIEL_4, DepthLimit(rounds=1))]
 )
 def test_safe_gadgets_keep_the_game_solved_level_after_level(game, limit, gadget):
     assert measure(game, limit, gadget, iterations=1000) < 0.02

@@ -11,9 +11,7 @@ from spiel_dl.algorithms.trunk_exploitability import trunk_nash_conv
 from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.value_functions.particle import ParticleNetwork
 from spiel_dl.value_functions.particle_module import ParticleSizes
-from spiel_dl.value_functions.particle_samples import (
-    join_samples,
-)
+from spiel_dl.value_functions.particle_samples import join_samples
 from tests.particle_networks import leaves_of
 from tests.reference import assert_same_arrays
 

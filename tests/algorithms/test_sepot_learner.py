@@ -16,10 +16,7 @@ from spiel_dl.algorithms.exploitability import nash_conv
 from spiel_dl.learning import checkpoints
 from spiel_dl.learning.config import CriticConfig, MMDConfig, PPOConfig, RNaDConfig
 from spiel_dl.learning.critics import ExactCritic, mean_absolute_error
-from spiel_dl.learning.transformations import (
-    paper_transformations,
-    pure_transformations,
-)
+from spiel_dl.learning.transformations import paper_transformations, pure_transformations
 from spiel_dl.play.registry import load_policy
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree import DepthLimit, GameTree

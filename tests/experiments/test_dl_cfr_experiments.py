@@ -39,10 +39,7 @@ from tests.made_up_values import MadeUpValue
 
 LIMIT = DepthLimit(rounds=1)
 DATA = DatasetConfig(
-    "python_goofspiel_ii(num_cards=3,points_order=descending)",
-    LIMIT,
-    shard_size=40,
-    tolerance=1e-3,
+    "python_goofspiel_ii(num_cards=3,points_order=descending)", LIMIT, shard_size=40, tolerance=1e-3
 )
 TRAINED = {
     "num_shards": 2,
@@ -95,11 +92,7 @@ def with_tables(path: Path) -> dict:
 @pytest.mark.parametrize(
     ("data", "histories", "infosets", "states"),
     # Histories and infosets per player: Table 2, recovered by counting (the paper rounds them).
-    [
-        (GOOFSPIEL, 55_731, 4_974, 27),
-        (OSHI_ZUMO, 19_305, 1_580, 79),
-        (LEDUC, 61_336, 3_960, 87),
-    ],
+    [(GOOFSPIEL, 55_731, 4_974, 27), (OSHI_ZUMO, 19_305, 1_580, 79), (LEDUC, 61_336, 3_960, 87)],
 )
 def test_domains_have_the_papers_sizes(
     data: DatasetConfig, histories: int, infosets: int, states: int

@@ -47,8 +47,7 @@ def test_frontiers_are_judged_by_the_gadget_as_it_is_defined() -> None:
 
 
 @pytest.mark.parametrize(
-    ("gain", "most", "expected"),
-    [(1.4, 2.0, REPRODUCED), (1.6, 2.0, PARTLY), (1.4, 1.9, PARTLY)],
+    ("gain", "most", "expected"), [(1.4, 2.0, REPRODUCED), (1.6, 2.0, PARTLY), (1.4, 1.9, PARTLY)]
 )
 def test_the_full_gadget_is_held_to_mixtures_of_its_points(
     gain: float, most: float, expected: str

@@ -46,10 +46,7 @@ NETWORKS = (
 SETTINGS = {
     ARCHITECTURES: Settings(*NETWORKS),
     FRACTIONS: particle_fractions.Settings(
-        *NETWORKS,
-        played=1,
-        fractions=(0.0, 0.5, 1.0),
-        equilibrium_iterations=200,
+        *NETWORKS, played=1, fractions=(0.0, 0.5, 1.0), equilibrium_iterations=200
     ),
 }
 

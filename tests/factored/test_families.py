@@ -26,10 +26,7 @@ SMALL = [
     "universal_poker(numPlayers=2,numRounds=2,numRanks=2,numSuits=3,numHoleCards=1,betting=limit,"
     "numBoardCards=1 0,blind=2 2,firstPlayer=2 1,raiseSize=2 4,maxRaises=1 2)",
 ]
-LARGER = [
-    "dark_hex(num_rows=4,num_cols=2)",
-    "dark_hex(gameversion=adh,num_rows=4,num_cols=2)",
-]
+LARGER = ["dark_hex(num_rows=4,num_cols=2)", "dark_hex(gameversion=adh,num_rows=4,num_cols=2)"]
 
 
 @pytest.mark.parametrize("name", SMALL)

@@ -11,10 +11,7 @@ from spiel_dl.factored.families import factored_game
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.tree.factored_game import FactoredGame
 from spiel_dl.tree.game_tree import GameTree
-from tests.factored_checks import (
-    random_plan,
-    random_strategy,
-)
+from tests.factored_checks import random_plan, random_strategy
 from tests.reference import assert_same_policy, state_after
 
 SMALL = ["dark_hex(board_size=2)", "dark_hex(num_rows=2,num_cols=3)"]

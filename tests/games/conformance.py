@@ -107,11 +107,7 @@ def _next_level(rules: Rules, level: _Level) -> _Level | None:
         acts = level.player[parent] == player
         past = level.own_past[player][parent]
         key = np.stack(
-            [
-                past,
-                np.where(acts, level.infostate[player][parent], -1),
-                np.where(acts, action, -1),
-            ],
+            [past, np.where(acts, level.infostate[player][parent], -1), np.where(acts, action, -1)],
             axis=1,
         )
         own_past.append(np.unique(key, axis=0, return_inverse=True)[1].reshape(-1))

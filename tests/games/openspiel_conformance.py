@@ -73,19 +73,13 @@ def _check_game(game: openspiel.RulesGame) -> None:
     facts = {
         "chance_mode": (game_type.chance_mode, expected_mode),
         "dynamics": (game_type.dynamics, pyspiel.GameType.Dynamics.SEQUENTIAL),
-        "information": (
-            game_type.information,
-            pyspiel.GameType.Information.IMPERFECT_INFORMATION,
-        ),
+        "information": (game_type.information, pyspiel.GameType.Information.IMPERFECT_INFORMATION),
         "utility": (game_type.utility, pyspiel.GameType.Utility.ZERO_SUM),
         "reward_model": (game_type.reward_model, pyspiel.GameType.RewardModel.TERMINAL),
         "num_players": (game.num_players(), 2),
         "num_distinct_actions": (game.num_distinct_actions(), rules.num_actions),
         "max_chance_outcomes": (game.max_chance_outcomes(), rules.num_chance_outcomes),
-        "max_chance_nodes_in_history": (
-            game.max_chance_nodes_in_history(),
-            rules.max_chance_nodes,
-        ),
+        "max_chance_nodes_in_history": (game.max_chance_nodes_in_history(), rules.max_chance_nodes),
         "max_game_length": (game.max_game_length(), rules.max_game_length),
         "max_history_length": (
             game.max_history_length(),

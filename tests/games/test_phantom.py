@@ -84,8 +84,7 @@ def test_equals_the_twin_at_every_history(version: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "size"),
-    [("phantom_ttt", ""), ("dark_hex", ""), ("dark_hex", "num_rows=4,num_cols=2")],
+    ("name", "size"), [("phantom_ttt", ""), ("dark_hex", ""), ("dark_hex", "num_rows=4,num_cols=2")]
 )
 def test_equals_the_twin_in_random_playthroughs(name: str, size: str, version: str) -> None:
     ours, twin = _load(version, name, size)
@@ -177,9 +176,7 @@ def test_histories_are_drawn_evenly() -> None:
 
 
 @pytest.mark.parametrize("rules", [phantom_ttt(), dark_hex(3, 3)])
-def test_drawn_histories_of_large_games_have_the_observations(
-    rules: PhantomRules,
-) -> None:
+def test_drawn_histories_of_large_games_have_the_observations(rules: PhantomRules) -> None:
     generator = np.random.default_rng(0)
     for _ in range(2):
         state = rules.initial_state(1)
@@ -196,8 +193,7 @@ def test_drawn_histories_of_large_games_have_the_observations(
 
 
 @pytest.mark.parametrize(
-    ("history", "failed"),
-    [((), []), ((), [0]), ((0, 1, 4), [0]), ((0, 1, 4), [1, 2])],
+    ("history", "failed"), [((), []), ((), [0]), ((0, 1, 4), [0]), ((0, 1, 4), [1, 2])]
 )
 def test_observations_of_no_history_are_refused(
     history: tuple[int, ...], failed: list[int]

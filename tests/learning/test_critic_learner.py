@@ -75,12 +75,7 @@ def test_it_finds_the_exact_values(
     exact = ExactCritic(tree, blueprint.strategies, transformations)
     batch_size, exploration = (64, 0.6) if config is SMALL else (128, 0.8)
     learner = CriticLearner(
-        tree,
-        blueprint,
-        transformations,
-        config,
-        batch_size=batch_size,
-        exploration=exploration,
+        tree, blueprint, transformations, config, batch_size=batch_size, exploration=exploration
     )
     learner.run(num_steps)
     assert mean_absolute_error(learner.critic(), exact) < 0.05

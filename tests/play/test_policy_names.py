@@ -255,25 +255,13 @@ def test_paths_in_names(tmp_path: Path) -> None:
         assert registry.path_in(name) == path
     for name in (f"onnx:{path},{other}", f"cdbr:onnx:{path},{other}"):
         assert registry.paths_in(name) == [path, other]
-    for name in (
-        "uniform",
-        "cfr:3",
-        "cdbr:",
-        "onnx:,",
-        "resolving:exact",
-        "rnad:no",
-    ):
+    for name in ("uniform", "cfr:3", "cdbr:", "onnx:,", "resolving:exact", "rnad:no"):
         assert registry.paths_in(name) == []
         assert registry.path_in(name) is None
 
 
 @pytest.mark.parametrize(
-    "name",
-    [
-        "sepot:leduc",
-        "abd:0.9:cdbr:rnad:leduc",
-        "rnr:0.5:cdbr:sepot:leduc",
-    ],
+    "name", ["sepot:leduc", "abd:0.9:cdbr:rnad:leduc", "rnr:0.5:cdbr:sepot:leduc"]
 )
 def test_models_in_names(name: str) -> None:
     assert registry.paths_in(name) == [zoo.find("rnad:leduc")]
@@ -284,8 +272,7 @@ def test_models_in_names(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name",
-    ["{0}", "abd:0.9:cdbr:{0}", "late:sepot:{0}", "onnx:{0},{1}", "onnx:{1},{0}"],
+    "name", ["{0}", "abd:0.9:cdbr:{0}", "late:sepot:{0}", "onnx:{0},{1}", "onnx:{1},{0}"]
 )
 def test_digests_are_of_the_files_behind_all_names(name: str, tmp_path: Path) -> None:
     files = [tmp_path / "a.onnx", tmp_path / "b.onnx"]

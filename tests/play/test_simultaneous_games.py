@@ -94,8 +94,7 @@ def test_simultaneous_states_are_answered_or_refused():
 
 
 @pytest.mark.parametrize(
-    "name",
-    ["highest", "equilibrium", "cfr:3", "resolving:zero", "cdrnr:0.5:uniform"],
+    "name", ["highest", "equilibrium", "cfr:3", "resolving:zero", "cdrnr:0.5:uniform"]
 )
 def test_policies_by_name_answer_states_of_the_original_game(name):
     game = pyspiel.load_game("goofspiel(imp_info=True,num_cards=3,points_order=descending)")

@@ -36,10 +36,7 @@ _DATA = "generate_data.py --game=kuhn_poker --moves=1 --shard_size=50"
 _TRAIN = "train.py --game=kuhn_poker --steps_per_evaluation=20 --batch_size=8 --num_steps=200"
 _NETWORK = "--hidden_size=8"
 _CRITIC = "--transformations=pure --critic_hidden_size=8"
-PREPARED = {
-    "data": f"{_DATA} --shards=2",
-    "blueprint": f"{_TRAIN} {_NETWORK} --num_steps=20",
-}
+PREPARED = {"data": f"{_DATA} --shards=2", "blueprint": f"{_TRAIN} {_NETWORK} --num_steps=20"}
 """What some runs begin with, by the folder in which it is made."""
 KINDS = {
     "solve": "solve.py --game=leduc_poker --iterations=6000",

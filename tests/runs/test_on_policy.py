@@ -23,9 +23,7 @@ from spiel_dl.value_functions.validation import validation_errors
 from tests.reference import assert_same_arrays
 
 GOOFSPIEL = DatasetConfig(
-    "python_goofspiel_ii(num_cards=4,points_order=descending)",
-    DepthLimit(rounds=2),
-    tolerance=1e-3,
+    "python_goofspiel_ii(num_cards=4,points_order=descending)", DepthLimit(rounds=2), tolerance=1e-3
 )
 KUHN = DatasetConfig("kuhn_poker", DepthLimit(moves=1), shard_size=20)
 SHORT = OnPolicyConfig(

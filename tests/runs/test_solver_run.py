@@ -89,11 +89,7 @@ def test_a_run_leaves_all_its_files_and_true_metrics(kuhn: GameTree, tmp_path: P
     ("method", "moment"), [("append_metrics", "after"), ("save_checkpoint", "before")]
 )
 def test_a_run_killed_at_every_file_ends_with_the_same_bits(
-    liars_dice: GameTree,
-    method: str,
-    moment: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    liars_dice: GameTree, method: str, moment: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Kills a run at every second call of a method until it gets through."""
     monkeypatch.setattr(solver_run.plots, "plot_panels", lambda *_, **__: None)

@@ -158,9 +158,7 @@ def test_cdrnr_that_never_trusts_its_model_is_continual_resolving(gadget):
         TREE, 0, MODEL, limit, p=0.0, value_function=values, scheme="block", **settings
     )
     np.testing.assert_allclose(
-        found.to_array_policy().strategies[0],
-        expected.to_array_policy().strategies[0],
-        atol=1e-6,
+        found.to_array_policy().strategies[0], expected.to_array_policy().strategies[0], atol=1e-6
     )
 
 

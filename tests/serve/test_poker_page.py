@@ -180,12 +180,7 @@ def test_a_solved_river_is_a_page_of_its_own(tab: Tab, tmp_path: Path) -> None:
     path = tmp_path / "river.html"
     command = [sys.executable, str(SCRIPT.with_name("solve.py")), "--poker=Ks9h3h4d8c", "--pot=30"]
     command += ["--stack=60", "--range_0=KK,QJs", "--range_1=AK,77", "--bets=allin"]
-    command += [
-        "--solver=lcfr",
-        "--iterations=50",
-        f"--page={path}",
-        f"--run_dir={tmp_path}/run",
-    ]
+    command += ["--solver=lcfr", "--iterations=50", f"--page={path}", f"--run_dir={tmp_path}/run"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert str(path) in done.stdout

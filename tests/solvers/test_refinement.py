@@ -17,10 +17,7 @@ from spiel_dl.tree import DepthLimit, GameTree, cut
 from spiel_dl.tree.sequence_form import SequenceForm, Treeplex
 
 LEDUC = ("leduc_poker", DepthLimit(plies=3))
-GOOFSPIEL = (
-    "python_goofspiel_ii(num_cards=4,points_order=descending)",
-    DepthLimit(rounds=1),
-)
+GOOFSPIEL = ("python_goofspiel_ii(num_cards=4,points_order=descending)", DepthLimit(rounds=1))
 CASES = [("kuhn_poker", DepthLimit(moves=1)), LEDUC, GOOFSPIEL]
 
 

@@ -90,8 +90,7 @@ def test_weightless_entries_come_last():
 
 @pytest.mark.parametrize("player", [None, 0, 1])
 @pytest.mark.parametrize(
-    ("game", "actions"),
-    [(GOOFSPIEL.format(4), [3, 2, 0, 1]), ("python_leduc", [0, 1, 1, 1, 2, 1])],
+    ("game", "actions"), [(GOOFSPIEL.format(4), [3, 2, 0, 1]), ("python_leduc", [0, 1, 1, 1, 2, 1])]
 )
 def test_random_histories_are_consistent(game, actions, player):
     """With a large budget all of them, of the public state or of one infoset; with less, some."""

@@ -127,10 +127,7 @@ def test_constants_are_added_to_what_sequences_pay() -> None:
 
 
 def realization_plan(
-    tree: GameTree,
-    nodes: list[reference.Node],
-    policy: reference.BehaviourPolicy,
-    player: int,
+    tree: GameTree, nodes: list[reference.Node], policy: reference.BehaviourPolicy, player: int
 ) -> np.ndarray:
     """The plan of a policy: at each sequence the product of the own probabilities on the way."""
     plan = np.zeros(tree.treeplexes[player].num_sequences)

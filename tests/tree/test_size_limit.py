@@ -30,11 +30,7 @@ def test_a_hopeless_game_is_refused_by_its_estimate(
 
 
 @pytest.mark.parametrize(
-    ("game_string", "num_histories"),
-    [
-        ("kuhn_poker", 58),
-        ("leduc_poker", 9457),
-    ],
+    ("game_string", "num_histories"), [("kuhn_poker", 58), ("leduc_poker", 9457)]
 )
 def test_the_lower_bound_is_below_and_the_average_near(
     game_string: str, num_histories: int

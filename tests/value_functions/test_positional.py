@@ -20,10 +20,7 @@ def test_layout_of_kuhn_poker():
     layout = PositionalLayout.of_leaves(leaves_of("kuhn_poker", DepthLimit(moves=1)))
     assert layout.num_positions == (3, 3)
     # The 12 leaf infosets of a row are followed by a 0 at 12 and a 1 at 13.
-    by_hand = [
-        [13, 12, 0, 1, 2, 6, 7, 8],
-        [12, 13, 3, 4, 5, 9, 10, 11],
-    ]
+    by_hand = [[13, 12, 0, 1, 2, 6, 7, 8], [12, 13, 3, 4, 5, 9, 10, 11]]
     np.testing.assert_array_equal(layout.input_index, by_hand)
     np.testing.assert_array_equal(layout.output_index, np.array(by_hand)[:, 2:])
     places = [0, 1, 2, 6, 7, 8, 3, 4, 5, 9, 10, 11]

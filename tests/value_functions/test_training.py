@@ -69,10 +69,7 @@ def assert_equal(one, other):
 
 @pytest.mark.parametrize(
     ("name", "l1", "untrained", "trained"),
-    [
-        ("kuhn", 0.03, 0.05, 0.03),
-        pytest.param("goofspiel", 0.09, 1.0, 0.4, marks=pytest.mark.slow),
-    ],
+    [("kuhn", 0.03, 0.05, 0.03), pytest.param("goofspiel", 0.09, 1.0, 0.4, marks=pytest.mark.slow)],
 )
 def test_a_trained_network_makes_good_trunks(name, l1, untrained, trained, request, tmp_path):
     dataset = request.getfixturevalue(name)
