@@ -10,7 +10,6 @@ from spiel_dl.tree import DepthLimit, GameTree, cut
 from tests import tiny_games
 
 LEDUC = "leduc_poker"
-GOOFSPIEL_5 = "python_goofspiel_ii(num_cards=5,points_order=descending,forced_last_round=True)"
 CASES = [
     ("kuhn_poker", DepthLimit(moves=1)),
     (LEDUC, DepthLimit(plies=3)),
@@ -20,34 +19,39 @@ CASES = [
 ]
 
 
+def random_plans(tree, seed):
+    """Random strategies, and their realization plans in the whole game."""
+    strategies = random_policy(tree, seed).strategies
+    plans = [realization_plan(t, s) for t, s in zip(tree.treeplexes, strategies, strict=True)]
+    return strategies, plans
+
+
+def value_with_subgames(trunk, strategies, plans):
+    """What strategies earn in a trunk and its subgames, given their plans in the trunk."""
+    tree, leaves, below = trunk.tree, trunk.leaves, []
+    follow, _ = tree.following(trunk.extent.leaves)
+    for player, treeplex in enumerate(leaves.subgames.treeplexes):
+        # A range is the realization of the sequence a leaf infoset hangs from.
+        ranges = plans[player][leaves.sequences[player]]
+        # Forced moves are left out of subgames, so read behaviour by what follows a sequence.
+        free = np.unique(tree.infoset[follow[tree.player[follow] == player]])
+        free = free[tree.treeplexes[player].num_actions[free] > 1]
+        rows = [strategies[player][tree.treeplexes[player].sequences(i)] for i in free]
+        strategy = np.concatenate([np.ones(len(ranges)), *rows])
+        below.append(realization_plan(treeplex, strategy, ranges))
+    above = plans[0] @ trunk.sequence_form.payoffs @ plans[1]
+    return above + below[0] @ leaves.subgames.payoffs @ below[1]
+
+
 @pytest.mark.parametrize(("game", "limit"), CASES)
 def test_trunk_and_subgames_together_are_the_game(game, limit):
     """The expected utility of random strategies is that of the trunk plus that of the subgames."""
     tree = GameTree.from_game(game)
     trunk = cut(tree, limit)
-    strategies = random_policy(tree, seed=1).strategies
-    whole = [realization_plan(t, s) for t, s in zip(tree.treeplexes, strategies, strict=True)]
-    above = [whole[p][trunk.sequences[p]] for p in (0, 1)]
-    value = above[0] @ trunk.sequence_form.payoffs @ above[1]
-    # A range is the realization of the sequence a leaf infoset hangs from.
-    ranges = [above[p][trunk.leaves.sequences[p]] for p in (0, 1)]
-    below = []
-    for player in (0, 1):
-        treeplex = trunk.leaves.subgames.treeplexes[player]
-        # Forced moves are left out of subgames, so read behaviour by what follows a sequence.
-        plan = best_plan_below(tree, trunk, player, strategies[player])
-        below.append(realization_plan(treeplex, plan, ranges[player]))
-    value += below[0] @ trunk.leaves.subgames.payoffs @ below[1]
+    strategies, whole = random_plans(tree, seed=1)
+    value = value_with_subgames(trunk, strategies, [whole[p][trunk.sequences[p]] for p in (0, 1)])
     expected = whole[0] @ tree.sequence_form.payoffs @ whole[1]
     assert value == pytest.approx(expected, abs=1e-12)
-
-
-def best_plan_below(tree, trunk, player, strategy):
-    """The strategy at the subgames' infosets, in their order: every free one below the cut."""
-    kept = np.setdiff1d(np.arange(tree.num_infosets(player)), trunk.infosets[player])
-    kept = kept[tree.treeplexes[player].num_actions[kept] > 1]
-    rows = [strategy[tree.treeplexes[player].sequences(infoset)] for infoset in kept]
-    return np.concatenate([np.ones(trunk.leaves.num_infosets(player)), *rows])
 
 
 @pytest.mark.parametrize(("game", "limit"), CASES)
@@ -70,13 +74,6 @@ def test_leaves_are_ordered_by_public_state(game, limit):
             of_history = leaves.infosets[player][leaves.infoset_of_history[player, here]]
             expected = partition.augmented_infoset[player, leaves.histories[here]]
             np.testing.assert_array_equal(of_history, expected)
-
-
-def test_goofspiel_5_has_27_leaf_public_states_after_3_rounds():
-    trunk = cut(GameTree.from_game(GOOFSPIEL_5), DepthLimit(rounds=3))
-    assert trunk.leaves.num_public_states == 27
-    # 5 * 4 * 3 bids of each player.
-    assert len(trunk.leaves.histories) == 60 * 60
 
 
 def test_leduc_after_the_first_betting_round():
@@ -129,8 +126,7 @@ def test_subgames_of_single_public_states_are_the_subgames(game, limit):
 def test_two_levels_of_trunks_and_subgames_are_the_game(game, limit, next_limit):
     """The expected utility of random strategies, from three layers."""
     tree = GameTree.from_game(game)
-    strategies = random_policy(tree, seed=4).strategies
-    whole = [realization_plan(t, s) for t, s in zip(tree.treeplexes, strategies, strict=True)]
+    strategies, whole = random_plans(tree, seed=4)
     trunk = cut(tree, limit)
     above = [whole[p][trunk.sequences[p]] for p in (0, 1)]
     value = above[0] @ trunk.sequence_form.payoffs @ above[1]
@@ -144,20 +140,8 @@ def test_two_levels_of_trunks_and_subgames_are_the_game(game, limit, next_limit)
             plans.append(whole[player][middle.sequences[player]])
             roots = above[player][trunk.leaves.sequences[player][here]]
             plans[player][: len(roots)] = roots
-        value += plans[0] @ middle.sequence_form.payoffs @ plans[1]
-        leaves, below = middle.leaves, []
-        num_leaves += leaves.num_public_states
-        for player in (0, 1):
-            ranges = plans[player][leaves.sequences[player]]
-            treeplex = middle.leaves.subgames.treeplexes[player]
-            follow, _ = tree.following(middle.extent.leaves)
-            free = np.unique(tree.infoset[follow[tree.player[follow] == player]])
-            free = free[tree.treeplexes[player].num_actions[free] > 1]
-            rows = [strategies[player][tree.treeplexes[player].sequences(i)] for i in free]
-            below.append(
-                realization_plan(treeplex, np.concatenate([np.ones(len(ranges)), *rows]), ranges)
-            )
-        value += below[0] @ middle.leaves.subgames.payoffs @ below[1]
+        num_leaves += middle.leaves.num_public_states
+        value += value_with_subgames(middle, strategies, plans)
     assert num_leaves > 0
     expected = whole[0] @ tree.sequence_form.payoffs @ whole[1]
     assert value == pytest.approx(expected, abs=1e-12)
