@@ -16,6 +16,7 @@ from spiel_dl.games.liars_dice import LiarsDiceRules
 from spiel_dl.games.oshi_zumo_ii import OshiZumoIIRules
 from spiel_dl.games.phantom import phantom_ttt
 from spiel_dl.games.rules import Rules, StateBatch
+from spiel_dl.tree.from_openspiel import load_turn_based
 from tests.games import enumeration
 from tests.games.openspiel_conformance import possible_actions
 
@@ -32,42 +33,33 @@ def _random_states(game: pyspiel.Game, num_games: int) -> list[pyspiel.State]:
     return states
 
 
-@pytest.mark.parametrize("name", ["leduc_poker", "kuhn_poker", "phantom_ttt"])
-def test_other_games_are_seen_by_both_their_tensors(name: str) -> None:
-    game = pyspiel.load_game(name)
-    length = game.observation_tensor_size()
-    assert num_features(game) == length + game.information_state_tensor_size()
+@pytest.mark.parametrize(
+    "name",
+    [
+        "leduc_poker",
+        "phantom_ttt",
+        "goofspiel(imp_info=True,num_cards=3)",
+        # With one tensor each: of observations, of observations, of information states.
+        "oshi_zumo(coins=4)",
+        "tic_tac_toe",
+        "battleship(board_width=2,board_height=2,ship_sizes=[2],ship_values=[1],num_shots=3)",
+    ],
+)
+def test_other_games_are_seen_by_their_tensors(name: str) -> None:
+    """Those with simultaneous moves, converted."""
+    game = load_turn_based(name)
+    kind = game.get_type()
     for state in _random_states(game, 5):
         for player in (0, 1):
             seen = features(state, player)
             assert seen.dtype == np.float32
-            assert seen[:length].tolist() == state.observation_tensor(player)
-            assert seen[length:].tolist() == state.information_state_tensor(player)
-
-
-@pytest.mark.parametrize("name", ["goofspiel(imp_info=True,num_cards=3)", "oshi_zumo(coins=4)"])
-def test_simultaneous_games_are_seen_converted(name: str) -> None:
-    game = pyspiel.convert_to_turn_based(pyspiel.load_game(name))
-    kind = game.get_type()
-    for state in _random_states(game, 3):
-        for player in (0, 1):
-            seen = features(state, player)
             assert len(seen) == num_features(game)
-            expected = state.observation_tensor(player)
+            expected: list[float] = []
+            if kind.provides_observation_tensor:
+                expected += state.observation_tensor(player)
             if kind.provides_information_state_tensor:
-                expected = expected + state.information_state_tensor(player)
+                expected += state.information_state_tensor(player)
             assert seen.tolist() == expected
-
-
-@pytest.mark.parametrize("name", ["tic_tac_toe", "battleship"])
-def test_a_game_with_one_tensor_is_seen_by_it(name: str) -> None:
-    game = pyspiel.load_game(name)
-    state = game.new_initial_state()
-    state.apply_action(state.legal_actions()[0])
-    observed = game.get_type().provides_observation_tensor
-    ask = state.observation_tensor if observed else state.information_state_tensor
-    assert features(state, 1).tolist() == ask(1)
-    assert num_features(game) == len(ask(1))
 
 
 def test_games_of_this_package_are_seen_by_their_rules() -> None:
