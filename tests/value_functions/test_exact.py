@@ -37,20 +37,6 @@ def test_range_weighted_values_are_the_lp_value(game, limit):
     assert function.gaps.max() <= 1e-5 * trunk.tree.utility_range
 
 
-def test_values_are_homogeneous_in_the_opponents_range():
-    leaves = cut(GameTree.from_game("leduc_poker"), DepthLimit(plies=3)).leaves
-    function = ExactValue(tolerance=1e-3).bind(leaves)
-    range_0, range_1 = random_ranges(leaves, seed=2)
-    values = function.evaluate(range_0, range_1)
-    # Powers of 2, so that the scaled ranges are equal to the last bit.
-    scaled = function.evaluate(8 * range_0, range_1 / 64)
-    np.testing.assert_allclose(scaled[0], values[0] / 64, rtol=1e-12)
-    np.testing.assert_allclose(scaled[1], 8 * values[1], rtol=1e-12)
-    nothing = function.evaluate(range_0, np.zeros_like(range_1))
-    np.testing.assert_array_equal(nothing[0], 0)
-    assert np.abs(nothing[1]).max() > 0
-
-
 def test_errors():
     leaves = cut(GameTree.from_game("kuhn_poker"), DepthLimit(moves=1)).leaves
     with pytest.raises(ValueError, match="has no state"):
