@@ -9,22 +9,17 @@ from collections.abc import Callable
 import numpy as np
 import pyspiel
 import pytest
-import torch
 
 from spiel_dl.algorithms.abd import ABDPolicy
 from spiel_dl.algorithms.cdrnr import CDRNRPolicy
 from spiel_dl.algorithms.continual_resolving import ContinualResolvingPolicy
 from spiel_dl.algorithms.mirror_descent_search import MirrorDescentConfig, MirrorDescentPolicy
 from spiel_dl.algorithms.particle_search import ParticlePolicy
-from spiel_dl.algorithms.particle_self_play import ParticleSelfPlay
-from spiel_dl.algorithms.sepot import ParticleConfig, SearchConfig, SePoTPlayPolicy, SePoTPolicy
-from spiel_dl.algorithms.ses import safe_exploitation_search
-from spiel_dl.algorithms.trunk_exploitability import trunk_exploitability
+from spiel_dl.algorithms.sepot import ParticleConfig, SearchConfig, SePoTPlayPolicy
 from spiel_dl.learning.compiled_rollouts import CompiledRollouts
 from spiel_dl.learning.rollouts import Rollouts
-from spiel_dl.play.public_tree_view import view_public_tree
 from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.policies.opponent_models import errs_beyond, random_policy
+from spiel_dl.policies.opponent_models import random_policy
 from spiel_dl.policies.small_policies import UniformPolicy
 from spiel_dl.search import policy as search_policy
 from spiel_dl.search.policy import SearchPolicy
@@ -202,27 +197,3 @@ def test_states_of_other_games_and_ends_are_refused(maker):
         state.apply_action(state.legal_actions()[0])
     with pytest.raises(ValueError, match="no player moves"):
         policy.action_probabilities(state)
-
-
-@pytest.mark.parametrize("kind", [ContinualResolvingPolicy, ParticlePolicy])
-def test_arguments_in_another_order_are_told_at_once(kind):
-    with pytest.raises(ValueError, match="the value function comes before the depth limit"):
-        kind(GOOFSPIEL_4, LIMIT, ZeroValue())
-
-
-@pytest.mark.parametrize(
-    "call",
-    [
-        lambda uniform: SePoTPolicy("kuhn_poker", uniform, None, 3),
-        lambda uniform: CDRNRPolicy("kuhn_poker", 0, uniform, 3, p=0.5),
-        lambda uniform: trunk_exploitability("kuhn_poker", uniform, 3),
-        lambda uniform: safe_exploitation_search("kuhn_poker", 0, uniform, 3, alpha=0.5),
-        lambda uniform: errs_beyond("kuhn_poker", 3, uniform, uniform),
-        lambda uniform: view_public_tree("kuhn_poker", uniform, 3, "uniform"),
-        lambda _: ParticleSelfPlay(GOOFSPIEL_4, None, 3),
-        lambda _: SePoTPlayPolicy(GOOFSPIEL_4, torch.softmax, None, 3),
-    ],
-)
-def test_a_depth_limit_that_is_none_is_told(call):
-    with pytest.raises(ValueError, match="depth_limit=3 must be a DepthLimit, such as"):
-        call(ArrayPolicy.uniform("kuhn_poker"))
