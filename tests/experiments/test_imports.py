@@ -38,14 +38,3 @@ def test_only_public_names_are_used() -> None:
         for name in private_names(path.read_text(encoding="utf-8"))
     }
     assert found == set()
-
-
-def test_private_names_are_noticed() -> None:
-    for line in (
-        "from spiel_dl.solvers import arranged_kernels",
-        "from spiel_dl.solvers.kernels_of import _cut",
-        "import spiel_dl.solvers.infoset_kernels",
-        "from spiel_dl.tree import trunk\ntrunk._cut()",
-    ):
-        assert list(private_names(line)), line
-    assert not list(private_names("from spiel_dl.tree.trunk import cut"))
