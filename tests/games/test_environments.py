@@ -118,27 +118,6 @@ def test_extreme_random_numbers_choose_possible_columns():
     assert environments.sample(weights, split - 1e-9, torch.float64).item() == 1
 
 
-def trajectory(game_rules, seed, num_steps=25):
-    environment = BatchedEnvironment(game_rules, 32, seed=seed)
-    steps = []
-    for _ in range(num_steps):
-        action = environment.sample_random_actions()
-        ends = environment.step(action)
-        steps.append(torch.cat([action, *ends, environment.features().flatten()]))
-    return torch.stack(steps)
-
-
-def test_the_seed_decides_everything():
-    game_rules = LeducRules()
-    torch.manual_seed(1)
-    first = trajectory(game_rules, seed=4)
-    torch.manual_seed(2)
-    before = torch.random.get_rng_state()
-    assert torch.equal(trajectory(game_rules, seed=4), first)
-    assert torch.equal(torch.random.get_rng_state(), before)
-    assert not torch.equal(trajectory(game_rules, seed=5), first)
-
-
 @pytest.mark.parametrize("longest_run", [1, 2, 10])
 def test_longer_runs_of_chance_events_than_were_observed_are_played_on(monkeypatch, longest_run):
     monkeypatch.setattr(environments, "_longest_run", lambda _: longest_run)

@@ -71,21 +71,11 @@ def test_policies_of_both_forms_of_a_game_play_alike():
                 np.testing.assert_array_equal(returns, expected)
 
 
-def test_simultaneous_states_are_answered_or_refused():
+def test_networks_refuse_simultaneous_states():
     game = pyspiel.load_game(GOOFSPIEL)
-    turn_based = pyspiel.convert_to_turn_based(game)
-    tree = GameTree.from_game(game)
     state = game.new_initial_state()
     state.apply_actions([3, 1])
-    random = opponent_models.random_policy(tree, 0)
-    for policy in (random, HighestActionPolicy(game, [0, 1])):
-        for player, actions in enumerate(([0, 1, 2], [0, 2, 3])):
-            assert list(policy.action_probabilities(state, player)) == actions
-        with pytest.raises(ValueError, match="both players move in this state; pass player_id"):
-            policy.action_probabilities(state)
-        with pytest.raises(ValueError, match="player 2 does not move"):
-            policy.action_probabilities(state, 2)
-    policy = network_policy(turn_based, (4,))
+    policy = network_policy(pyspiel.convert_to_turn_based(game), (4,))
     for player in (0, 1):
         with pytest.raises(ValueError, match=r"both players move .* plays .* turn by turn"):
             policy.action_probabilities(state, player)

@@ -94,17 +94,6 @@ def test_a_policy_is_the_softmax_of_the_logits_over_legal_actions() -> None:
     )
 
 
-def test_several_networks_at_once_are_each_of_them() -> None:
-    _, network, _ = leduc_network()
-    parameters = torch.stack([network.initial_parameters(seed) for seed in (1, 2, 3)])
-    observation = torch.rand((7, 46), generator=torch.Generator().manual_seed(1))
-    together = network.outputs(parameters, observation)
-    for row in range(3):
-        alone = network.outputs(parameters[row], observation)
-        assert torch.allclose(together[row], alone, atol=1e-5)
-    assert not torch.allclose(together[0], together[1], atol=1e-2)
-
-
 def test_states_in_which_the_player_does_not_move_are_refused() -> None:
     game, network, parameters = leduc_network()
     policy = NetworkPolicy(game, network, parameters)

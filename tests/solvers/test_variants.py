@@ -60,9 +60,3 @@ def test_a_schedule_without_changes_is_none():
     first.run(100)
     second.run(100)
     np.testing.assert_array_equal(first.learned[0].average, second.learned[0].average)
-
-
-def test_a_schedule_solves_kuhn():
-    solver = CFRSolver("kuhn_poker", variant="hs-pcfr+(30)")
-    solver.run(2000)
-    assert exploitability(solver.tree, solver.average_policy()) < 1e-2
