@@ -19,10 +19,6 @@ from tests.games import enumeration, twins
 from tests.games.openspiel_conformance import possible_actions
 
 
-def _paper_rules() -> LeducRules:
-    return LeducRules(deal_ranks=True, bet_sizes="[2;4]", raise_sizes="[2;4]", max_raises=2)
-
-
 def test_equals_leduc_poker_at_every_history() -> None:
     ours, twin = pyspiel.load_game("python_leduc"), pyspiel.load_game("leduc_poker")
     assert ours.num_distinct_actions() == twin.num_distinct_actions()
@@ -73,10 +69,6 @@ def test_observation_shows_what_the_twin_shows() -> None:
         # A round has 15 nodes, of which 5 are calls that end it, and 3 decisions of each player;
         # there are 9 deals of two ranks and 24 of three.
         (LeducRules(deal_ranks=True), (1 + 9 * 15 + 5 * 24 * 15, 3 * 3 + 5 * 9 * 3, 144)),
-        # Kovarik et al., Table 2, which rounds to 61 000 and 4 000. With three wagers of two sizes
-        # a round has 87 nodes, 29 ends by a call and 15 decisions of each player:
-        # 1 + 9 * 87 + 29 * 24 * 87 histories and 3 * 15 + 29 * 9 * 15 infosets.
-        (_paper_rules(), (61_336, 3_960, 3_960)),
     ],
 )
 def test_counts(rules: LeducRules, expected: tuple[int, int, int]) -> None:
@@ -234,7 +226,7 @@ def test_round_index_counts_betting_rounds_that_are_over() -> None:
 
 
 def test_public_tensor_is_the_sequence_of_actions_and_the_public_card() -> None:
-    rules = _paper_rules()
+    rules = LeducRules(deal_ranks=True, bet_sizes="[2;4]", raise_sizes="[2;4]", max_raises=2)
     tensor = rules.public_tensor(enumeration.play(rules, [5, CALL, 3, 2, CALL, 1, 2]))[0]
     pieces = dict(
         zip(

@@ -12,6 +12,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from spiel_dl.algorithms.mmd import MMDSolver
 from spiel_dl.algorithms.ppo import PPOSolver
 from spiel_dl.algorithms.rnad import RNaDSolver
+from spiel_dl.games.environments import BatchedEnvironment
 from spiel_dl.learning.batch_learner import BatchLearner
 from spiel_dl.learning.config import CriticConfig, MMDConfig, PPOConfig, RNaDConfig
 from spiel_dl.learning.critic_learner import CriticLearner
@@ -80,13 +81,14 @@ def test_a_step_looks_at_no_values(
 ) -> None:
     """By the sources of other devices, on this one; and everything is changed in place."""
     learner = learner_of(kind, game, limit)
+    source: Any = learner._self_play.source
     if limit:
         # Played as on a GPU, where nobody knows what comes of all actions.
-        learner._self_play = SelfPlay(on_other_devices(learner._self_play.source))
+        environment = source.environment
+        assert isinstance(environment, TreeEnvironment)
     else:
-        learner._self_play = SelfPlay(
-            TensorSource(batch_of(game), learner._self_play.source.num_steps)
-        )
+        environment = BatchedEnvironment(turn_based_game(game).rules, 8, seed=1)
+    learner._self_play = SelfPlay(TensorSource(environment, source.num_steps))
     learner._self_play.source.record_histories()
     monkeypatch.setattr(TensorSource, "_check_movers", lambda *_: None)
     learner.step()  # what is made once is made now
@@ -103,18 +105,6 @@ def test_a_step_looks_at_no_values(
         learner.step()
         monkeypatch.setattr(learner, "_step", inner)
     assert places(learner) == before
-
-
-def batch_of(game: str) -> Any:
-    from spiel_dl.games.environments import BatchedEnvironment
-
-    return BatchedEnvironment(turn_based_game(game).rules, 8, seed=1)
-
-
-def on_other_devices(source: Any) -> TensorSource:
-    environment = source.environment
-    assert isinstance(environment, TreeEnvironment)
-    return TensorSource(environment, source.num_steps)
 
 
 def places(learner: BatchLearner) -> list[int]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -33,11 +32,6 @@ def reproduce(
     return run_script("reproduce.py", *words, directory=directory)
 
 
-def content_of(directory: Path, name: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((directory / "results" / f"{name}.json").read_text())
-    return found
-
-
 def test_dl_cfr(tmp_path: Path) -> None:
     more = ("--run_dir=work",)
     found = reproduce(tmp_path, "dl_cfr/leduc/left_out", *TINY_DL_CFR, more=more)
@@ -58,7 +52,8 @@ def test_particle(tmp_path: Path) -> None:
     settings = ("linear_steps=20", "seeds=0", "dimension=3")
     code, _, errors = reproduce(tmp_path, "particle/linear_targets/linear_targets", *settings)
     assert code == 0, errors
-    [table] = content_of(tmp_path, "linear_targets")["tables"].values()
+    content = json.loads((tmp_path / "results" / "linear_targets.json").read_text())
+    [table] = content["tables"].values()
     assert len(table) == 4
     assert (tmp_path / "results" / "linear_targets.png").stat().st_size > 1000
     assert list((tmp_path / "results" / "parts").glob("*.json"))

@@ -7,8 +7,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from spiel_dl.algorithms import cfr
 from spiel_dl.algorithms.exploitability import exploitability
 from spiel_dl.policies.array_policy import ArrayPolicy
@@ -17,22 +15,13 @@ from tests.run.scripts import succeed
 
 ROOT = Path(__file__).parents[2]
 POLICY = "average_policy.safetensors"
-LAST = "--last_iterate"
 KUHN = ("solve.py", "--game=kuhn_poker")
 
 
-@pytest.fixture(scope="module")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    """A directory in which Kuhn poker was solved, and what was printed."""
-    directory = tmp_path_factory.mktemp("finished")
-    output, _ = succeed(*KUHN, "--iterations=100", LAST, directory=directory)
-    return directory, output
-
-
-def test_a_run_says_what_it_found_and_where(finished: tuple[Path, str]) -> None:
-    directory, output = finished
-    run = directory / "runs" / "solve" / "kuhn_poker-cfr_plus"
-    assert [path.name for path in directory.iterdir()] == ["runs"]
+def test_a_run_says_what_it_found_and_where(tmp_path: Path) -> None:
+    output, _ = succeed(*KUHN, "--iterations=100", "--last_iterate", directory=tmp_path)
+    run = tmp_path / "runs" / "solve" / "kuhn_poker-cfr_plus"
+    assert [path.name for path in tmp_path.iterdir()] == ["runs"]
     assert (run / "exploitability.png").exists()
     assert json.loads((run / "config.json").read_text()) == {
         "game": "kuhn_poker()",
@@ -40,7 +29,8 @@ def test_a_run_says_what_it_found_and_where(finished: tuple[Path, str]) -> None:
         "alternating_updates": True,
     }
     environment = json.loads((run / "environment.jsonl").read_text())
-    assert environment["command"].endswith(f"solve.py --game=kuhn_poker --iterations=100 {LAST}")
+    command = "solve.py --game=kuhn_poker --iterations=100 --last_iterate"
+    assert environment["command"].endswith(command)
     last = json.loads((run / "metrics.jsonl").read_text().splitlines()[-1])
     assert last["iteration"] == 100
     assert f"{last['exploitability']:.3e}" in output

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from spiel_dl.algorithms import cfr
 from spiel_dl.algorithms.dl_cfr import DLCFRSolver
 from spiel_dl.policies.array_policy import ArrayPolicy
@@ -15,13 +13,7 @@ from spiel_dl.system.run_directory import AVERAGE_POLICY_FILE, RunDirectory
 from spiel_dl.tree import DepthLimit, GameTree, cut
 from spiel_dl.value_functions import ExactValue
 
-GOOFSPIEL_3 = "python_goofspiel_ii(num_cards=3,points_order=descending)"
 LIMIT = DepthLimit(rounds=1)
-
-
-@pytest.fixture(scope="module")
-def goofspiel() -> GameTree:
-    return GameTree.from_game(GOOFSPIEL_3)
 
 
 def test_where_all_utilities_are_0_nothing_is_lost() -> None:
@@ -31,7 +23,8 @@ def test_where_all_utilities_are_0_nothing_is_lost() -> None:
     assert dl_cfr_run.measure_trunk(trunk, ArrayPolicy.uniform(tree)) == expected
 
 
-def test_a_run_and_its_comparison(goofspiel: GameTree, tmp_path: Path) -> None:
+def test_a_run_and_its_comparison(tmp_path: Path) -> None:
+    goofspiel = GameTree.from_game("python_goofspiel_ii(num_cards=3,points_order=descending)")
     solver = DLCFRSolver(goofspiel, ExactValue(1e-3, warm_start=True), LIMIT)
     directory = RunDirectory(tmp_path, {})
     curves = dl_cfr_run.run_dl_cfr(solver, directory, 100, label="ours", show_progress=False)

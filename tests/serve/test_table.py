@@ -19,20 +19,15 @@ BATTLESHIPS = "python_battleships(board_width=2,board_height=1,ship_sizes=[1])"
 LEDUC = "python_leduc(num_ranks=3,num_suits=1)"
 
 
-def all_places(game: str, seat: int) -> list[Place]:
-    """All histories of a game in which chance does not act."""
-    states = all_states(table.loaded(game))
-    return [Place(game, tuple(s.history()), seat) for s in states if not s.is_chance_node()]
-
-
 def same_to_the_person(game: str, seat: int) -> list[list[Place]]:
     """Histories that a player cannot tell apart, in groups of several."""
     groups = collections.defaultdict(list)
-    for place in all_places(game, seat):
-        state = table.state_of(place)
+    for state in all_states(table.loaded(game)):
+        if state.is_chance_node():
+            continue
         # What it has seen all the way, and what it won in the end.
         won = state.returns()[seat] if state.is_terminal() else None
-        groups[_seen(state, seat), won].append(place)
+        groups[_seen(state, seat), won].append(Place(game, tuple(state.history()), seat))
     return [group for group in groups.values() if len(group) > 1]
 
 

@@ -7,18 +7,13 @@ import scipy.sparse
 from spiel_dl.solvers import kernels
 
 
-def random_matrix(rng: np.random.Generator, rows: int, columns: int) -> scipy.sparse.csr_array:
-    """Sparse, with empty rows and rows of very different lengths."""
-    density = rng.random((rows, 1)) ** 3
-    dense = rng.standard_normal((rows, columns)) * (rng.random((rows, columns)) < density)
-    dense[rng.random(rows) < 0.2] = 0
-    return scipy.sparse.csr_array(dense)
-
-
 @pytest.mark.parametrize("shape", [(1, 1), (7, 3), (8, 8), (9, 50), (100, 33), (0, 4)])
 def test_sliced_payoffs_multiply_as_scipy_does(shape):
     rng = np.random.default_rng(sum(shape))
-    matrix = random_matrix(rng, *shape)
+    # Sparse, with empty rows and rows of very different lengths.
+    dense = rng.standard_normal(shape) * (rng.random(shape) < rng.random((shape[0], 1)) ** 3)
+    dense[rng.random(shape[0]) < 0.2] = 0
+    matrix = scipy.sparse.csr_array(dense)
     plan, start = rng.random(shape[1]), rng.random(shape[0])
     sliced = kernels.slice_payoffs(matrix)
     result = np.empty(shape[0])

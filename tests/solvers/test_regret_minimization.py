@@ -181,14 +181,11 @@ def test_state_round_trip_continues_to_the_same_result():
     assert_same_arrays(second.minimizer.state(), whole.minimizer.state())
 
 
-def negated(form: SequenceForm) -> SequenceForm:
-    """The game of the same shape in which everybody wants the opposite."""
-    return SequenceForm(form.treeplexes, -form.payoffs, form.utility_range, form.constants)
-
-
 def test_state_of_another_game_of_the_same_shape_is_refused():
     form = GameTree.from_game("kuhn_poker").sequence_form
-    minimizer, other = RegretMinimizer(form), RegretMinimizer(negated(form))
+    # The game of the same shape in which everybody wants the opposite.
+    negated = SequenceForm(form.treeplexes, -form.payoffs, form.utility_range, form.constants)
+    minimizer, other = RegretMinimizer(form), RegretMinimizer(negated)
     other.run(5)
     before = minimizer.state()
     with pytest.raises(ValueError, match="another game"):

@@ -6,7 +6,6 @@ import pytest
 
 import spiel_dl.games  # noqa: F401 - registers the games
 from spiel_dl.tree import GameTree, from_openspiel, public_states, twins
-from spiel_dl.tree.public_states import PublicStates
 
 SMALL_GAMES = [
     "python_goofspiel_ii(num_cards=3,points_order=random,forced_last_round=True)",
@@ -30,10 +29,8 @@ def test_equals_the_walk_over_states(game_string):
                 getattr(ours.treeplexes[player], field), getattr(walked.treeplexes[player], field)
             )
     # The walk knows strings only, so its public states are by common knowledge.
-    assert_same_partition(
-        public_states.common_knowledge(ours).of_history,
-        public_states.common_knowledge(walked).of_history,
-    )
+    one, other = (public_states.common_knowledge(t).of_history.tolist() for t in (ours, walked))
+    assert len(set(zip(one, other, strict=True))) == len(set(one)) == len(set(other))
 
 
 def assert_same_tree(one: GameTree, other: GameTree) -> None:
@@ -44,16 +41,6 @@ def assert_same_tree(one: GameTree, other: GameTree) -> None:
     np.testing.assert_allclose(one.chance_reach, other.chance_reach, rtol=1e-15)
 
 
-def assert_same_partition(one: np.ndarray, other: np.ndarray) -> None:
-    pairs = set(zip(one.tolist(), other.tolist(), strict=True))
-    assert len(pairs) == len(set(one.tolist())) == len(set(other.tolist()))
-
-
-def assert_coarsens(coarse: PublicStates, fine: PublicStates) -> None:
-    pairs = set(zip(fine.of_history.tolist(), coarse.of_history.tolist(), strict=True))
-    assert len(pairs) == len(set(fine.of_history.tolist()))
-
-
 @pytest.mark.parametrize("game_string", [*SMALL_GAMES, PAPER_GOOFSPIEL])
 def test_public_tensors_equal_or_coarsen_common_knowledge(game_string):
     tree = GameTree.from_game(game_string)
@@ -61,7 +48,8 @@ def test_public_tensors_equal_or_coarsen_common_knowledge(game_string):
     closure = public_states.common_knowledge(tree)
     public_states.check(tree, by_tensor)
     public_states.check(tree, closure)
-    assert_coarsens(by_tensor, closure)
+    coarse, fine = by_tensor.of_history.tolist(), closure.of_history.tolist()
+    assert len(set(zip(fine, coarse, strict=True))) == len(set(fine))
     assert tree.public_states.num_public_states == by_tensor.num_public_states
 
 

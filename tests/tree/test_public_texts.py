@@ -66,12 +66,8 @@ def test_texts_tell_apart_what_is_different_and_reveal_nothing_private(game: str
                 string = tree.state(history).information_state_string(player)
                 assert called.string == string
         if not hasattr(tree.game, "rules"):
-            strings = [s.string for own in text.infosets for s in own]
-            assert all(part in s for part in text.observation for s in map(_spaced, strings))
-
-
-def _spaced(text: str) -> str:
-    return " ".join(text.split())
+            strings = [" ".join(s.string.split()) for own in text.infosets for s in own]
+            assert all(part in s for part in text.observation for s in strings)
 
 
 def test_where_a_game_is_silent_the_own_past_is_told() -> None:

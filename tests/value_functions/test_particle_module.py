@@ -7,14 +7,10 @@ from spiel_dl.value_functions.particle_module import ParticleBatch, ParticleModu
 from spiel_dl.value_functions.particle_samples import SparseSample, join_samples
 
 
-def linear_module(base):
-    """One feature and one public feature; every block is a linear layer."""
-    return ParticleModule(ParticleSizes(base, 1, 1, 1, 1), num_features=1, num_public=1)
-
-
 def test_values_by_hand():
     """Base b = 2 f, context c = sum of beliefs * b, regressed y = 3 c + 5 g, value y b / 1."""
-    module = linear_module(1)
+    # One feature and one public feature; every block is a linear layer.
+    module = ParticleModule(ParticleSizes(1, 1, 1, 1, 1), num_features=1, num_public=1)
     with torch.no_grad():
         module.change_basis[0].weight.fill_(2)
         module.regression[0].weight.copy_(torch.tensor([[3.0, 5.0]]))

@@ -259,16 +259,11 @@ def test_wrong_left_out_states(goofspiel, tmp_path):
             train(new_network(goofspiel), goofspiel, tmp_path, config)
 
 
-def new_particle_network(dataset, seed=0):
-    sizes = ParticleSizes(16, basis_width=1, regression_layers=3, regression_width=2)
-    network = ParticleNetwork(sizes, seed=seed)
-    network.initialize(dataset.trunk.leaves)
-    return network
-
-
 @pytest.mark.slow
 def test_a_trained_particle_network_makes_good_trunks(goofspiel, tmp_path):
-    network = new_particle_network(goofspiel)
+    sizes = ParticleSizes(16, basis_width=1, regression_layers=3, regression_width=2)
+    network = ParticleNetwork(sizes)
+    network.initialize(goofspiel.trunk.leaves)
     assert trunk_nash_conv(goofspiel, network) > 1.0
     config = TrainingConfig(num_epochs=40, batch_size=128, networks_per_decade=0)
     last = train(network, goofspiel, tmp_path / "run", config)
