@@ -180,9 +180,9 @@ SETTINGS: list[tuple[Callable[..., Any], str, tuple[Any, ...], str]] = [
     (dl.ExactValue, "tolerance", (0,), ""),
     (Effort, "iterations", (0,), "must be at least 1"),
     (Effort, "iterations", (100.5, True), "must be an integer"),
-    (Effort, "tolerance", (-1.0, math.nan), ""),
-    (Effort, "seconds", (0.0,), "must be positive"),
-    (Effort, "variant", (3,), "must be one of cfr"),
+    (Effort, "tolerance", (-1.0, math.inf, math.nan), "must be at least 0 and finite"),
+    (Effort, "seconds", (0.0, math.inf), "must be positive and finite"),
+    (Effort, "variant", (3, ["cfr"]), "must be one of cfr"),
     (SearchConfig, "effort", (5,), r"must be an Effort, such as Effort\(5\)"),
     *(
         (search, "effort", (0, "long"), r"must be an Effort, .* Effort\(100\)")
@@ -196,7 +196,7 @@ SETTINGS: list[tuple[Callable[..., Any], str, tuple[Any, ...], str]] = [
     (partial(dl.solve, KUHN), "exploitability", (-1.0,), "must not be negative"),
     *((asked, "player", (-1, 2, True), "must be 0 or 1") for asked in OF_A_PLAYER),
     (partial(dl.trunk_exploitability, KUHN, UNIFORM, LIMIT), "method", ("magic",), ""),
-    (LOSSES_BY_CFR, "tolerance", (0.0, -1.0, math.nan), "method='lp' is exact"),
+    (LOSSES_BY_CFR, "tolerance", (0.0, -1.0, math.inf, math.nan), "method='lp' is exact"),
     (partial(ABDPolicy, KUHN, 0, UNIFORM, LIMIT), "p", (1.5,), "must be between 0 and 1"),
     (SES, "alpha", (-0.1, 1.1, math.nan), "must be between 0 and 1"),
     (partial(policy_bot, player=0), "policy", (1, None, [0.5, 0.5]), "must be an open_spiel"),
