@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+import random
+
 import numpy as np
 import pytest
 
@@ -9,9 +12,10 @@ import spiel_dl as dl
 from spiel_dl.factored.families import compile_any, factored_game
 from spiel_dl.factored.holdem import HoldemGame, num_histories
 from spiel_dl.games.holdem_cards import parse_cards
+from spiel_dl.policies.array_policy import plans_of
 from spiel_dl.solvers.best_response import evaluate
 from spiel_dl.tree.game_tree import GameTree
-from tests.factored_checks import check_playouts, random_plan
+from tests.factored_checks import check_playouts, random_plan, random_strategy
 from tests.games.test_holdem import TWINS, both_games
 from tests.reference import state_after
 
@@ -92,6 +96,35 @@ def test_sums_are_those_of_all_pairs_of_hands() -> None:
 
 def test_what_is_said_of_infosets_of_a_turn_is_what_states_say() -> None:
     check_playouts(factored_game(TURN), 10)
+
+
+def test_values_are_those_of_play_in_universal_poker() -> None:
+    """The whole deck: fixed strategies far from uniform, hands dealt by OpenSpiel."""
+    ours, theirs = both_games(
+        f"{ONE_RIVER},stacks=[9;9],blinds=[1;1]",
+        {"numBoardCards": "5", "boardCards": RIVER, "stack": "9 9", "blind": "1 1"},
+    )
+    game = factored_game(ours, num_threads=1)
+    strategies = [random_strategy(game, player, seed=player) for player in (0, 1)]
+    plans = plans_of(game, strategies)
+    value = float(plans[0] @ game.sequence_form.values_against(0, plans[1]))
+    generator, utilities = random.Random(0), []
+    for _ in range(1200):
+        state, mine = theirs.new_initial_state(), game.game.new_initial_state()
+        while not state.is_terminal():
+            actions, chances = state.legal_actions(), None
+            if not state.is_chance_node():
+                player = state.current_player()
+                infoset = game.find_infoset(mine, player)
+                chances = strategies[player][game.treeplexes[player].sequences(infoset)]
+            action = generator.choices(actions, chances)[0]
+            state.apply_action(action)
+            mine.apply_action(action)
+        assert mine.returns() == state.returns()
+        utilities.append(state.returns()[0])
+    error = float(np.std(utilities)) / math.sqrt(len(utilities))
+    assert abs(np.mean(utilities) - value) < 4 * error
+    assert error < 0.2
 
 
 def test_an_endgame_in_peoples_words() -> None:
