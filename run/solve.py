@@ -93,6 +93,8 @@ def main(
         tree = compile_any(game) if endgame is None else factored_game(endgame)
     if isinstance(tree, FactoredGame):
         print(estimate_solving(tree), flush=True)
+    if page is not None:
+        _check_page(tree)
     made = SOLVERS[solver](tree, **how) if is_class else CFRSolver(tree, variant=solver, **how)
     identity = {
         "game": str(made.game),
@@ -130,6 +132,14 @@ def main(
         current.save(path)
         print(f"last iterate's              {exploitability(made.tree, current):.3e}")
         print(f"last iterate                {path}")
+
+
+def _check_page(tree: GameTree | FactoredGame) -> None:
+    """Raises a ValueError if there are too many nodes for a page, before hours of solving."""
+    from spiel_dl.play import poker_view
+    from spiel_dl.play.poker_solution import PokerSolution
+
+    poker_view.all_paths(PokerSolution(ArrayPolicy.uniform(tree)))
 
 
 def _write_page(path: str, solver: CFRSolver, title: str, last: dict[str, Any]) -> None:

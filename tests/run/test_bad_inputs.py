@@ -48,6 +48,7 @@ NUMBERS = [
     Bad(f"{SOLVE} --iterations=0", "--iterations=0: must be at least 1"),
     Bad(f"{SOLVE} --points_per_decade=1000000000", "must be between 1 and 1000"),
     Bad("solve.py --poker=QsJh2h4d8c --page=.", "--page=. is a folder; give a file"),
+    Bad("solve.py --poker=QsJh2h4d --range_0=AA --range_1=KK --page=new/a", "400 nodes, too many"),
     Bad(f"{TRUNK} --moves=1 --value_function=zero --exact_tolerance=1", "used with --value_fun"),
     Bad(f"{DATA} --plies=-3", "--plies=-3: must be at least 1"),
     Bad(f"{DATA} --moves=1 --num_workers=1000000", "--num_workers=1000000 are too many processes"),
