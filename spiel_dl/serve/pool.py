@@ -14,6 +14,7 @@ import collections
 import contextlib
 import importlib
 import logging
+import math
 import signal
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future
@@ -67,12 +68,13 @@ class Pool:
           modules: what each worker imports before its first answer.
 
         Raises:
-          ValueError: if a number is not positive.
+          ValueError: if a number is not positive, or not finite.
         """
-        if num_workers < 1 or max_waiting < 1 or not seconds > 0:
+        if not 0 < seconds < math.inf:
+            raise ValueError(f"seconds={seconds} must be positive and finite")
+        if num_workers < 1 or max_waiting < 1:
             raise ValueError(
-                f"num_workers={num_workers}, seconds={seconds} and max_waiting={max_waiting} must "
-                "be positive"
+                f"num_workers={num_workers} and max_waiting={max_waiting} must be positive"
             )
         self.seconds = seconds
         self._max_waiting = max_waiting

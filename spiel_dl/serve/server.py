@@ -7,6 +7,7 @@ import ipaddress
 import socket
 from collections.abc import Sequence
 
+from spiel_dl.system.distributed import LocalProcesses
 from spiel_dl.system.messages import how_to_install
 
 
@@ -39,6 +40,7 @@ def serve(
         from spiel_dl.serve import app, inputs
     except ImportError as error:
         raise ValueError(f"the page needs {error.name}: {how_to_install('serve')}") from error
+    LocalProcesses(num_workers)  # Refuses more than the machine can hold.
     if not 0 <= port <= 65_535:
         raise ValueError(f"port={port} must be from 0 to 65535")
     hosts = ("127.0.0.1", "localhost", "[::1]", _shown(host)) if is_loopback(host) else ("*",)

@@ -54,6 +54,8 @@ NUMBERS = [
     Bad(f"{DATA} --moves=1 --num_workers=1000000", "--num_workers=1000000 are too many processes"),
     Bad(f"{PLAY} --seed=-1", "--seed=-1: must be"),
     Bad("serve.py --policies=nowhere", "no policy 'nowhere'"),
+    Bad("serve.py --num_workers=1000000", "--num_workers=1000000 are too many processes"),
+    Bad("serve.py --seconds=inf", "--seconds=inf must be positive and finite"),
     Bad(f"{FIT} --learning_rate=nan", "--learning_rate=nan: must be a number"),
     Bad(f"{SHOW} --policy=cdbr:uniform --moves=3 --look_ahead=0", "--look_ahead=0"),
     Bad(f"{SHOW} --policy=resolving:zero --moves=3 --player=1", "--player: not used by resolving"),
