@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from absl import flags
@@ -99,7 +100,7 @@ def _critic() -> LearnerFlags:
             config.build(),
             device=run["device"],
         )
-        return Made(learner, {"blueprint": path, "transformations": names})
+        return Made(learner, {"blueprint": str(Path(path)), "transformations": names})
 
     return LearnerFlags(build, games=("blueprint",))
 

@@ -6,6 +6,8 @@ Example:
   python run/train_on_policy.py --data=runs/data/goofspiel_4 --run_dir=runs/on_policy/goofspiel_4
 """
 
+from pathlib import Path
+
 from spiel_dl.commands import config_flags, script
 from spiel_dl.commands.value_networks import NewNetwork
 from spiel_dl.runs.dl_cfr_run import METRIC
@@ -40,7 +42,7 @@ def main(*, data: str) -> None:
     dataset = Dataset.load(data)
     training.check(network, dataset, config.first)
     network.initialize(dataset.trunk.leaves)
-    identity = {"data": data, "network": network.header(), **config.identity()}
+    identity = {"data": str(Path(data)), "network": network.header(), **config.identity()}
     directory = _RUN.build("", identity)
     lines = train_on_policy(network, data, directory, config)
     print("round    samples' strategies    L1 on policy    normalised trunk exploitability")

@@ -4,6 +4,8 @@ Example:
   python run/train_value_network.py --data=runs/data/goofspiel_5 --run_dir=runs/network/goofspiel_5
 """
 
+from pathlib import Path
+
 from spiel_dl.commands import config_flags, script
 from spiel_dl.commands.value_networks import NewNetwork
 from spiel_dl.value_functions.config import LOSSES, TrainingConfig
@@ -45,7 +47,7 @@ def main(*, data: str, network: str | None = None) -> None:
         trained = _NETWORK.build().make()
     training.check(trained, dataset, config)
     identity = {
-        "data": data,
+        "data": str(Path(data)),  # However it is typed: a slash at the end makes no other.
         "num_strategies": dataset.num_strategies,
         "started_from": network,
         "network": trained.header(),

@@ -39,6 +39,11 @@ def test_the_results_can_be_used(finished: Path) -> None:
     assert [path.name for path in finished.rglob(".*")] == []
 
 
+def test_a_slash_behind_the_data_makes_no_other_run(finished: Path) -> None:
+    words = ("--data=data/", "--num_layers=3", "--run_dir=network", "--resume")
+    succeed(TRAIN[0], *words, *TRAIN[2:], directory=finished)
+
+
 def test_training_starts_from_a_network(finished: Path) -> None:
     arguments = ("--network=network/network.safetensors", "--left_out_state=1", "--run_dir=again")
     succeed(*TRAIN[:-1], *arguments, "--max_strategies=30", directory=finished)
