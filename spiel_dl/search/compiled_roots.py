@@ -14,6 +14,7 @@ from spiel_dl.search.spec import WHOLE_GAME, Root, Solution, Spec
 from spiel_dl.solvers.best_response import FixedStrategy, best_response, realization_plan
 from spiel_dl.solvers.gifts import gifts_at_leaves
 from spiel_dl.solvers.regret_minimization import Pair
+from spiel_dl.solvers.strategies import behaviour_strategy
 from spiel_dl.tree.depth_limit import BEYOND_THE_GAME
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.histories import first_occurrence_ids
@@ -224,6 +225,7 @@ class CompiledRoots:
             end = self.pieces.first_kept(start) + self.pieces.num_kept
             piece = None if root.key == ROOT else root.key
             trunk = cut(self._tree, self.pieces.limit(end - start), piece)
+            plans = _in_part(solution, trunk)
         if not trunk.leaves.num_public_states:
             return {}
         treeplexes = trunk.sequence_form.treeplexes
@@ -235,9 +237,8 @@ class CompiledRoots:
         elif given is not None and spec.resolves:
             # The opponent's plan as if it came by its prior, not by the gadget.
             assert root.prior is not None
-            expected = realization_plan(
-                treeplexes[opponent], solution.strategies[opponent], root.prior
-            )
+            strategy = behaviour_strategy(treeplexes[opponent], plans[opponent])
+            expected = realization_plan(treeplexes[opponent], strategy, root.prior)
             own = plans[player]
             plans = (own, expected) if player == 0 else (expected, own)
         cfvs = solution.averaged_cfvs
@@ -316,6 +317,17 @@ def goes_on(spec: Spec) -> bool:
 def comes_by_policies(spec: Spec) -> bool:
     """Whether both players come to a search by their policies."""
     return not goes_on(spec) and spec.gadget not in WHOLE_GAME
+
+
+def _in_part(solution: Solution, trunk: Trunk) -> Pair:
+    """A solution's plans in a part of its trunk with the same roots: float64 [S_p] each."""
+    plans = []
+    for player, plan in enumerate(solution.plans):
+        num_roots = len(trunk.root_infosets[player])
+        own, whole = (each.sequences[player][num_roots:] for each in (trunk, solution.trunk))
+        below_roots = plan[num_roots:][np.searchsorted(whole, own)]
+        plans.append(np.concatenate([plan[:num_roots], below_roots]))
+    return plans[0], plans[1]
 
 
 def _starts_below(

@@ -13,6 +13,7 @@ import pytest
 from spiel_dl.algorithms.abd import ABDPolicy
 from spiel_dl.algorithms.cdrnr import CDRNRPolicy
 from spiel_dl.algorithms.continual_resolving import ContinualResolvingPolicy
+from spiel_dl.algorithms.exploitability import exploitability
 from spiel_dl.algorithms.mirror_descent_search import MirrorDescentConfig, MirrorDescentPolicy
 from spiel_dl.algorithms.particle_search import ParticlePolicy
 from spiel_dl.algorithms.sepot import ParticleConfig, SearchConfig, SePoTPlayPolicy
@@ -22,12 +23,16 @@ from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.opponent_models import random_policy
 from spiel_dl.policies.small_policies import UniformPolicy
 from spiel_dl.search import policy as search_policy
+from spiel_dl.search.compiled import CompiledSource
 from spiel_dl.search.policy import SearchPolicy
 from spiel_dl.search.policy_rows import AnyBlueprint, acting_policy
+from spiel_dl.search.spec import Spec
 from spiel_dl.solvers.effort import Effort
+from spiel_dl.solvers.gadgets import SAFE_GADGETS
 from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.tree.from_openspiel import load_turn_based
 from spiel_dl.tree.load import AnyGame
+from spiel_dl.tree.pieces import Pieces
 from spiel_dl.value_functions import ZeroValue
 from tests.reference import state_after
 from tests.untrained_blueprints import Blueprint, exact_critic, network_policy
@@ -141,6 +146,17 @@ def test_only_what_is_asked_for_is_solved():
     answer = lazy.action_probabilities(state)
     assert lazy.num_searches == 2
     assert lazy.to_array_policy().action_probabilities(state) == answer
+
+
+@pytest.mark.parametrize("scheme", ["block", "sliding"])
+@pytest.mark.parametrize("gadget", SAFE_GADGETS)
+def test_searches_to_the_end_of_the_game_go_on_from_one_another(gadget, scheme):
+    tree = GameTree.from_game("kuhn_poker")
+    source = CompiledSource(Pieces(tree, DepthLimit(moves=1), scheme), ArrayPolicy.uniform(tree))
+    policy = SearchPolicy(source, Spec(gadget=gadget, exact=True), Effort())
+    # An equilibrium stays one where its subgames are solved again.
+    assert exploitability(tree, policy.to_array_policy()) < 1e-9
+    assert policy.num_searches > 1
 
 
 @pytest.mark.parametrize("gadget", ["resolving", "max_margin", "reach_max_margin"])
