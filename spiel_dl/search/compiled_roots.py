@@ -226,6 +226,12 @@ class CompiledRoots:
             piece = None if root.key == ROOT else root.key
             trunk = cut(self._tree, self.pieces.limit(end - start), piece)
             plans = _in_part(solution, trunk)
+        elif self.pieces.num_kept < self.pieces.depth_limit.value and len(trunk.leaves.histories):
+            raise ValueError(
+                "scheme='sliding' begins the next search inside of what the one before looked at, "
+                "which values of leaves do not tell; use scheme='block', a depth limit of 1 level, "
+                "or no values"
+            )
         if not trunk.leaves.num_public_states:
             return {}
         treeplexes = trunk.sequence_form.treeplexes

@@ -24,6 +24,7 @@ from spiel_dl.policies.opponent_models import random_policy
 from spiel_dl.policies.small_policies import UniformPolicy
 from spiel_dl.search import policy as search_policy
 from spiel_dl.search.compiled import CompiledSource
+from spiel_dl.search.leaf_values import ByValueFunction
 from spiel_dl.search.policy import SearchPolicy
 from spiel_dl.search.policy_rows import AnyBlueprint, acting_policy
 from spiel_dl.search.spec import Spec
@@ -157,6 +158,15 @@ def test_searches_to_the_end_of_the_game_go_on_from_one_another(gadget, scheme):
     # An equilibrium stays one where its subgames are solved again.
     assert exploitability(tree, policy.to_array_policy()) < 1e-9
     assert policy.num_searches > 1
+
+
+@pytest.mark.parametrize("gadget", ["resolving", "unsafe"])
+def test_a_search_inside_of_the_one_before_needs_what_its_leaves_do_not_tell(gadget):
+    pieces = Pieces(TREE, DepthLimit(rounds=2), "sliding")
+    source = CompiledSource(pieces, ArrayPolicy.uniform(TREE))
+    policy = SearchPolicy(source, Spec(ByValueFunction(pieces, ZeroValue()), gadget), Effort(1))
+    with pytest.raises(ValueError, match="use scheme='block', a depth limit of 1 level"):
+        policy.to_array_policy()
 
 
 @pytest.mark.parametrize("gadget", ["resolving", "max_margin", "reach_max_margin"])
