@@ -12,6 +12,8 @@ import scipy.sparse
 
 from spiel_dl.algorithms import exploitability
 from spiel_dl.policies.array_policy import ArrayPolicy
+from spiel_dl.search.respond_to import ResponsePolicy
+from spiel_dl.solvers.best_response import realization_plan
 from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.tree.sequence_form import Treeplex
 
@@ -102,6 +104,19 @@ def gain_and_exploitability(
     return gain, exploitability.player_exploitability(tree, policy, player)
 
 
+def objective(
+    tree: GameTree,
+    response: ArrayPolicy | ResponsePolicy,
+    model: ArrayPolicy,
+    player: int,
+    p: float,
+) -> float:
+    """What a restricted Nash response maximises; not negative if it is safe."""
+    policy = response if isinstance(response, ArrayPolicy) else response.to_array_policy()
+    gain, exploitable = gain_and_exploitability(tree, policy, model, player)
+    return p * gain - (1 - p) * exploitable
+
+
 def largest_step_regret(
     tree: GameTree,
     policy: ArrayPolicy,
@@ -149,13 +164,13 @@ def step_optimum(
     own, other = tree.treeplexes[player], tree.treeplexes[1 - player]
     payoffs = tree.sequence_form.payoffs_for(player)
     is_fixed = np.concatenate([[True], np.repeat(fixed, own.num_actions)])
-    weight = np.where(is_fixed, _plan(own, policy.strategies[player]), 0.0)
+    weight = np.where(is_fixed, realization_plan(own, policy.strategies[player]), 0.0)
     free = np.flatnonzero(~fixed)
     follows, values = _free_infosets(own, free)
     rows = np.flatnonzero(~is_fixed)
     above = depths[tree.first_history[1 - player]] < horizon
     modelled = np.concatenate([[True], np.repeat(above, other.num_actions)])
-    least = np.where(modelled, p * _plan(other, model.strategies[1 - player]), 0.0)
+    least = np.where(modelled, p * realization_plan(other, model.strategies[1 - player]), 0.0)
     lower = np.concatenate([least, np.full(len(free), -np.inf)])
     constraints = other.constraints()
     result = scipy.optimize.linprog(
@@ -172,15 +187,6 @@ def step_optimum(
     )
     assert result.status == 0, result.message
     return float(result.fun)
-
-
-def _plan(treeplex: Treeplex, strategy: np.ndarray) -> np.ndarray:
-    """The realization plan of a strategy, infoset by infoset: float64 [S]."""
-    plan = np.ones(treeplex.num_sequences)
-    for infoset in range(treeplex.num_infosets):
-        sequences = treeplex.sequences(infoset)
-        plan[sequences] = plan[treeplex.parent_sequence[infoset]] * strategy[sequences]
-    return plan
 
 
 def _free_infosets(

@@ -33,14 +33,6 @@ from tests.reference import state_after
 GOOFSPIEL_3 = "python_goofspiel_ii(num_cards=3,points_order=descending)"
 
 
-def objective(tree, response, model, player, p):
-    """What a restricted Nash response maximises."""
-    gain, exploitable = checks.gain_and_exploitability(
-        tree, response.to_array_policy(), model, player
-    )
-    return p * gain - (1 - p) * exploitable
-
-
 def with_pure_continuations(
     tree: GameTree,
     player: int,
@@ -114,12 +106,14 @@ def test_with_all_pure_continuations_it_is_rnr(game, limits, tmp_path):
     tree = checks.load(game, tmp_path)
     model = checks.random_model(tree, seed=4)
     for player, p in itertools.product((0, 1), (0.2, 0.6)):
-        best = objective(tree, RNRPolicy(tree, player, model, p=p, exact=True), model, player, p)
+        rnr = RNRPolicy(tree, player, model, p=p, exact=True)
+        best = checks.objective(tree, rnr, model, player, p)
         for limit, scheme in itertools.product(limits, SCHEMES):
             response = with_pure_continuations(
                 tree, player, model, limit, p=p, scheme=scheme, exact=True
             )
-            assert objective(tree, response, model, player, p) == pytest.approx(best, abs=1e-6)
+            found = checks.objective(tree, response, model, player, p)
+            assert found == pytest.approx(best, abs=1e-6)
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
