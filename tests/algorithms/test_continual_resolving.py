@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +17,7 @@ from spiel_dl.solvers.best_response import realization_plan
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.solvers.gadgets import GADGETS
 from spiel_dl.solvers.refinement import WEIGHTS
-from spiel_dl.tree import DepthLimit, GameTree, cut
+from spiel_dl.tree import DepthLimit, cut
 from spiel_dl.tree.pieces import ROOT
 from spiel_dl.tree.trunk import Trunk
 from spiel_dl.value_functions import ExactValue, ZeroValue
@@ -26,6 +25,7 @@ from spiel_dl.value_functions.base import ValueFunction
 from spiel_dl.value_functions.positional import PositionalNetwork
 from tests.made_up_values import NoisyValue
 from tests.reference import assert_same_policy, state_after
+from tests.trees import compiled
 
 SAFE = ["resolving", "max_margin", "reach_max_margin"]
 GOOFSPIEL_4 = "python_goofspiel_ii(num_cards=4,points_order=descending)"
@@ -43,11 +43,6 @@ t "" 3 "" { 2, -2 }
 t "" 4 "" { -1, 1 }
 t "" 5 "" { 5, -5 }
 """
-
-
-@functools.cache
-def compiled(game: str) -> GameTree:
-    return GameTree.from_game(game)
 
 
 def measure(

@@ -15,6 +15,12 @@ EASY_GAMES = (
 """Small games in which uniform play loses much: a NashConv of 1.125 and 1.333."""
 
 
+def uniform(observation: object, legal: torch.Tensor) -> torch.Tensor:
+    """Plays all legal actions alike."""
+    del observation
+    return legal / legal.sum(dim=1, keepdim=True).clamp(min=1)
+
+
 def loss_of_one_move(
     learner: PolicyGradientLearner,
     policy: list[float],

@@ -14,16 +14,10 @@ from spiel_dl.learning.transformations import (
     pure_transformations,
 )
 from spiel_dl.policies.array_policy import ArrayPolicy
+from spiel_dl.policies.opponent_models import random_policy
 from spiel_dl.tree import GameTree
-from spiel_dl.value_functions.random_strategies import random_strategy
 
 GAMES = ["kuhn_poker", "python_goofspiel_ii(num_cards=3,points_order=random)"]
-
-
-def random_policy(tree: GameTree, seed: int) -> ArrayPolicy:
-    generator = np.random.default_rng(seed)
-    first, second = (random_strategy(generator, t, 0.1, 0.1) for t in tree.treeplexes)
-    return ArrayPolicy(tree, (first, second))
 
 
 @pytest.mark.parametrize("game", GAMES)

@@ -15,16 +15,12 @@ from spiel_dl.learning.sources import Source, TensorSource
 from spiel_dl.learning.state_environment import StateEnvironment
 from spiel_dl.learning.tree_environment import TreeEnvironment
 from spiel_dl.tree import GameTree
+from tests.learning.learner_checks import uniform
 from tests.tiny_games import HiddenMoves
 
 CONVERTED = "goofspiel(num_cards=3,imp_info=True,points_order=random)"
 GAMES = ["kuhn_poker", "python_goofspiel_ii(num_cards=3,points_order=random)", CONVERTED]
 KINDS = [(g, k) for g in GAMES for k in ("tree", "states", "rules") if k != "rules" or "_ii" in g]
-
-
-def uniform(observation: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
-    del observation
-    return legal / legal.sum(dim=1, keepdim=True).clamp(min=1)
 
 
 @pytest.mark.parametrize("game", [*GAMES, "leduc_poker"])

@@ -28,13 +28,14 @@ from spiel_dl.learning.state_environment import StateEnvironment
 from spiel_dl.learning.tree_environment import TreeEnvironment
 from spiel_dl.networks.perceptron import room_for
 from spiel_dl.policies.policy_network import PolicyNetwork, policy_of
-from spiel_dl.tree import GameTree
 from tests.games.flips import FlipsRules
 from tests.games.frequencies import check_frequencies, exact_ends
 from tests.games.test_compiled import LARGE, SMALL
 from tests.games.test_environments import successor_states
+from tests.learning.learner_checks import uniform
 from tests.reference import turn_based
 from tests.tiny_games import HiddenMoves
+from tests.trees import compiled
 
 GAMES = [
     "leduc_poker",
@@ -54,16 +55,11 @@ SETTINGS: dict[str, Any] = {
 KINDS = ("tree", "tree by tensors", "states", "rules", "compiled rules")
 
 
-@functools.cache
-def tree_of(game_string: str) -> GameTree:
-    return GameTree.from_game(game_string)
-
-
 def self_play_by(
     kind: str, game_string: str, batch_size: int, num_steps: int, seed: int
 ) -> SelfPlay:
     """Self-play in one of the ways to play a game."""
-    tree = tree_of(game_string)
+    tree = compiled(game_string)
     source: Source
     if kind.startswith("tree"):
         of_tree = TreeEnvironment(tree, batch_size, seed=seed)
@@ -74,14 +70,9 @@ def self_play_by(
         batch = BatchedEnvironment(tree.game.rules, batch_size, seed=seed)
         source = TensorSource(batch, num_steps)
     else:
-        compiled = CompiledEnvironment(tree.game.rules, batch_size, seed)
-        source = CompiledSource(compiled, num_steps)
+        of_loops = CompiledEnvironment(tree.game.rules, batch_size, seed)
+        source = CompiledSource(of_loops, num_steps)
     return SelfPlay(source)
-
-
-def uniform(observation: Any, legal: torch.Tensor) -> torch.Tensor:
-    del observation
-    return legal / legal.sum(dim=1, keepdim=True).clamp(min=1)
 
 
 @pytest.mark.parametrize(
@@ -141,7 +132,9 @@ def test_the_seed_decides_everything(kind: str) -> None:
         games = [self_play.play(uniform)[1:7] for _ in range(2)]
         return [tensor.clone() for game in games for tensor in game if tensor is not None]
 
+    before = torch.get_rng_state()
     assert all(torch.equal(a, b) for a, b in zip(play(4), play(4), strict=True))
+    assert torch.equal(torch.get_rng_state(), before)
     assert not all(torch.equal(a, b) for a, b in zip(play(4), play(5), strict=True))
 
 
@@ -217,7 +210,7 @@ def test_the_fastest_way_is_chosen() -> None:
     assert kind(DICE) == (CompiledSource, CompiledEnvironment)
     assert kind("python_oshi_zumo_ii") == (TensorSource, BatchedEnvironment)
     assert kind("leduc_poker") == (TensorSource, StateEnvironment)
-    assert kind(tree_of("leduc_poker")) == (TreeSource, TreeEnvironment)
+    assert kind(compiled("leduc_poker")) == (TreeSource, TreeEnvironment)
 
 
 def test_what_cannot_be_played_is_refused(tmp_path: Path) -> None:

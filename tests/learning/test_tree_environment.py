@@ -5,11 +5,10 @@ import pytest
 
 from spiel_dl.games.features import features, num_features
 from spiel_dl.learning.tree_environment import TreeEnvironment, table_bytes
-from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.network_policy import FineTuning, NetworkPolicy
+from spiel_dl.policies.opponent_models import random_policy
 from spiel_dl.policies.policy_network import PolicyNetwork
 from spiel_dl.tree import GameTree, size_limit
-from spiel_dl.value_functions.random_strategies import random_strategy
 
 
 @pytest.mark.parametrize("game", ["kuhn_poker", "leduc_poker", "python_leduc"])
@@ -38,9 +37,8 @@ def test_tables_say_what_the_states_say(game: str) -> None:
 
 
 def test_a_row_is_what_the_policy_says_there() -> None:
-    tree, generator = GameTree.from_game("leduc_poker"), np.random.default_rng(1)
-    first, second = (random_strategy(generator, t, 0.1, 0.1) for t in tree.treeplexes)
-    policy = ArrayPolicy(tree, (first, second))
+    tree = GameTree.from_game("leduc_poker")
+    policy = random_policy(tree, seed=1)
     table = TreeEnvironment(tree, 1).table_of(policy)
     first_row = 0
     for player in (0, 1):

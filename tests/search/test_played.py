@@ -11,9 +11,10 @@ from spiel_dl.algorithms.sepot import SearchConfig, SePoTPlayPolicy, SePoTPolicy
 from spiel_dl.learning.critics import ExactCritic
 from spiel_dl.learning.transformations import action_values, paper_transformations
 from spiel_dl.solvers.effort import Effort
-from spiel_dl.tree import DepthLimit, GameTree
+from spiel_dl.tree import DepthLimit
 from tests import reference
 from tests.reference import state_after
+from tests.trees import compiled
 from tests.untrained_blueprints import Blueprint, RecognisingCritic, exact_critic
 
 LEDUC = "python_leduc(num_ranks=2,num_suits=2)"
@@ -37,11 +38,6 @@ CONFIGS = {
     "within a bound": {"max_histories": None},
     "without a gadget": {"gadget": "unsafe"},
 }
-
-
-@functools.cache
-def compiled(game: str) -> GameTree:
-    return GameTree.from_game(game)
 
 
 @functools.cache

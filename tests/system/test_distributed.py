@@ -25,6 +25,7 @@ from spiel_dl.value_functions import generation
 from spiel_dl.value_functions.dataset import DatasetConfig
 from tests import distributed_functions as functions
 from tests.run.scripts import run_script, succeed
+from tests.value_functions.datasets import shards
 
 IN_PROCESS = distributed.IN_PROCESS
 PROCESSES = distributed.LocalProcesses(2)
@@ -196,10 +197,6 @@ def make(directory, engine=IN_PROCESS, num_shards=4):
     run = RunDirectory(directory, CONFIG.to_json())
     generation.generate(run, CONFIG, num_shards, engine=engine, show_progress=False)
     return shards(directory)
-
-
-def shards(directory):
-    return {path.name: path.read_bytes() for path in directory.glob("*.safetensors")}
 
 
 @pytest.fixture(scope="module")
