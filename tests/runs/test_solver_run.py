@@ -37,6 +37,10 @@ SOLVERS: dict[str, Callable[[GameTree], cfr.CFRSolver | DLCFRSolver]] = {
 }
 
 
+class Killed(BaseException):
+    """Stands for a kill: no handler of errors sees it."""
+
+
 @pytest.fixture(scope="module")
 def kuhn() -> GameTree:
     return GameTree.from_game("kuhn_poker")
@@ -79,6 +83,52 @@ def test_a_run_leaves_all_its_files_and_true_metrics(kuhn: GameTree, tmp_path: P
         assert line["exploitability"] == line["nash_conv"] / 2
     for one in (policy, ArrayPolicy.load(tmp_path / AVERAGE_POLICY_FILE)):
         assert_same_policy(one, solver.average_policy())
+
+
+@pytest.mark.parametrize(
+    ("method", "moment"), [("append_metrics", "after"), ("save_checkpoint", "before")]
+)
+def test_a_run_killed_at_every_file_ends_with_the_same_bits(
+    liars_dice: GameTree,
+    method: str,
+    moment: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Kills a run at every second call of a method until it gets through."""
+    monkeypatch.setattr(solver_run.plots, "plot_panels", lambda *_, **__: None)
+    uninterrupted = run(cfr.CFRPlusSolver(liars_dice), tmp_path / "whole", 300)
+    original = getattr(RunDirectory, method)
+    calls = 0
+
+    def fragile(*args: object) -> None:
+        nonlocal calls
+        calls += 1
+        kill = calls % 2 == 1 and calls < 40
+        if kill and moment == "before":
+            raise Killed
+        original(*args)
+        if kill:
+            raise Killed
+
+    num_kills = 0
+    with monkeypatch.context() as patch:
+        patch.setattr(RunDirectory, method, fragile)
+        for attempt in range(100):
+            solver = cfr.CFRPlusSolver(liars_dice)
+            try:
+                resumed = run(solver, tmp_path / "torn", 300, resume=attempt > 0)
+                break
+            except Killed:
+                num_kills += 1
+    assert num_kills >= 1
+    assert_same_policy(resumed, uninterrupted)
+    assert_same_policy(ArrayPolicy.load(tmp_path / "torn" / AVERAGE_POLICY_FILE), uninterrupted)
+    columns = [
+        [(line["iteration"], line["nash_conv"]) for line in read_metrics(tmp_path / name)]
+        for name in ("whole", "torn")
+    ]
+    assert columns[0] == columns[1]
 
 
 @pytest.mark.parametrize("name", SOLVERS)
