@@ -191,7 +191,6 @@ ROWS = (
         15,
         "one network, of 20,000 learner steps",
         paper="search is safe with given cfvs of the identity",
-        cause="paper: no theorem covers cfvs of the identity",
     ),
 )
 
