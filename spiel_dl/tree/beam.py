@@ -17,7 +17,8 @@ import pyspiel
 import torch
 
 from spiel_dl.games.rules import Children, Rules, StateBatch
-from spiel_dl.tree.particles import Particles, check_budget, rules_of
+from spiel_dl.tree.counts import checked_count
+from spiel_dl.tree.particles import Particles, rules_of
 
 PolicyRows: TypeAlias = Callable[[StateBatch, int], np.ndarray]
 """From states (batch dimension N) in which a player acts, and this player, to the probabilities of
@@ -60,7 +61,7 @@ def sample_consistent(
     Raises:
       ValueError: if the budget is not positive, or no history was found.
     """
-    check_budget(budget)
+    checked_count("budget", budget, 1)
     shown = Observed(
         rules_of(game),
         public_tensor.reshape(1, -1) > 0,

@@ -16,6 +16,7 @@ import pyspiel
 import torch
 
 from spiel_dl.games.rules import Rules, StateBatch
+from spiel_dl.tree.counts import checked_count
 from spiel_dl.tree.from_rules import InfosetKeys
 from spiel_dl.tree.histories import counts_before, first_occurrence_ids
 from spiel_dl.tree.public_states import consistent_histories
@@ -138,7 +139,7 @@ class Particles:
         Raises:
           ValueError: if the budget is not positive.
         """
-        check_budget(budget)
+        checked_count("budget", budget, 1)
         weights = self.total_reach if weights is None else weights
         return self.take(np.sort(weighted_order(weights, generator)[:budget]))
 
@@ -153,7 +154,7 @@ class Particles:
         Raises:
           ValueError: if the budget is not positive.
         """
-        check_budget(budget)
+        checked_count("budget", budget, 1)
         if budget >= self.num_particles:
             return self
         # What a policy never does is found as well, if seldom: it may be what has happened.
@@ -182,7 +183,7 @@ class Particles:
         Raises:
           ValueError: if the budget is not positive.
         """
-        check_budget(budget)
+        checked_count("budget", budget, 1)
         if budget >= self.num_particles:
             return self
         half = (budget + 1) // 2
@@ -253,9 +254,3 @@ def _thin(
 
 def _is_reach(values: np.ndarray) -> bool:
     return bool(np.isfinite(values).all() and (values >= 0).all())
-
-
-def check_budget(budget: int) -> None:
-    """Raises a ValueError if a budget is not positive."""
-    if budget < 1:
-        raise ValueError(f"budget={budget} must be at least 1")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import json
+import math
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -57,10 +58,10 @@ class DatasetConfig:
     def __post_init__(self) -> None:
         check_counts(self, 1, "shard_size", "max_iterations")
         check_counts(self, 0, "seed")
-        if not self.tolerance > 0:
-            raise ValueError(f"tolerance={self.tolerance} must be positive")
+        if not 0 < self.tolerance < math.inf:
+            raise ValueError(f"tolerance={self.tolerance} must be positive and finite")
         shares = (self.pure_share, self.near_pure_share)
-        if min(shares) < 0 or sum(shares) > 1:
+        if not (min(shares) >= 0 and sum(shares) <= 1):
             raise ValueError(
                 f"pure_share={shares[0]} and near_pure_share={shares[1]} must not be negative, and "
                 "not exceed 1 together"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Mapping
 
@@ -53,10 +54,11 @@ class ExactValue(ValueFunction):
             Within the tolerance, values then depend on all ranges that were asked so far.
 
         Raises:
-          ValueError: if a number is not positive, or the number of iterations no integer.
+          ValueError: if a number is not positive, the tolerance not finite, or the number of
+            iterations no integer.
         """
-        if not tolerance > 0:
-            raise ValueError(f"tolerance={tolerance} must be positive")
+        if not 0 < tolerance < math.inf:
+            raise ValueError(f"tolerance={tolerance} must be positive and finite")
         self.tolerance = tolerance
         self.max_iterations = checked_count("max_iterations", max_iterations, 1)
         self.warm_start = warm_start
