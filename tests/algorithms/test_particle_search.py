@@ -28,7 +28,7 @@ from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.tree.particles import Particles
 from spiel_dl.tree.sparse_tree import root_ranges
-from spiel_dl.value_functions import ValueFunction, ZeroValue
+from spiel_dl.value_functions import ExactValue, ValueFunction, ZeroValue
 from spiel_dl.value_functions.particle_features import InfostateFeatures
 from spiel_dl.value_functions.particle_module import ParticleSizes
 from tests import reference
@@ -292,3 +292,21 @@ def test_values_that_are_not_finite_are_told(num_answers):
     policy = ParticlePolicy(game, values, DepthLimit(rounds=1), effort=Effort(2))
     with pytest.raises(ValueError, match="values that are not finite"):
         policy.action_probabilities(game.new_initial_state())
+
+
+@pytest.mark.parametrize(
+    ("how", "told"),
+    [
+        ({"game": "kuhn_poker"}, r"kuhn_poker.*has no Rules"),
+        ({"effort": Effort(1, 0.1)}, r"tolerance=0\.1 cannot be used here: .*; leave it out"),
+        ({"value_function": None}, "pass value_function="),
+        ({"value_function": ExactValue()}, "has no subgames"),
+    ],
+)
+def test_wrong_settings_are_refused_when_they_are_known(how, told):
+    def ask(**given):
+        policy = ParticlePolicy(depth_limit=DepthLimit(rounds=1), **given)
+        policy.action_probabilities(policy.game.new_initial_state())
+
+    with pytest.raises(ValueError, match=told):
+        ask(**{"game": GOOFSPIEL.format(4), "value_function": ZeroValue(), **how})

@@ -19,15 +19,18 @@ from spiel_dl.learning.transformations import (
     IDENTITY,
     PolicyTransformations,
     Transformation,
+    action_values,
     paper_transformations,
     pure_transformations,
     transformations_by_name,
 )
 from spiel_dl.policies.array_policy import ArrayPolicy, plans_of
 from spiel_dl.search.spec import Root
-from spiel_dl.solvers import gadgets, linear_program, refinement
+from spiel_dl.solvers import gadgets, linear_program
+from spiel_dl.solvers import refinement as refinements
 from spiel_dl.solvers.best_response import best_response, realization_plan
 from spiel_dl.solvers.effort import Effort
+from spiel_dl.solvers.refinement import WEIGHTS
 from spiel_dl.tree import DepthLimit, GameTree, cut
 from spiel_dl.value_functions.random_strategies import random_strategy
 from tests import tiny_games
@@ -185,48 +188,65 @@ def test_search_to_the_end_is_safe(game, rounds, kind, gadget):
     assert max(gains) > (0.001 if kind == "trained" else 0.1)
 
 
-def test_search_to_the_end_comes_to_the_linear_programs():
-    """Of Leduc's second round, where both players come by the blueprint; each player by itself.
-
-    Without a gadget that is the subgame's value. A refined gadget keeps the given cfvs, of best
-    responses to the blueprint, and lowers their weighted sum further than a plain one.
-    """
+@pytest.mark.parametrize("weights", WEIGHTS)
+def test_refined_search_to_the_end_comes_to_the_linear_programs(weights):
+    """Of the second round, with given cfvs of best responses; each player by itself."""
     tree, blueprint = compiled("python_leduc"), random_policy("python_leduc", seed=2)
-    unsafe, refined, plain = (
-        to_the_end(
-            blueprint, DepthLimit(rounds=2), effort=Effort(iterations=1000), **settings
-        ).to_array_policy()
-        for settings in ({"gadget": "unsafe"}, {"refinement": "mixed"}, {})
-    )
+    found = {}
+    for refinement in (None, weights):
+        settings = {"refinement": refinement, "effort": Effort(iterations=1000)}
+        policy = to_the_end(blueprint, DepthLimit(rounds=2), **settings)
+        found[refinement] = policy.to_array_policy()
     trunk = cut(tree, DepthLimit(rounds=1))
     form, leaves = trunk.leaves.subgames, trunk.leaves
-    plans = plans_of(tree, blueprint.strategies)
-    ranges = [plans[p][trunk.sequences[p]][leaves.sequences[p]] for p in (0, 1)]
-    value = linear_program.solve(form, (ranges[0], ranges[1])).value
-    for player, sign in ((0, 1), (1, -1)):
-        own, prior = ranges[player], ranges[1 - player]
-        below, treeplex = leaves.subgame_sequences[player], form.treeplexes[player]
+    for player in (0, 1):
+        plans = plans_of(tree, blueprint.strategies)
+        own, prior = (
+            plans[p][trunk.sequences[p]][leaves.sequences[p]] for p in (player, 1 - player)
+        )
+        below = leaves.subgame_sequences[player]
+        treeplex = form.treeplexes[player]
 
         def cfvs(policy, player=player, own=own, below=below, treeplex=treeplex):
             plan = realization_plan(treeplex, policy.strategies[player][below], own)
             num_roots = form.treeplexes[1 - player].num_root_sequences
             return best_response(form, 1 - player, plan).cfv[:num_roots]
 
-        assert -cfvs(unsafe) @ prior == pytest.approx(sign * value, abs=1e-3)
-        assert -cfvs(blueprint) @ prior < sign * value - 0.1
-
         given, groups = cfvs(blueprint), leaves.public_state_of_infoset(1 - player)
-        weights = refinement.weights("mixed", prior, groups)
-        weights /= weights.max()
-        floors = refinement.floors("mixed", prior, groups)
+        c = refinements.weights(weights, prior, groups)
+        c /= c.max()
+        floors = refinements.floors(weights, prior, groups)
         gadget = gadgets.resolving(form, player, own, given, floors)
         plan = linear_program.solve(
             gadget.sequence_form, gadget.root_ranges, inflows=gadget.inflows
         ).plans[player][gadget.new_sequences[player]]
-        exact = weights @ best_response(form, 1 - player, plan).cfv[: len(given)]
-        assert np.maximum(cfvs(refined) - given, 0).sum() < 1e-3
-        assert weights @ cfvs(refined) == pytest.approx(exact, abs=1e-2)
-        assert weights @ cfvs(plain) > exact + 0.02
+        exact = c @ best_response(form, 1 - player, plan).cfv[: len(given)]
+        assert np.maximum(cfvs(found[weights]) - given, 0).sum() < 1e-3
+        assert c @ cfvs(found[weights]) == pytest.approx(exact, abs=1e-2)
+        assert c @ cfvs(found[None]) > exact + 0.02
+
+
+def test_unsafe_search_to_the_end_comes_to_the_linear_program():
+    """Of Leduc's second round, where both players come by the blueprint; each player by itself."""
+    tree, blueprint = compiled("python_leduc"), random_policy("python_leduc", seed=2)
+    settings = {"gadget": "unsafe", "effort": Effort(iterations=1000)}
+    found = to_the_end(blueprint, DepthLimit(rounds=2), **settings).to_array_policy()
+    trunk = cut(tree, DepthLimit(rounds=1))
+    form, leaves = trunk.leaves.subgames, trunk.leaves
+    plans = [
+        realization_plan(*each) for each in zip(tree.treeplexes, blueprint.strategies, strict=True)
+    ]
+    ranges = [plans[p][trunk.sequences[p]][leaves.sequences[p]] for p in (0, 1)]
+    value = linear_program.solve(form, (ranges[0], ranges[1])).value
+    for player, sign in ((0, 1), (1, -1)):
+        below, treeplex = leaves.subgame_sequences[player], form.treeplexes[player]
+        worth = []
+        for each in (blueprint, found):
+            plan = realization_plan(treeplex, each.strategies[player][below], ranges[player])
+            cfvs = best_response(form, 1 - player, plan).cfv[: len(ranges[1 - player])]
+            worth.append(-float(cfvs @ ranges[1 - player]))
+        assert worth[1] == pytest.approx(sign * value, abs=1e-3)
+        assert worth[0] < worth[1] - 0.1
 
 
 def test_searches_are_made_on_demand_and_in_any_order():
@@ -242,6 +262,18 @@ def test_searches_are_made_on_demand_and_in_any_order():
         state.apply_action(state.legal_actions()[-1])
     assert counts[:5] == [1, 2, 3, 4, 5]
     assert_same_policy(policy.to_array_policy(), whole)
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3])
+def test_no_search_makes_an_almost_solved_goofspiel_worse(limit):
+    """Blueprints of NashConv 0.29, 0.12 and 0.037; the same with the network's ranges may be."""
+    for iterations in (3, 8, 30):
+        blueprint = trained(GOOFSPIEL_4, iterations)
+        transformations = paper_transformations(action_values(blueprint.tree.game))
+        config = SearchConfig(effort=Effort(iterations=500))
+        policy = searched(blueprint, transformations, DepthLimit(rounds=limit), config)
+        before = exploitability.nash_conv(policy.tree, blueprint)
+        assert exploitability.nash_conv(policy.tree, policy.to_array_policy()) < before
 
 
 def test_large_searches_are_left_to_the_blueprint():

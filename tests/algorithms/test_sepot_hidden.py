@@ -130,7 +130,10 @@ def test_search_by_reconstruction(game_string, top):
 
 @pytest.mark.parametrize(
     ("game_string", "top", "scheme"),
-    [*((game, {}, "sliding") for game in COMPILED), *((FEW[0], top, "block") for top in TOPS)],
+    [
+        *((game, {}, "sliding") for game in COMPILED),
+        *((FEW[0], top, "block") for top in TOPS),
+    ],
 )
 def test_search_on_the_compiled_game(game_string, top, scheme):
     tree = GameTree.from_game(game_string)
@@ -203,3 +206,18 @@ def test_a_search_that_looks_at_hidden_cards_is_caught():
     infosets = hidden_parts(FEW[0])
     with pytest.raises(AssertionError, match="and"):
         check(policy, infosets)
+
+
+def test_a_policy_that_looks_at_hidden_cards_is_caught():
+    game = pyspiel.load_game(FEW[0])
+
+    class Cheat(NetworkPolicy):
+        def action_probabilities(self, state, player_id=None):
+            answer = super().action_probabilities(state, player_id)
+            return {action: p + 1e-12 * state.history()[0] for action, p in answer.items()}
+
+    honest, _ = networks(game)
+    cheat = Cheat(game, honest.network, honest.parameters)
+    infosets = [states for states in hidden_parts(FEW[0]) if states[0].current_player()]
+    with pytest.raises(AssertionError):
+        check(cheat, infosets)

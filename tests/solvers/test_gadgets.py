@@ -10,6 +10,7 @@ import pytest
 from spiel_dl.solvers import gadgets, linear_program, refinement
 from spiel_dl.solvers.best_response import best_response, realization_plan
 from spiel_dl.solvers.gifts import gifts_at_leaves
+from spiel_dl.solvers.regret_minimization import RegretMinimizer
 from spiel_dl.solvers.strategies import behaviour_strategy
 from spiel_dl.tree import DepthLimit, GameTree, cut
 from spiel_dl.tree.sequence_form import SequenceForm, Treeplex
@@ -249,6 +250,29 @@ def test_constants_of_the_subgame_are_kept():
     gadget = gadgets.max_margin(form, 0, np.ones(1), np.zeros(4)).sequence_form
     # P: 0.3 less the best of 2 + 0.1, 0.5 + 0.2, 1 + 0.4, -5 + 0.8.
     assert value_when_bound(gadget, 0, 0) == pytest.approx(0.3 - 2.1, abs=1e-9)
+
+
+def test_regret_minimization_finds_the_margin_of_the_linear_program():
+    tree = compiled("leduc_poker")
+    trunk = cut(tree, DepthLimit(plies=3))
+    form = cut(tree, WHOLE_SUBGAME, int(trunk.leaves.public_states[7])).sequence_form
+    rng = np.random.default_rng(0)
+    num_roots = [treeplex.num_root_sequences for treeplex in form.treeplexes]
+    gadget = gadgets.max_margin(form, 1, rng.random(num_roots[1]), rng.random(num_roots[0]))
+    minimizer = RegretMinimizer(gadget.sequence_form)
+    for player in (0, 1):
+        minimizer.set_range(player, gadget.root_ranges[player])
+    minimizer.run(2000)
+    expected = linear_program.solve(gadget.sequence_form, gadget.root_ranges).value
+    bounds = [
+        best_response(
+            gadget.sequence_form, p, minimizer.average_plan(1 - p), gadget.root_ranges[p]
+        ).value
+        for p in (0, 1)
+    ]
+    assert -bounds[1] <= expected + 1e-9
+    assert expected <= bounds[0] + 1e-9
+    assert sum(bounds) < 1e-3
 
 
 @pytest.mark.parametrize(
