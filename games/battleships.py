@@ -35,7 +35,6 @@ one-hot of nothing, miss, hit, sunk |
 from __future__ import annotations
 
 import functools
-import math
 
 import numpy as np
 import torch
@@ -139,8 +138,7 @@ class BattleshipsRules(BattleshipsBoards):
                 f"ship_values={list(self.ship_values)} have no use with returns_type=win_loss; "
                 "leave them out or use returns_type=ship_values"
             )
-        worth = all(0 <= value < math.inf for value in self.ship_values)
-        if len(self.ship_values) != self.num_ships or not worth:
+        if len(self.ship_values) != self.num_ships or min(self.ship_values) < 0:
             raise ValueError(
                 f"ship_values={list(self.ship_values)} must be one number of 0 or more for each of "
                 f"the {self.num_ships} ships"

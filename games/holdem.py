@@ -14,7 +14,8 @@ proportion to the product of their weights.
 Actions: fold 0 (only when facing a wager), call or check 1, and 2 + i the wager of the size that
 `bets` names in place i for the round. So with the default, pot and all-in, actions are those of
 OpenSpiel's fcpa. Sizes and the rules of wagers: see `holdem_betting`. Ranges: see
-`holdem_cards`; in game strings, their items are separated by semicolons.
+`holdem_cards`; in game strings, their items are separated by semicolons, and one stands at the end
+of what would be read as a number ("77;", "77+;").
 
 Chance outcomes: cards, numbered rank * num_suits + suit. Player 0's own cards are dealt first.
 

@@ -110,8 +110,8 @@ def parse_betting(
             f"stacks={stacks} and blinds={blinds} need a number for each player; blinds are 0 or "
             "more, and not both 0"
         )
-    if not max(paid) < min(chips) <= max(chips) < math.inf:
-        raise ValueError(f"stacks={stacks} must be larger than blinds={blinds}, and finite")
+    if not max(paid) < min(chips):
+        raise ValueError(f"stacks={stacks} must be larger than blinds={blinds}")
     first = parse_list(first_players, "first_players", int) or (0,)
     if not set(first) <= {0, 1} or len(first) > len(dealt):
         raise ValueError(

@@ -72,7 +72,7 @@ def parse_range(
     items = [item for item in _SEPARATORS.split(text) if item]
     for item in items:
         found = _ITEM.fullmatch(item)
-        hands = None if found is None else _hands(found, num_hole_cards, num_suits)
+        hands = None if found is None else _hands(found, num_hole_cards, num_ranks, num_suits)
         try:
             weight = float(found["weight"] or 1.0) if found else -1.0
         except ValueError:
@@ -94,7 +94,9 @@ def parse_range(
     return weights
 
 
-def _hands(item: re.Match[str], num_hole_cards: int, num_suits: int) -> list[tuple[int, ...]]:
+def _hands(
+    item: re.Match[str], num_hole_cards: int, num_ranks: int, num_suits: int
+) -> list[tuple[int, ...]]:
     """The hands of an item of a range; none: it has no meaning."""
     first, last, plus = item["first"], item["last"], bool(item["plus"])
     suits = range(num_suits)
@@ -109,7 +111,7 @@ def _hands(item: re.Match[str], num_hole_cards: int, num_suits: int) -> list[tup
         return [hand] if is_hand and all(first[k] in SUITS[:num_suits] for k in (1, 3)) else []
     if not re.fullmatch(rf"[{RANKS}]{{2}}[so]?", first):
         return []
-    kind, pairs = first[2:], _rank_pairs(first, last, plus)
+    kind, pairs = first[2:], _rank_pairs(first, last, num_ranks - 1 if plus else None)
     return [
         (high * num_suits + a, low * num_suits + b)
         for high, low in pairs
@@ -119,16 +121,16 @@ def _hands(item: re.Match[str], num_hole_cards: int, num_suits: int) -> list[tup
     ]
 
 
-def _rank_pairs(first: str, last: str | None, plus: bool) -> list[tuple[int, int]]:
-    """The ranks of all hands from one to another; the higher one of each first."""
+def _rank_pairs(first: str, last: str | None, highest: int | None) -> list[tuple[int, int]]:
+    """The ranks of all hands from one up, or to another; the higher one of each first."""
     high, low = sorted((RANKS.index(rank) for rank in first[:2]), reverse=True)
     if high == low:
         if first[2:] or (last and last[0] != last[1:]):
             return []
-        end = _ACE if plus else RANKS.index(last[0]) if last else low
+        end = RANKS.index(last[0]) if last else low if highest is None else highest
         return [(rank, rank) for rank in range(min(low, end), max(low, end) + 1)]
     if last is None:
-        return [(high, kicker) for kicker in range(low, high if plus else low + 1)]
+        return [(high, kicker) for kicker in range(low, low + 1 if highest is None else high)]
     top, end = sorted((RANKS.index(rank) for rank in last[:2]), reverse=True)
     if top != high or end == top or last[2:] != first[2:]:
         return []

@@ -10,7 +10,6 @@ import pyspiel
 
 from spiel_dl.games import holdem_cards
 
-_CARDS_OF_BOARDS = (3, 4, 5)
 _STREETS = ("flop", "turn", "river")
 _SEAT = re.compile(r"^Seat \d+: (.+) \(\D?([\d,.]+) in chips\)", re.MULTILINE)
 _CHIPS = re.compile(r"(?<![\w.])\D?(\d[\d,.]*)")
@@ -49,22 +48,23 @@ def endgame(
 
     Raises:
       ValueError: if a card is none or comes twice, there is nothing left to bet, a size or an item
-        of a range is none, or ranges leave no two hands without a card in common.
+        of a range is none, or there are not two ranges, or none of their hands go together.
     """
     cards = holdem_cards.parse_cards(board)
-    if len(cards) not in _CARDS_OF_BOARDS:
+    if not 3 <= len(cards) <= 5:
         raise ValueError(
             f"board={board!r} has {len(cards)} cards; give a flop of three, or four or five"
         )
     if not 0 < pot < float("inf"):
         raise ValueError(f"pot={pot} must be a number of chips, more than 0")
+    if len(ranges) != 2:
+        raise ValueError(f"ranges={ranges} must be two, one for each player; '' is all hands")
     if len(stacks) != 2 or not 0 < min(stacks) < float("inf"):
         raise ValueError(
             f"stacks={stacks} must be what two players have left, more than 0: else there is no "
             "bet left"
         )
-    stack = min(stacks)
-    own = pot / 2
+    stack, own = float(min(stacks)), float(pot) / 2
     parameters = {
         "board": "".join(map(holdem_cards.card_text, cards)),
         "board_cards": _list([0] + [1] * (5 - len(cards))),
@@ -72,11 +72,16 @@ def endgame(
         "blinds": _list([own] * 2),
         "bets": " ".join(bets.replace(",", " ").split()),
         "min_wager": 0.0,
-        "range_0": ranges[0].replace(",", ";"),
-        "range_1": ranges[1].replace(",", ";"),
+        "range_0": _range(ranges[0]),
+        "range_1": _range(ranges[1]),
     }
-    # In game strings, commas stand between parameters.
     return pyspiel.load_game("python_holdem", parameters)
+
+
+def _range(text: str) -> str:
+    """As game strings have ranges: commas stand between parameters, and "77+" would be a number."""
+    written = text.strip().replace(",", ";")
+    return f"{written};" if re.fullmatch(r"[\d+-]+", written) else written
 
 
 def _list(numbers: Sequence[float]) -> str:

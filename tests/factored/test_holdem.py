@@ -156,6 +156,7 @@ def test_an_endgame_in_peoples_words() -> None:
         ({"ranges": ("QsQh", "AA")}, "range_0='QsQh' is empty"),
         ({"ranges": ("AA", "ZZ")}, "'ZZ' is no part of a range"),
         ({"ranges": ("AhAd", "AhKd")}, "leave no pair of hands"),
+        ({"ranges": ("AA",)}, "ranges=.* must be two"),
         ({"stacks": (0, 3)}, "no bet left"),
         ({"pot": 0}, "pot=0 must be"),
         ({"bets": "12"}, "'12' in bets='12' is no size"),

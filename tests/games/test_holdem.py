@@ -13,6 +13,7 @@ import pytest
 import torch
 
 import spiel_dl.games  # noqa: F401  (registers the games)
+from spiel_dl.games import poker
 from spiel_dl.games.holdem_cards import hand_strengths, parse_cards, parse_range
 from spiel_dl.tree.from_openspiel import enumerate_game
 from spiel_dl.tree.from_rules import enumerate_rules
@@ -185,6 +186,28 @@ def test_ranges(text: str, count: int, total: float) -> None:
 def test_what_is_no_range_is_refused(item: str) -> None:
     with pytest.raises(ValueError, match="is no part of a range here"):
         parse_range(f"77+,{item}")
+
+
+def test_a_range_ends_with_the_deck() -> None:
+    """Of ranks up to seven: six pairs of six hands; 7-3 to 7-6, suited."""
+    assert np.count_nonzero(parse_range("22+", num_ranks=6)) / 2 == 36
+    assert np.count_nonzero(parse_range("73s+", num_ranks=6)) / 2 == 16
+    with pytest.raises(ValueError, match="'88\\+' is no part of a range here"):
+        parse_range("88+", num_ranks=6)
+
+
+@pytest.mark.parametrize("text", ["77", "77+", "55-22", "AA,77", "77,", " 77 ", ""])
+def test_an_endgame_is_loaded_by_its_string(text: str) -> None:
+    game = poker.endgame(board="QsJh2h4d5c", pot=20, stacks=(90, 90), ranges=(text, "TT+"))
+    again = pyspiel.load_game(str(game))
+    assert str(again) == str(game)
+    np.testing.assert_array_equal(again.rules.ranges[0], game.rules.ranges[0])
+
+
+def test_chips_may_be_numbers_of_numpy() -> None:
+    stacks = (np.float64(90), np.int64(80))
+    game = poker.endgame(board="QsJh2h4d5c", pot=np.float64(20), stacks=stacks)
+    assert str(game) == str(poker.endgame(board="QsJh2h4d5c", pot=20, stacks=(90, 80)))
 
 
 def test_an_endgame_pays_what_the_pot_says() -> None:

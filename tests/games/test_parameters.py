@@ -34,6 +34,12 @@ WRONG = {
         ("ship_values=[1;1;1;1;1]", "no use with returns_type=win_loss"),
         ("returns_type=ship_values,ship_values=[1;2]", "each of the 5 ships"),
         ("returns_type=ship_values,ship_values=[a]", r"ship_values='\[a\]'"),
+        ("returns_type=ship_values,ship_values=[1;1;1;1;inf]", r"ship_values=.* is not a list"),
+    ],
+    "python_holdem": [
+        ("blinds=[1.0;nan]", r"blinds='\[1.0;nan\]' is not a list of numbers"),
+        ("stacks=[20.0;nan]", r"stacks='\[20.0;nan\]' is not a list of numbers"),
+        ("stacks=[2;20]", r"stacks=\[2;20\] must be larger than blinds="),
     ],
     "python_goofspiel_ii": [
         ("num_cards=1", "num_cards=1 is out of range; use 2 to 127"),
