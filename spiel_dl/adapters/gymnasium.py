@@ -23,6 +23,7 @@ from gymnasium.vector.utils import batch_space
 
 from spiel_dl.games.environments import BatchedEnvironment
 from spiel_dl.games.rules import TERMINAL_PLAYER, StateBatch
+from spiel_dl.tree.counts import checked_count
 from spiel_dl.tree.load import AnyGame, turn_based_game
 from spiel_dl.tree.particles import rules_of
 
@@ -46,17 +47,17 @@ class VectorEnvironment(VectorEnv):
           device: where they are played.
 
         Raises:
-          ValueError: if the game has no rules, or `num_envs` is not positive.
+          ValueError: if the game has no rules, or `num_envs` is no positive integer.
         """
         self._rules = rules_of(turn_based_game(game))
         self._device = device
-        self.num_envs = num_envs
+        self.num_envs = checked_count("num_envs", num_envs, 1)
         self.environment = self._begin(seed)
         size = self._rules.num_features
         self.single_observation_space = spaces.Box(-np.inf, np.inf, (size,), np.float32)
         self.single_action_space = spaces.Discrete(self._rules.num_actions)
-        self.observation_space = batch_space(self.single_observation_space, num_envs)
-        self.action_space = batch_space(self.single_action_space, num_envs)
+        self.observation_space = batch_space(self.single_observation_space, self.num_envs)
+        self.action_space = batch_space(self.single_action_space, self.num_envs)
 
     def reset(
         self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
@@ -94,12 +95,11 @@ class VectorEnvironment(VectorEnv):
         before, movers = self.environment.state, self.environment.current_player()
         finished, returns = self.environment.step(moves)
         ended = finished.cpu().numpy()
-        cut = np.zeros(self.num_envs, np.bool_)
         info = self._info()
         if ended.any():
             after = self._rules.apply(before.take(finished), moves[finished])
             info |= self._ends(ended, after, movers[finished])
-        return self._observation(), returns.cpu().numpy(), ended, cut, info
+        return self._observation(), returns.cpu().numpy(), ended, np.zeros_like(ended), info
 
     def _begin(self, seed: int) -> BatchedEnvironment:
         return BatchedEnvironment(
@@ -114,14 +114,13 @@ class VectorEnvironment(VectorEnv):
         for row, tensor in zip(np.flatnonzero(ended), tensors, strict=True):
             observation[row] = tensor
         player = np.where(ended, TERMINAL_PLAYER, 0).astype(np.int8)
-        mask = np.zeros((self.num_envs, self._rules.num_actions), np.int8)
         return {
             "final_obs": observation,
             "_final_obs": ended.copy(),
             "final_info": {
                 "player": player,
                 "_player": ended.copy(),
-                "action_mask": mask,
+                "action_mask": np.zeros((self.num_envs, self._rules.num_actions), np.int8),
                 "_action_mask": ended.copy(),
             },
             "_final_info": ended.copy(),

@@ -118,11 +118,9 @@ class OpenSpielAEC(AECEnv):
             self._was_dead_step(action)
             return
         self._cumulative_rewards[agent] = 0.0
-        if action is None or action not in self.openspiel_state.legal_actions():
-            raise ValueError(
-                f"action {action} is not legal for {agent}; use one of "
-                f"{self.openspiel_state.legal_actions()}"
-            )
+        legal = self.openspiel_state.legal_actions()
+        if action is None or action not in legal:
+            raise ValueError(f"action {action} is not legal for {agent}; use one of {legal}")
         self.openspiel_state.apply_action(int(action))
         self._go_on()
         self._accumulate_rewards()

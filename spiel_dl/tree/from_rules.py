@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import concurrent.futures
-import dataclasses
 import functools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, NoReturn
@@ -303,8 +302,7 @@ class _Enumeration:
 
 def bytes_of_a_row(states: StateBatch) -> int:
     """What one state of a batch takes in memory."""
-    tensors = (getattr(states, field.name) for field in dataclasses.fields(states))
-    return sum(tensor[:1].numel() * tensor.element_size() for tensor in tensors)
+    return sum(array[:1].nbytes for array in states.arrays())
 
 
 class InfosetKeys:

@@ -67,6 +67,9 @@ def test_what_was_known_at_the_end_is_told() -> None:
 def test_bad_input_is_refused() -> None:
     with pytest.raises(ValueError, match="has no Rules"):
         VectorEnvironment("kuhn_poker", num_envs=2)
+    for count in (0, 2.5, True):
+        with pytest.raises(ValueError, match=f"num_envs={count} must be"):
+            VectorEnvironment(GAME, num_envs=count)  # type: ignore[arg-type]
     view = VectorEnvironment(GAME, num_envs=2)
     with pytest.raises(ValueError, match="seed must be one number"):
         view.reset(seed=[1, 2])
