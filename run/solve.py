@@ -79,8 +79,8 @@ def main(
     """
     endgame = _ENDGAME.build()
     poker, pot, stack = (_ENDGAME.values[name] for name in ("poker", "pot", "stack"))
-    if page is not None and poker is None:
-        raise ValueError("--page shows an endgame of hold'em; give its board by --poker")
+    if page is not None:
+        _check_page(endgame)
     how: dict[str, Any] = {
         "alternating_updates": alternating_updates,
         "num_threads": num_threads,
@@ -93,8 +93,6 @@ def main(
         tree = compile_any(game) if endgame is None else factored_game(endgame)
     if isinstance(tree, FactoredGame):
         print(estimate_solving(tree), flush=True)
-    if page is not None:
-        _check_page(tree)
     made = SOLVERS[solver](tree, **how) if is_class else CFRSolver(tree, variant=solver, **how)
     identity = {
         "game": str(made.game),
@@ -134,12 +132,13 @@ def main(
         print(f"last iterate                {path}")
 
 
-def _check_page(tree: GameTree | FactoredGame) -> None:
-    """Raises a ValueError if there are too many nodes for a page, before hours of solving."""
+def _check_page(endgame: Any) -> None:
+    """Raises a ValueError if a game has no page, before hours of solving."""
     from spiel_dl.play import poker_view
-    from spiel_dl.play.poker_solution import PokerSolution
 
-    poker_view.all_paths(PokerSolution(ArrayPolicy.uniform(tree)))
+    if endgame is None:
+        raise ValueError("--page shows an endgame of hold'em; give its board by --poker")
+    poker_view.all_paths(endgame.rules)  # Raises if there are too many nodes for one page.
 
 
 def _write_page(path: str, solver: CFRSolver, title: str, last: dict[str, Any]) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from spiel_dl.games.holdem import HoldemRules
 from spiel_dl.games.holdem_betting import CALL, CHANCE, FOLD, NOBODY, TERMINAL
 from spiel_dl.games.holdem_cards import RANKS, card_text
 from spiel_dl.play.poker_solution import Place, PokerSolution, Side
@@ -78,24 +79,23 @@ def _actions(solution: PokerSolution, place: Place, sides: list[Side]) -> list[d
     return found
 
 
-def all_paths(solution: PokerSolution) -> list[list[int]]:
-    """All nodes, those before others first.
+def all_paths(rules: HoldemRules) -> list[list[int]]:
+    """All nodes of an endgame, those before others first.
 
     Raises:
       ValueError: if they are too many for one page.
     """
-    tree = solution.game.rules.tree
-    found: list[list[int]] = []
-    waiting: list[list[int]] = [[]]
+    tree, found = rules.tree, []
+    cards = [card for card in range(rules.num_cards) if card not in rules.board]
+    waiting = [(list[int](), rules.betting.num_private, cards)]
     while waiting:
-        path = waiting.pop(0)
+        path, node, left = waiting.pop(0)
         found.append(path)
-        place = solution.place(path)
-        if tree.player[place.node] == CHANCE:
-            waiting += [[*path, card] for card in solution.cards_left(place.dealt)]
-        elif tree.player[place.node] != TERMINAL:
-            legal = np.flatnonzero(tree.legal[place.node]).tolist()
-            waiting += [[*path, action] for action in legal]
+        after = tree.successor[node].tolist()
+        legal = np.flatnonzero(tree.legal[node]).tolist()
+        waiting += [([*path, action], after[action], left) for action in legal]
+        if tree.player[node] == CHANCE:
+            waiting += [([*path, c], after[0], [each for each in left if each != c]) for c in left]
         if len(found) + len(waiting) > _MOST_IN_A_PAGE:
             raise ValueError(
                 f"the game has more than {_MOST_IN_A_PAGE} nodes, too many for one page; use "
@@ -115,7 +115,8 @@ def page(solution: PokerSolution, title: str, quality: str) -> dict[str, Any]:
     Raises:
       ValueError: if there are too many nodes.
     """
-    nodes = {".".join(map(str, path)): look(solution, path) for path in all_paths(solution)}
+    paths = all_paths(solution.game.rules)
+    nodes = {".".join(map(str, path)): look(solution, path) for path in paths}
     return {"title": title, "quality": quality, "nodes": nodes}
 
 

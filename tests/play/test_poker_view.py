@@ -15,6 +15,7 @@ from spiel_dl.algorithms.exploitability import expected_value
 from spiel_dl.factored.families import factored_game
 from spiel_dl.games.holdem_betting import CHANCE, TERMINAL
 from spiel_dl.games.holdem_cards import hand_strengths, parse_cards
+from spiel_dl.play import poker_view
 from spiel_dl.play.poker_solution import PokerSolution
 from spiel_dl.play.poker_view import all_paths, cell_name, look, page, range_view
 from spiel_dl.policies.array_policy import ArrayPolicy
@@ -213,7 +214,7 @@ def test_what_is_not_possible_is_refused(river: PokerSolution, turn: PokerSoluti
     with pytest.raises(ValueError, match="no card that may be dealt"):
         look(turn, [1, 1, parse_cards("Qs")[0]])
     with pytest.raises(ValueError, match="too many for one page"):
-        all_paths(turn)
+        all_paths(turn.game.rules)
     with pytest.raises(ValueError, match="only solutions of factored hold'em"):
         PokerSolution(ArrayPolicy.uniform(dl.compile_game("kuhn_poker")))
 
@@ -221,6 +222,16 @@ def test_what_is_not_possible_is_refused(river: PokerSolution, turn: PokerSoluti
 def test_pages_have_all_nodes(river: PokerSolution) -> None:
     view = page(river, "title", "quality")
     assert set(view["nodes"]) == {".".join(map(str, path)) for path in nodes(river)}
+
+
+def test_nodes_behind_cards_are_among_all_of_them(
+    turn: PokerSolution, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(poker_view, "_MOST_IN_A_PAGE", 10_000)
+    found = all_paths(turn.game.rules)
+    assert all(path in found for path in nodes(turn))
+    dealt = {turn.place(path).dealt for path in found}
+    assert dealt == {(), *((card,) for card in turn.cards_left([]))}
 
 
 def test_cells_are_the_grid_of_hands() -> None:
