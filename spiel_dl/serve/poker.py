@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
@@ -76,23 +75,15 @@ def spot(body: Mapping[str, Any]) -> Spot:
     Raises:
       ValueError: if a field is missing or has another type; what poker says of it comes later.
     """
-    texts = {}
+    found: dict[str, Any] = {}
     for name, most in _TEXTS.items():
         value: Any = body.get(name)
         if not isinstance(value, str) or len(value) > most:
             raise ValueError(f"{name} must be a text of at most {most} characters")
-        texts[name] = " ".join(value.split())
-    chips = {}
+        found[name] = " ".join(value.split())
     for name in _NUMBERS:
         number: Any = body.get(name)
-        if type(number) not in (int, float) or not math.isfinite(number) or not 0 < number <= 1e9:
+        if type(number) not in (int, float) or not 0 < number <= 1e9:
             raise ValueError(f"{name} must be a number of chips, more than 0")
-        chips[name] = float(number)
-    return Spot(
-        texts["board"],
-        chips["pot"],
-        chips["stack"],
-        texts["range_0"],
-        texts["range_1"],
-        texts["bets"],
-    )
+        found[name] = float(number)
+    return Spot(**found)

@@ -72,6 +72,7 @@ def test_what_is_too_large_is_told_before_it_is_made() -> None:
         ("pot", True, "pot must be a number of chips"),
         ("stack", 0, "stack must be a number of chips, more than 0"),
         ("stack", 1e300, "stack must be a number of chips"),
+        ("stack", 10**400, "stack must be a number of chips"),
         ("board", None, "board must be a text"),
         ("range_0", "A" * 7001, "range_0 must be a text of at most 7000"),
         ("range_1", "AKx", "'AKx' is no part of a range here"),
