@@ -42,7 +42,8 @@ def main(*, data: str) -> None:
     dataset = Dataset.load(data)
     training.check(network, dataset, config.first)
     network.initialize(dataset.trunk.leaves)
-    identity = {"data": str(Path(data)), "network": network.header(), **config.identity()}
+    identity = {"data": str(Path(data)), "num_strategies": dataset.num_strategies}
+    identity |= {"network": network.header(), **config.identity()}
     directory = _RUN.build("", identity)
     lines = train_on_policy(network, data, directory, config)
     print("round    samples' strategies    L1 on policy    normalised trunk exploitability")

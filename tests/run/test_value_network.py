@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -12,10 +13,11 @@ from spiel_dl.commands.value_networks import NewNetwork
 from spiel_dl.tree import DepthLimit, GameTree, cut
 from spiel_dl.value_functions.dataset import Dataset
 from spiel_dl.value_functions.positional import PositionalNetwork
-from tests.run.scripts import succeed
+from tests.run.scripts import run_script, succeed
 
 GENERATE = ("generate_data.py", "--game=kuhn_poker", "--moves=1", "--shard_size=20")
 TRAIN = ("train_value_network.py", "--data=data", "--num_epochs=2", "--num_units=8")
+ROUNDS = ("train_on_policy.py", "--num_rounds=1", "--iterations=2", "--num_epochs=1,1,1")
 
 
 @pytest.fixture(scope="module")
@@ -42,6 +44,16 @@ def test_the_results_can_be_used(finished: Path) -> None:
 def test_a_slash_behind_the_data_makes_no_other_run(finished: Path) -> None:
     words = ("--data=data/", "--num_layers=3", "--run_dir=network", "--resume")
     succeed(TRAIN[0], *words, *TRAIN[2:], directory=finished)
+
+
+def test_a_run_on_policy_does_not_go_on_with_more_data(finished: Path) -> None:
+    shutil.copytree(finished / "data", finished / "more")
+    words = (*ROUNDS, "--data=more", "--run_dir=on_policy", "--num_units=8", "--num_layers=1")
+    succeed(*words, directory=finished)
+    more = ("--run_dir=more", "--shards=4", "--resume")
+    succeed(*GENERATE, *more, directory=finished)
+    code, _, errors = run_script(*words, "--resume", directory=finished)
+    assert (code, "its num_strategies is 60, not 80" in errors) == (1, True), errors
 
 
 def test_training_starts_from_a_network(finished: Path) -> None:
