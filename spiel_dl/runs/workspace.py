@@ -20,7 +20,7 @@ from spiel_dl.system import distributed
 from spiel_dl.system.distributed import IN_PROCESS, Engine
 from spiel_dl.system.environment import describe_environment
 from spiel_dl.system.json_files import read_json, write_json
-from spiel_dl.system.run_directory import RunDirectory, differences, first_start, set_aside
+from spiel_dl.system.run_directory import RunDirectory, capped, differences, first_start, set_aside
 
 Item = TypeVar("Item")
 
@@ -29,7 +29,7 @@ _UNKNOWN = "unknown"
 
 def file_name(*words: object) -> str:
     """Words as the name of a file or folder: letters, digits, underscores, dots and dashes."""
-    return re.sub(r"[^\w.]+", "-", " ".join(map(str, words))).strip("-")
+    return capped(re.sub(r"[^\w.]+", "-", " ".join(map(str, words))).strip("-"))
 
 
 class Workspace:

@@ -19,6 +19,7 @@ import json
 import os
 import re
 import weakref
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -51,7 +52,12 @@ def _check_packages() -> None:
 
 def slug(name: str) -> str:
     """A game string, or another name, as part of a path: letters, digits and underscores."""
-    return re.sub(r"\W+", "_", name).strip("_")
+    return capped(re.sub(r"\W+", "_", name).strip("_"))
+
+
+def capped(name: str) -> str:
+    """A name that file systems can hold, with endings: of a long one its begin and a checksum."""
+    return name if len(name) <= 200 else f"{name[:191]}-{zlib.crc32(name.encode()):08x}"
 
 
 class RunDirectory:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from spiel_dl.system.json_files import write_json
-from spiel_dl.system.run_directory import RunDirectory, read_run
+from spiel_dl.system.run_directory import RunDirectory, numbered, read_run, slug
 
 CONFIG: dict[str, Any] = {"game": "kuhn_poker()", "alpha": 1.5, "layers": (64, 64), "seed": None}
 
@@ -215,3 +215,12 @@ def is_locked(path: Path) -> bool:
         except BlockingIOError:
             return True
         return False
+
+
+def test_a_game_string_of_any_length_makes_a_path_of_its_own(tmp_path: Path) -> None:
+    game = f"python_holdem(range_0={';'.join(['AA:0.5'] * 60)},range_1={{}})"
+    names = [slug(game.format(hand)) for hand in ("KK", "QQ")]
+    assert names[0] != names[1]
+    for name in names:
+        RunDirectory(numbered(tmp_path / f"{name}-cfr_plus"), {})
+        write_json(tmp_path / f"{name}.json", {})
