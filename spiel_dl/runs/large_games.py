@@ -48,25 +48,24 @@ _SECONDS_PER_SEQUENCE = 5e-9
 
 def estimate(game: FactoredGame) -> str:
     """How many infosets there are, and about how much memory and time an evaluation takes."""
-    sequences = sum(treeplex.num_sequences for treeplex in game.treeplexes)
-    form = game.sequence_form
-    cost = form.cost
-    gigabytes = (8 * _ARRAYS * sequences + cost.num_bytes) / 1e9
-    counts = " + ".join(f"{game.num_infosets(player):,}" for player in (0, 1))
-    return (
-        f"{game.game}: {counts} infosets; about {gigabytes:.1f} GB, and "
-        f"{2 * cost.seconds / form.num_threads:.1f} s once the policy is known"
-    )
+    counts, gigabytes, seconds = _needs(game, _ARRAYS)
+    told = f"{game.game}: {counts} infosets; about {gigabytes:.1f} GB"
+    return f"{told}, and {seconds:.1f} s once the policy is known"
 
 
 def estimate_solving(game: FactoredGame) -> str:
     """How many infosets there are, and about how much memory and time an iteration of CFR takes."""
+    counts, gigabytes, seconds = _needs(game, _SOLVER_ARRAYS, _SECONDS_PER_SEQUENCE)
+    return f"{counts} infosets; about {gigabytes:.2g} GB, and {seconds:.2g} s an iteration"
+
+
+def _needs(game: FactoredGame, arrays: int, per_sequence: float = 0.0) -> tuple[str, float, float]:
+    """Both players' infosets, and gigabytes and seconds with so many arrays, so long a sequence."""
     sequences = sum(treeplex.num_sequences for treeplex in game.treeplexes)
     cost, threads = game.sequence_form.cost, game.sequence_form.num_threads
-    gigabytes = (8 * _SOLVER_ARRAYS * sequences + cost.num_bytes) / 1e9
-    seconds = 2 * cost.seconds / threads + _SECONDS_PER_SEQUENCE * sequences
     counts = " + ".join(f"{game.num_infosets(player):,}" for player in (0, 1))
-    return f"{counts} infosets; about {gigabytes:.2g} GB, and {seconds:.2g} s an iteration"
+    gigabytes = (8 * arrays * sequences + cost.num_bytes) / 1e9
+    return counts, gigabytes, 2 * cost.seconds / threads + per_sequence * sequences
 
 
 def judge_all(
@@ -91,6 +90,8 @@ def judge_all(
         is of another file of this name.
     """
     rows = []
+    for name in games:
+        load_turn_based(name)  # What is no game is told before others take their time.
     for name in games:
         told = {"game": name, "policy": policy}
         settings = {**told, "checksum": registry.digest(policy)}
