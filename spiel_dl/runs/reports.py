@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import math
 import os
 import sys
@@ -14,7 +13,7 @@ from typing import Any
 from spiel_dl.runs import plots
 from spiel_dl.runs.workspace import Workspace
 from spiel_dl.system import tensor_files
-from spiel_dl.system.json_files import write_json
+from spiel_dl.system.json_files import read_json, write_json
 
 MAX_COLUMNS = 8
 """A person reads no more columns; what a wider table says besides is in the JSON file."""
@@ -195,7 +194,7 @@ def redraw(path: str | os.PathLike[str]) -> list[Path]:
     Raises:
       ValueError: if the file does not hold what its pictures show, as old ones do not.
     """
-    content = json.loads(Path(path).read_text(encoding="utf-8"))
+    content = read_json(path)
     if "pictures" not in content:
         raise ValueError(
             f"{path} has no entry 'pictures'; only running its experiment redraws them"
