@@ -69,7 +69,7 @@ class Blueprint:
         self._table: ArrayPolicy | None = None
 
     def __call__(self, observation: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
-        logits = self._network.evaluate(self._parameters, observation).logits
+        logits = self._network.outputs(self._parameters, observation)[:, :-1]
         return policy_of(logits.double(), legal) * legal
 
     def tabulate(self, tree: GameTree) -> ArrayPolicy:

@@ -14,6 +14,7 @@ from spiel_dl.games import features
 from spiel_dl.policies import asking
 from spiel_dl.policies.policy_network import PolicyNetwork, log_policy, policy_of
 from spiel_dl.policies.sight import FEATURES
+from spiel_dl.tree.counts import check_counts
 from spiel_dl.tree.from_openspiel import check_game_of
 
 
@@ -36,8 +37,8 @@ class FineTuning:
     def __post_init__(self) -> None:
         if not 0 <= self.threshold < 1:
             raise ValueError(f"threshold={self.threshold} must be at least 0 and below 1")
-        if self.num_levels is not None and self.num_levels < 1:
-            raise ValueError(f"num_levels={self.num_levels} must be positive, or None")
+        if self.num_levels is not None:
+            check_counts(self, 1, "num_levels")
 
     def apply(self, policy: torch.Tensor) -> torch.Tensor:
         """The policy after fine-tuning: float [..., A], as `policy`."""
@@ -170,7 +171,7 @@ class NetworkPolicy(openspiel_policy.Policy):
         """
         device = self.parameters.device
         observation, legal = observation.to(device), legal.to(device)
-        logits = self.network.evaluate(self.parameters, observation.flatten(0, -2)).logits
+        logits = self.network.outputs(self.parameters, observation.flatten(0, -2))[:, :-1]
         policy = policy_of(logits.view(legal.shape), legal)
         if self.fine_tuning is not None:
             policy = self.fine_tuning.apply(policy)
@@ -207,7 +208,7 @@ def policy_rows(
       legal: bool [N, A], at least one in every row.
       fine_tuning: what is done to the policy; None: nothing.
     """
-    logits = network.evaluate(parameters, observation).logits
+    logits = network.outputs(parameters, observation)[:, :-1]
     policy = log_policy(logits.double(), legal).exp() * legal
     if fine_tuning is not None:
         policy = fine_tuning.apply(policy)

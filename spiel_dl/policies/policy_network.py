@@ -15,18 +15,6 @@ from spiel_dl.networks.sparse_rows import Inputs
 _ILLEGAL_LOGIT = -1e30
 
 
-class Outputs(NamedTuple):
-    """What a policy network says.
-
-    Attributes:
-      logits: float32 [..., N, A], of all actions.
-      value: float32 [..., N], the expected utility of the player who is asked.
-    """
-
-    logits: torch.Tensor
-    value: torch.Tensor
-
-
 @dataclasses.dataclass(frozen=True)
 class PolicyNetwork(Perceptron):
     """A perceptron whose last layer says logits and, in the last column, the value.
@@ -54,16 +42,6 @@ class PolicyNetwork(Perceptron):
     def sizes(self) -> tuple[int, ...]:
         """The numbers of inputs, of each hidden layer's units, and of outputs."""
         return (self.num_inputs, *self.hidden_sizes, self.num_actions + 1)
-
-    def evaluate(self, parameters: torch.Tensor, observation: Inputs) -> Outputs:
-        """`outputs`, taken apart.
-
-        Args:
-          parameters: float32 [P], or [K, P] of K networks.
-          observation: as `inputs` of `outputs`.
-        """
-        outputs = self.outputs(parameters, observation)
-        return Outputs(outputs[..., :-1], outputs[..., -1])
 
     def values(self, parameters: torch.Tensor, observation: Inputs) -> torch.Tensor:
         """The values alone, float32 [N], of parameters, float32 [P]."""

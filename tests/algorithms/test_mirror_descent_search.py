@@ -152,7 +152,7 @@ def test_values_are_those_of_the_network_in_utility_units():
         blueprint = NetworkPolicy(game, network, parameters, value_unit=unit)
         values = PositionValues(game.rules, blueprint)(state.batch, 0)
         seen = torch.from_numpy(features(state, 0))[None]
-        said = network.evaluate(parameters, seen).value.numpy()
+        said = network.values(parameters, seen).numpy()
         np.testing.assert_allclose(values, unit * said, rtol=1e-5)
         config = MirrorDescentConfig(depth=1, num_rollouts=50)
         found.append(MirrorDescentPolicy(game, blueprint, config).found(state).values)

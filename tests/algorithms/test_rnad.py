@@ -172,7 +172,7 @@ def test_tables_of_regularisation_policies_say_what_the_networks_say() -> None:
     tabulated = solver.regularization_logits(seen, seen.rows, 2)
     # The target network's parameters come first.
     last_two = torch.from_numpy(solver.state()["fixed_parameters"][1:])
-    logits = solver.network.evaluate(last_two, seen.rows).logits
+    logits = solver.network.outputs(last_two, seen.rows)[..., :-1]
     assert not torch.equal(last_two[0], last_two[1])
     for mine, theirs in zip(tabulated, logits, strict=True):
         assert seen.legal is not None

@@ -89,7 +89,7 @@ def test_a_policy_is_the_softmax_of_the_logits_over_legal_actions() -> None:
     assert list(found) == [1, 2] == state.legal_actions()
     assert list(found.values()) == pytest.approx(expected, abs=1e-5)
     assert sum(found.values()) == pytest.approx(1, abs=1e-15)
-    assert network.evaluate(parameters, observation[None]).value.item() == pytest.approx(
+    assert network.values(parameters, observation[None]).item() == pytest.approx(
         units[3].item(), abs=1e-5
     )
 
