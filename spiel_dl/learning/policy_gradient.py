@@ -9,7 +9,7 @@ One learner step:
   3. Once or a few times, Adam descends the mean over all moves of the algorithm's own policy loss,
      minus the entropy H(pi) times the temperature, plus `value_weight` times the squared error of
      the value.
-  4. The target network moves by `target_averaging` of the way to the current one.
+  4. The target network moves some of the way to the current one.
 
 The temperature falls as 1 / sqrt(1 + step / annealing_steps). The learning rate is large for long,
 because small steps learn too little where games seldom come. The price is that the current policy

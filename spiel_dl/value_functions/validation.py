@@ -43,7 +43,9 @@ def validation_errors(
       `huber` (mean Huber loss with its bend at 1 utility unit), `l1` (mean absolute error), `linf`
       (largest absolute error), `linf_mean` (mean over the samples of the largest absolute error in
       a sample), in utility units at ranges that sum to 1; and the same with the prefix
-      `unnormalised_`, of errors times the opponent's mass.
+      `unnormalised_`, of errors times the opponent's mass. Conditional networks err in what
+      infosets are worth once they are reached; their unnormalised errors are those times the
+      counterfactual reach. Infosets that are not reached do not count in their means.
     """
     sums, largest, num_positions = np.zeros((2, 3)), np.zeros(2), 0
     for start in range(0, len(numbers), _BATCH):
