@@ -35,11 +35,18 @@ from spiel_dl.learning.config import (
     PPOConfig,
     RNaDConfig,
 )
-from spiel_dl.learning.transformations import pure_transformations
+from spiel_dl.learning.critic_learner import CriticLearner
+from spiel_dl.learning.transformations import (
+    IDENTITY,
+    PolicyTransformations,
+    pure_transformations,
+)
 from spiel_dl.play.bots import policy_bot
 from spiel_dl.play.public_tree_view import view_public_tree
+from spiel_dl.policies import portfolios
 from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.policies.opponent_models import errs_beyond
+from spiel_dl.policies.network_policy import FineTuning
+from spiel_dl.policies.opponent_models import cfr_average, errs_beyond
 from spiel_dl.search.sepot_config import ParticleConfig, SearchConfig
 from spiel_dl.solvers import checks
 from spiel_dl.solvers.effort import Effort
@@ -120,6 +127,7 @@ def kuhn_data(**wrong: Any) -> Any:
 TRUNK = cut(dl.compile_game(KUHN), LIMIT)
 TABLE = ArrayPolicy.uniform(TRUNK.tree)
 LOSSES_BY_CFR = partial(trunk_losses, TRUNK, TABLE, method="cfr")
+OF_A_CRITIC = partial(CriticLearner, TRUNK.tree, TABLE, pure_transformations(2))
 RESOLVING = partial(dl.ContinualResolving, KUHN, dl.ExactValue(), LIMIT)
 CDBR = partial(dl.CDBR, KUHN, 0, UNIFORM, LIMIT, value_function=dl.ExactValue())
 CDRNR = partial(dl.CDRNR, KUHN, 0, UNIFORM, LIMIT, p=0.5, value_function=dl.ExactValue())
@@ -173,9 +181,16 @@ SETTINGS: list[tuple[Callable[..., Any], str, tuple[Any, ...], str]] = [
     (OnPolicyConfig().with_epochs, "num_epochs", ([1, 2],), "must be three numbers"),
     (kuhn_data, "tolerance", (-1.0,), "must be positive"),
     (partial(kuhn_data, pure_share=0.7), "near_pure_share", (0.7, math.nan), ""),
-    (ParticleSizes, "base", (0,), "all sizes must be positive"),
-    (ParticleSizes, "concatenation_layers", (-1,), "all sizes must be positive"),
-    (PositionalNetwork, "num_units", (0,), ""),
+    (ParticleSizes, "base", (0, 2.5), ""),
+    (ParticleSizes, "concatenation_layers", (-1,), ""),
+    (ParticleSizes, "basis_width", (0.0, math.inf, math.nan), "must be positive and finite"),
+    (PositionalNetwork, "num_units", (0,), "must be at least 1"),
+    (PositionalNetwork, "num_layers", (2.5,), "must be an integer"),
+    (FineTuning, "num_levels", (0, 2.5, True), ""),
+    (partial(portfolios.of_cfr, KUHN, 0, UNIFORM), "size", (1, 2.5), ""),
+    (partial(cfr_average, KUHN), "iterations", (0, 2.5), ""),
+    (OF_A_CRITIC, "batch_size", (0, 2.5), ""),
+    (OF_A_CRITIC, "max_tree_histories", (-1,), ""),
     (pure_transformations, "num_actions", (0, 1.5, True), ""),
     (dl.ExactValue, "tolerance", (0, math.inf), "must be positive and finite"),
     (Effort, "iterations", (0,), "must be at least 1"),
@@ -222,6 +237,7 @@ REFUSED: list[tuple[str, Callable[[], Any]]] = [
     ("num_games=3", lambda: dl.play_match(KUHN, UNIFORM, UNIFORM, 3)),
     ("hidden_sizes=8", lambda: RNaDConfig(hidden_sizes=8)),  # type: ignore[arg-type]
     (r"hidden_sizes=\(8, 2.5\)", lambda: MMDConfig(hidden_sizes=(8, 2.5))),  # type: ignore[arg-type]
+    ("left_out_states=1.5", lambda: TrainingConfig(left_out_states=(1.5,))),  # type: ignore[arg-type]
     ("at most 10.9 weights", lambda: RNaDConfig(hidden_sizes=(10**6, 10**6))),
     ("batch_size=1.5", lambda: RNaDConfig(batch_size=1.5)),  # type: ignore[arg-type]
     ("learning_rate=1000000000.0", lambda: RNaDConfig(learning_rate=1e9)),
@@ -272,7 +288,30 @@ REFUSED: list[tuple[str, Callable[[], Any]]] = [
             "python_goofspiel_ii(num_cards=3)", ParticleNetwork(), dl.DepthLimit(rounds=9)
         ),
     ),
-    ("config is a MMDConfig; RNaDSolver takes a RNaD", lambda: RNaDSolver(KUHN, MMDConfig())),
+    *(
+        (told, partial(make, MMDConfig()))  # type: ignore[arg-type]
+        for told, make in (
+            ("config is a MMDConfig; RNaDSolver takes a RNaD", partial(RNaDSolver, KUHN)),
+            ("config is a MMDConfig; CriticLearner takes a Cr", OF_A_CRITIC),
+            (
+                "config is a MMDConfig; ParticleSelfPlay takes a P",
+                partial(ParticleSelfPlay, GOOFSPIEL, None, dl.DepthLimit(rounds=1)),
+            ),
+        )
+    ),
+    (
+        "config is a RNaDConfig; a critic takes a CriticConfig",
+        lambda: RNaDSolver(KUHN, critic=RNaDConfig(), transformations=pure_transformations(2)),  # type: ignore[arg-type]
+    ),
+    *(
+        ("must be a ParticleNetwork, or None", partial(ParticleSelfPlay, GOOFSPIEL, network, LIMIT))
+        for network in (LIMIT, PositionalNetwork())
+    ),
+    ("must be PolicyTransformations", lambda: CriticLearner(KUHN, UNIFORM, None)),  # type: ignore[arg-type]
+    (
+        r"is no Transformation; pass Transformation\(name",
+        lambda: PolicyTransformations([IDENTITY, lambda policy, legal: policy]),  # type: ignore[list-item]
+    ),
     (
         "are of 5 actions, and the game has 2",
         lambda: RNaDSolver(KUHN, transformations=pure_transformations(5)),

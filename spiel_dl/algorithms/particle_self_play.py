@@ -40,6 +40,7 @@ import numpy as np
 import torch
 
 from spiel_dl.algorithms.particle_search import ParticlePolicy
+from spiel_dl.learning.config import checked_config
 from spiel_dl.learning.learner import Learner
 from spiel_dl.networks.learning_rate import LearningRate
 from spiel_dl.networks.optimization import Descent
@@ -154,10 +155,16 @@ class ParticleSelfPlay(Learner):
           config: how to play and to learn; None: the defaults.
 
         Raises:
-          ValueError: if the game has no rules, if it ends above the limit, or if the network is one
-            of another game.
+          ValueError: if the game has no rules, if it ends above the limit, if the network is one
+            of another game, or if an argument is none of these.
         """
-        super().__init__(turn_based_game(game), config or ParticleSelfPlayConfig())
+        if not isinstance(network, ParticleNetwork | None):
+            raise ValueError(
+                f"network={network!r} must be a ParticleNetwork, or None for a fresh one; it comes "
+                "before the depth limit"
+            )
+        config = checked_config(config, ParticleSelfPlayConfig, type(self).__name__)
+        super().__init__(turn_based_game(game), config)
         self.network = network or ParticleNetwork(
             features=InfostateFeatures(positions=True), conditional=True, seed=self.config.seed
         )
@@ -211,10 +218,10 @@ class ParticleSelfPlay(Learner):
         return {**samples, "generator": np.frombuffer(luck, np.uint8)}
 
     def _load_luck(self, state: Mapping[str, np.ndarray]) -> None:
-        if "generator" not in state:
-            raise ValueError("the state has no generator; it is not whole")
-        packed = {n.removeprefix(BUFFER): a for n, a in state.items() if n.startswith(BUFFER)}
-        samples = unpack_samples(packed)
+        names = pack_samples([])
+        if missing := {"generator", *(BUFFER + name for name in names)} - state.keys():
+            raise ValueError(f"the state has no {', '.join(sorted(missing))}; it is not whole")
+        samples = unpack_samples({name: state[BUFFER + name] for name in names})
         self._generator = _generator_of(state["generator"])
         self.buffer.clear()
         self.buffer.extend(samples)

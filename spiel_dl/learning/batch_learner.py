@@ -16,7 +16,7 @@ import pyspiel
 import torch
 from open_spiel.python import policy as openspiel_policy
 
-from spiel_dl.learning.config import CriticConfig, NetworkConfig
+from spiel_dl.learning.config import CriticConfig, NetworkConfig, checked_config
 from spiel_dl.learning.critic_network import NetworkCritic
 from spiel_dl.learning.critic_training import CriticTrainer
 from spiel_dl.learning.environments import self_play_of
@@ -99,7 +99,7 @@ class BatchLearner(Learner):
                 source.record_histories(),
                 source.num_actions,
                 transformations,
-                critic or CriticConfig(),
+                checked_config(critic, CriticConfig, "a critic"),
                 device,
                 largest_utility=largest_utility(self.game),
             )

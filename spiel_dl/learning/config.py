@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import operator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from spiel_dl.networks.optimization import Descent
 
 _MAX_WEIGHTS = 10**9
+_Config = TypeVar("_Config")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -294,3 +295,13 @@ class CriticConfig(NetworkConfig):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._check("c_bar", self.c_bar > 0, "positive")
+
+
+def checked_config(config: object, kind: type[_Config], taker: str) -> _Config:
+    """A configuration, None being the defaults; a ValueError if it is of another kind."""
+    config = kind() if config is None else config
+    if not isinstance(config, kind):
+        raise ValueError(
+            f"config is a {type(config).__name__}; {taker} takes a {kind.__name__}, or None"
+        )
+    return config

@@ -22,15 +22,16 @@ import torch
 from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.learning.batch_learner import BatchLearner
-from spiel_dl.learning.config import CriticConfig
+from spiel_dl.learning.config import CriticConfig, checked_config
 from spiel_dl.learning.self_play import ActingNetwork, ActingPolicy, explored
 from spiel_dl.learning.sources import Seen, Trajectories
-from spiel_dl.learning.transformations import PolicyTransformations
+from spiel_dl.learning.transformations import PolicyTransformations, check_transformations
 from spiel_dl.learning.tree_environment import TreeEnvironment
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.network_policy import FineTuning, NetworkPolicy
 from spiel_dl.policies.policy_network import policy_of
 from spiel_dl.policies.sight import FEATURES
+from spiel_dl.tree.counts import checked_count
 from spiel_dl.tree.from_openspiel import is_same_game
 from spiel_dl.tree.load import AnyGame, compile_game
 
@@ -79,13 +80,14 @@ class CriticLearner(BatchLearner):
           ValueError: if the game is none that can be learned here, if the blueprint is not a policy
             for it, if a number is out of range, or if a step cannot be a graph.
         """
-        config = config or CriticConfig()
+        config = checked_config(config, CriticConfig, type(self).__name__)
+        check_transformations(transformations)
         if not 0 <= exploration <= 1:
             raise ValueError(f"exploration={exploration} must be between 0 and 1")
         self._games: dict[str, int | float] = {
-            "batch_size": batch_size,
+            "batch_size": checked_count("batch_size", batch_size, 1),
             "exploration": exploration,
-            "max_tree_histories": max_tree_histories,
+            "max_tree_histories": checked_count("max_tree_histories", max_tree_histories, 0),
         }
         if not isinstance(blueprint, NetworkPolicy):
             game = compile_game(game, blueprint)

@@ -16,7 +16,7 @@ from spiel_dl.learning.action_values import (
     history_targets,
 )
 from spiel_dl.learning.batch_learner import BatchLearner, largest_utility
-from spiel_dl.learning.config import CriticConfig, LearnerConfig
+from spiel_dl.learning.config import CriticConfig, LearnerConfig, checked_config
 from spiel_dl.learning.self_play import ActingNetwork, ActingPolicy, Said
 from spiel_dl.learning.sources import Seen, Trajectories
 from spiel_dl.learning.transformations import PolicyTransformations
@@ -78,12 +78,7 @@ class SelfPlayLearner(BatchLearner):
             it, if the config is another learner's, if there are parameters of a critic without
             transformations, or if a step cannot be a graph.
         """
-        config = self.default_config() if config is None else config
-        if not isinstance(config, self.default_config):
-            raise ValueError(
-                f"config is a {type(config).__name__}; {type(self).__name__} takes a "
-                f"{self.default_config.__name__}"
-            )
+        config = checked_config(config, self.default_config, type(self).__name__)
         super().__init__(
             game,
             config,

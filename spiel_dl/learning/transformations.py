@@ -72,8 +72,13 @@ class PolicyTransformations:
             policies, with a name.
 
         Raises:
-          ValueError: if the first one is not `IDENTITY`.
+          ValueError: if the first one is not `IDENTITY`, or another one no `Transformation`.
         """
+        for each in transformations:
+            if not isinstance(each, Transformation):
+                raise ValueError(
+                    f"{each!r} is no Transformation; pass Transformation(name, weights)"
+                )
         if not transformations or transformations[0] is not IDENTITY:
             names = [transformation.name for transformation in transformations]
             raise ValueError(f"the first transformation must be IDENTITY; got {names}")

@@ -86,8 +86,6 @@ def errs_beyond(
 
 
 def _run(tree: GameTree, iterations: int, variant: Weighting) -> RegretMinimizer:
-    if iterations < 1:
-        raise ValueError(f"iterations={iterations} must be at least 1")
     minimizer = RegretMinimizer(tree.sequence_form, variant)
-    minimizer.run(iterations)
+    minimizer.run(checked_count("iterations", iterations, 1))
     return minimizer

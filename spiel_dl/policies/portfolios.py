@@ -17,6 +17,7 @@ from spiel_dl.solvers import depth_limited
 from spiel_dl.solvers.best_response import best_response, realization_plan
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.solvers.restricted_game import restrict
+from spiel_dl.tree.counts import checked_count
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.histories import check_player
 from spiel_dl.tree.load import AnyGame, compile_game
@@ -92,8 +93,7 @@ def of_cfr(
       ValueError: if the game cannot be compiled, or if an argument is not valid.
     """
     check_player(player)
-    if size < 2:
-        raise ValueError(f"size={size} must be at least 2")
+    size = checked_count("size", size, 2)
     tree = compile_game(game, model)
     _, (response,), (known,) = model_and_response(tree, player, model)
     own, others = [response], [known]

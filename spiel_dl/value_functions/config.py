@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from spiel_dl.networks.learning_rate import LearningRate
-from spiel_dl.tree.counts import check_counts
+from spiel_dl.tree.counts import check_counts, checked_count
 
 LOSSES = ("huber", "l1", "l2", "linf")
 # Most leaf public states that DL-CFR asks about are hardly reached; errors there do no harm.
@@ -63,6 +63,8 @@ class TrainingConfig:
             )
         check_counts(self, 1, "num_epochs", "batch_size", "epochs_per_validation")
         check_counts(self, 0, "networks_per_decade", "seed")
+        for state in self.left_out_states:
+            checked_count("left_out_states", state, 0)
         if self.max_strategies is not None:
             check_counts(self, 1, "max_strategies")
         self.rate(1)  # raises if the learning rates are wrong

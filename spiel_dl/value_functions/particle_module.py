@@ -25,6 +25,7 @@ from typing import NamedTuple
 import torch
 
 from spiel_dl.networks.feed_forward import feed_forward
+from spiel_dl.tree.counts import check_counts
 
 
 @dataclasses.dataclass(frozen=True)
@@ -51,12 +52,10 @@ class ParticleSizes:
     concatenation_layers: int = 0
 
     def __post_init__(self) -> None:
-        positive = (self.base, self.basis_layers, self.regression_layers)
-        widths = (self.basis_width, self.regression_width)
-        if min(positive) < 1 or min(widths) <= 0 or self.concatenation_layers < 0:
-            raise ValueError(
-                f"{self}: all sizes must be positive, but concatenation_layers may be 0"
-            )
+        check_counts(self, 1, "base", "basis_layers", "regression_layers")
+        check_counts(self, 0, "concatenation_layers")
+        if not all(0 < width < math.inf for width in (self.basis_width, self.regression_width)):
+            raise ValueError(f"{self}: widths must be positive and finite")
 
 
 class ParticleBatch(NamedTuple):

@@ -16,6 +16,7 @@ import numpy as np
 import torch
 
 from spiel_dl.networks.feed_forward import feed_forward
+from spiel_dl.tree.counts import checked_count
 from spiel_dl.tree.leaf_set import LeafSet
 from spiel_dl.value_functions.base import NormalizedLeafValues, Values, check_leaves
 from spiel_dl.value_functions.dataset import Dataset
@@ -115,13 +116,11 @@ class PositionalNetwork(ValueNetwork):
           device: where to compute.
 
         Raises:
-          ValueError: if a size is not positive.
+          ValueError: if a size is no positive integer.
         """
         super().__init__(device)
-        if num_layers < 1 or num_units < 1:
-            raise ValueError(f"num_layers={num_layers} and num_units={num_units} must be positive")
-        self._num_layers = num_layers
-        self._num_units = num_units
+        self._num_layers = checked_count("num_layers", num_layers, 1)
+        self._num_units = checked_count("num_units", num_units, 1)
         self._layer_norm = layer_norm
         self._seed = seed
 

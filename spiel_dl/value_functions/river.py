@@ -26,6 +26,7 @@ from spiel_dl.factored.holdem_trunk import HoldemLeaves
 from spiel_dl.games.holdem_betting import parse_bets
 from spiel_dl.networks.feed_forward import feed_forward
 from spiel_dl.system import tensor_files
+from spiel_dl.tree.counts import checked_count
 from spiel_dl.value_functions.base import LeafValues, ValueFunction, Values
 
 NUM_PARTS = 64
@@ -104,11 +105,10 @@ class RiverNetwork(ValueFunction):
           seed: of the parameters.
 
         Raises:
-          ValueError: if a size is not positive.
+          ValueError: if a size is no positive integer.
         """
-        if num_layers < 1 or num_units < 1:
-            raise ValueError(f"num_layers={num_layers} and num_units={num_units} must be positive")
-        self.sizes, self.bets = (num_layers, num_units), bets
+        num_layers = checked_count("num_layers", num_layers, 1)
+        self.sizes, self.bets = (num_layers, checked_count("num_units", num_units, 1)), bets
         generator = torch.Generator().manual_seed(seed)
         sizes = [NUM_PARTS + len(_STACKS), *[num_units] * num_layers, 2 * NUM_PARTS]
         self.module = feed_forward(sizes, generator, output_scale=0.1)

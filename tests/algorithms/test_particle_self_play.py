@@ -142,12 +142,13 @@ def test_half_a_state_changes_nothing():
     learner = ParticleSelfPlay(GOOFSPIEL_4, ParticleNetwork(SMALL), LIMIT, config)
     other = ParticleSelfPlay(GOOFSPIEL_4, ParticleNetwork(SMALL), LIMIT, config)
     learner.step()
-    before, half = other.state(), learner.state()
-    del half["generator"]
-    with pytest.raises(ValueError, match="the state has no generator"):
-        other.load_state(half)
+    before, whole = other.state(), learner.state()
+    for name in ("buffer.cfv", "generator"):
+        half = {n: array for n, array in whole.items() if n != name}
+        with pytest.raises(ValueError, match=f"the state has no {name}"):
+            other.load_state(half)
     for text in (b"{", b"[1]", b'{"bit_generator": "MT19937"}', b"\xff"):
-        broken = {**half, "generator": np.frombuffer(text, np.uint8)}
+        broken = {**whole, "generator": np.frombuffer(text, np.uint8)}
         with pytest.raises(ValueError, match="the state's generator is none"):
             other.load_state(broken)
     assert_same_arrays(before, other.state())
