@@ -238,6 +238,7 @@ REFUSED: list[tuple[str, Callable[[], Any]]] = [
     ("hidden_sizes=8", lambda: RNaDConfig(hidden_sizes=8)),  # type: ignore[arg-type]
     (r"hidden_sizes=\(8, 2.5\)", lambda: MMDConfig(hidden_sizes=(8, 2.5))),  # type: ignore[arg-type]
     ("left_out_states=1.5", lambda: TrainingConfig(left_out_states=(1.5,))),  # type: ignore[arg-type]
+    ("left_out_states=-1", lambda: TrainingConfig(left_out_states=(-1,))),
     ("at most 10.9 weights", lambda: RNaDConfig(hidden_sizes=(10**6, 10**6))),
     ("batch_size=1.5", lambda: RNaDConfig(batch_size=1.5)),  # type: ignore[arg-type]
     ("learning_rate=1000000000.0", lambda: RNaDConfig(learning_rate=1e9)),
