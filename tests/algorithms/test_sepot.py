@@ -30,7 +30,6 @@ from spiel_dl.solvers import gadgets, linear_program
 from spiel_dl.solvers import refinement as refinements
 from spiel_dl.solvers.best_response import best_response, realization_plan
 from spiel_dl.solvers.effort import Effort
-from spiel_dl.solvers.refinement import WEIGHTS
 from spiel_dl.tree import DepthLimit, GameTree, cut
 from spiel_dl.value_functions.random_strategies import random_strategy
 from tests import tiny_games
@@ -188,7 +187,7 @@ def test_search_to_the_end_is_safe(game, rounds, kind, gadget):
     assert max(gains) > (0.001 if kind == "trained" else 0.1)
 
 
-@pytest.mark.parametrize("weights", WEIGHTS)
+@pytest.mark.parametrize("weights", refinements.WEIGHTS)
 def test_refined_search_to_the_end_comes_to_the_linear_programs(weights):
     """Of the second round, with given cfvs of best responses; each player by itself."""
     tree, blueprint = compiled("python_leduc"), random_policy("python_leduc", seed=2)
@@ -233,9 +232,7 @@ def test_unsafe_search_to_the_end_comes_to_the_linear_program():
     found = to_the_end(blueprint, DepthLimit(rounds=2), **settings).to_array_policy()
     trunk = cut(tree, DepthLimit(rounds=1))
     form, leaves = trunk.leaves.subgames, trunk.leaves
-    plans = [
-        realization_plan(*each) for each in zip(tree.treeplexes, blueprint.strategies, strict=True)
-    ]
+    plans = plans_of(tree, blueprint.strategies)
     ranges = [plans[p][trunk.sequences[p]][leaves.sequences[p]] for p in (0, 1)]
     value = linear_program.solve(form, (ranges[0], ranges[1])).value
     for player, sign in ((0, 1), (1, -1)):

@@ -130,10 +130,7 @@ def test_search_by_reconstruction(game_string, top):
 
 @pytest.mark.parametrize(
     ("game_string", "top", "scheme"),
-    [
-        *((game, {}, "sliding") for game in COMPILED),
-        *((FEW[0], top, "block") for top in TOPS),
-    ],
+    [*((game, {}, "sliding") for game in COMPILED), *((FEW[0], top, "block") for top in TOPS)],
 )
 def test_search_on_the_compiled_game(game_string, top, scheme):
     tree = GameTree.from_game(game_string)
