@@ -206,7 +206,7 @@ def _random_rivers(rng: np.random.Generator) -> Quantiles:
         else:
             plans = [learner.realization for learner in minimizer.learned]
         ranges = [plans[p][leaves.sequences[p]] for p in (0, 1)]
-        seen.look(ranges[0], ranges[1])
+        seen.update_shares(ranges[0], ranges[1])
         number, lines, _ = seen.shares.shape
         for line in range(lines):
             count = min(number, -(-_OF_A_LOOK // lines))

@@ -1,13 +1,13 @@
-"""`ValueFunction` and `LeafValues`: what depth-limited solvers ask at the leaves of a trunk.
+"""`ValueFunction` and `LeafValues`: the values at a trunk's leaves, for depth-limited solvers.
 
-A value function is bound to the leaves of a trunk, and what comes of it is asked for values:
+A value function is bound to the leaves of a trunk; the resulting `LeafValues` map ranges to values:
 
     leaf_values = value_function.bind(trunk.leaves)
     cfv_0, cfv_1 = leaf_values.evaluate(range_0, range_1)
 
 Binding does not change the value function, so any number of solvers, also in several threads, may
-share one. A `LeafValues` may remember what it was asked before (warm starts), so each solver has
-one of its own.
+share one. A `LeafValues` may remember earlier evaluations (warm starts), so each solver has its
+own.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Values = tuple[np.ndarray, np.ndarray]
 
 
 class LeafValues(abc.ABC):
-    """A value function at the leaves of one trunk. `ValueFunction.bind` makes it.
+    """A value function at the leaves of one trunk, as `ValueFunction.bind` returns it.
 
     Attributes:
       leaves: the leaves.
@@ -66,14 +66,14 @@ class LeafValues(abc.ABC):
         return ask(self, (0, 1), range_0, range_1)[player]
 
     def state(self) -> dict[str, np.ndarray]:
-        """What later values depend on besides ranges, for checkpoints: nothing, mostly."""
+        """Arrays for checkpoints that later values depend on besides the ranges; mostly none."""
         return {}
 
     def load_state(self, state: Mapping[str, np.ndarray]) -> None:
-        """Goes on from a `state()` of values of the same kind at the same leaves.
+        """Restores a `state()` of the same kind of values at the same leaves.
 
         Raises:
-          ValueError: if the state is of other values.
+          ValueError: if the state is that of another kind of values.
         """
         if state:
             raise ValueError(f"{type(self).__name__} has no state, but was given {sorted(state)}")
@@ -82,26 +82,26 @@ class LeafValues(abc.ABC):
 def ask(
     values: LeafValues, players: tuple[int, ...], range_0: np.ndarray, range_1: np.ndarray
 ) -> Sequence[np.ndarray]:
-    """The values of (0,), (1,) or (0, 1), as `evaluate` should give them: float [L_p] each.
+    """Values of players (0,), (1,) or (0, 1), checked for type and shape: float [L_p] each.
 
-    Whoever uses values of any kind asks by this, for broadcasting hides answers of wrong shapes.
+    All users of `LeafValues` evaluate them by this, since broadcasting hides wrong shapes.
 
     Raises:
-      ValueError: if the answer is not made of one float array of its range's shape per player.
+      ValueError: if the values are not one float array of its range's shape per player.
     """
     ranges = (range_0, range_1)
-    answer: object
+    cfvs: object
     if len(players) == 1:
-        answer = (values.values_for(players[0], range_0, range_1),)
+        cfvs = (values.values_for(players[0], range_0, range_1),)
     else:
-        answer = values.evaluate(range_0, range_1)
-    if isinstance(answer, Sequence) and len(answer) == len(players):
+        cfvs = values.evaluate(range_0, range_1)
+    if isinstance(cfvs, Sequence) and len(cfvs) == len(players):
         shapes = [ranges[player].shape for player in players]
-        if all(map(_is_float_array, answer, shapes)):
-            return answer
-    expected = " and ".join(str(own.shape) for own in ranges)
+        if all(map(_is_float_array, cfvs, shapes)):
+            return cfvs
+    expected = " and ".join(str(range_.shape) for range_ in ranges)
     raise ValueError(
-        f"{type(values).__name__} answered {_described(answer)}, not float arrays of the ranges' "
+        f"{type(values).__name__} answered {_described(cfvs)}, not float arrays of the ranges' "
         f"shapes, {expected}; let evaluate return the pair (cfv_0, cfv_1) of NumPy arrays, and "
         "values_for one of them"
     )
@@ -111,14 +111,14 @@ def _is_float_array(array: object, shape: tuple[int, ...]) -> bool:
     return isinstance(array, np.ndarray) and array.dtype.kind == "f" and array.shape == shape
 
 
-def _described(answer: object) -> str:
-    """An answer by its types and shapes."""
-    if isinstance(answer, tuple | list) and len(answer) <= 2:
-        return "(" + ", ".join(map(_described, answer)) + ")"
-    kind = getattr(answer, "dtype", None)
-    shape = getattr(answer, "shape", None)
-    of = "" if kind is None else f" of {kind}"
-    return type(answer).__name__ + of + ("" if shape is None else f" {tuple(shape)}")
+def _described(value: object) -> str:
+    """The types, dtypes and shapes of a returned value, for error messages."""
+    if isinstance(value, tuple | list) and len(value) <= 2:
+        return "(" + ", ".join(map(_described, value)) + ")"
+    dtype = getattr(value, "dtype", None)
+    shape = getattr(value, "shape", None)
+    dtype_text = "" if dtype is None else f" of {dtype}"
+    return type(value).__name__ + dtype_text + ("" if shape is None else f" {tuple(shape)}")
 
 
 class ValueFunction(abc.ABC):
@@ -126,18 +126,18 @@ class ValueFunction(abc.ABC):
 
     Attributes:
       one_limit: whether it is made for all leaves of a game at one depth limit, as many networks
-        are. A search that comes to some of these leaves only binds it to all of them then.
+        are. A search that reaches only some of these leaves binds it to all of them then.
     """
 
     one_limit: bool = False
 
     @abc.abstractmethod
     def bind(self, leaves: Any) -> LeafValues:
-        """The function at a trunk's leaves. The function itself stays as it was.
+        """The function at a trunk's leaves; does not change the function.
 
         Args:
-          leaves: a `LeafSet`; of hold'em that is too large to list, `HoldemLeaves`, or where its
-            cards are told apart, `RiverStarts`.
+          leaves: a `LeafSet`; in hold'em that is too large to list, `HoldemLeaves`, or with one
+            subgame per river card, `RiverStarts`.
 
         Raises:
           ValueError: if the function cannot value these leaves.
@@ -145,7 +145,7 @@ class ValueFunction(abc.ABC):
 
 
 def bound_to(function: ValueFunction, leaves: LeafSet | HoldemLeaves | RiverStarts) -> LeafValues:
-    """The function at a trunk's leaves, as `bind` should give it.
+    """`function.bind(leaves)`, with its return type checked.
 
     Raises:
       ValueError: as `bind`, or if that returns something else than `LeafValues`.
@@ -176,47 +176,47 @@ class _Zeros(LeafValues):
 
 
 class PartOfLeaves(LeafValues):
-    """Some of the leaves that another `LeafValues` knows; the other ones have range 0.
+    """Values at a subset of the leaves of another `LeafValues`; all other leaves get range 0.
 
-    Value functions that are made for all leaves of a game at a depth limit value those of a part of
-    the game with it.
+    It lets value functions for all leaves at a depth limit (`ValueFunction.one_limit`) value the
+    leaves of a part of the game.
     """
 
     def __init__(self, whole: LeafValues, leaves: LeafSet):
-        """Takes leaves whose infosets are all among those of `whole`."""
+        """Values `leaves`, whose infosets are all among those of `whole`."""
         super().__init__(leaves)
         self._whole = whole
-        self._places = [
-            _places(whole.leaves.infosets[player], leaves.infosets[player]) for player in (0, 1)
+        self._positions = [
+            _positions(whole.leaves.infosets[player], leaves.infosets[player]) for player in (0, 1)
         ]
 
     def state(self) -> dict[str, np.ndarray]:
-        """That of all leaves."""
+        """The state of the values at all leaves; see `LeafValues`."""
         return self._whole.state()
 
     def load_state(self, state: Mapping[str, np.ndarray]) -> None:
-        """Goes on from it; see `LeafValues`."""
+        """Restores it; see `LeafValues`."""
         self._whole.load_state(state)
 
     def evaluate(self, range_0: np.ndarray, range_1: np.ndarray) -> Values:
         """See `LeafValues`."""
         ranges = []
-        for player, own in enumerate((range_0, range_1)):
-            whole = np.zeros(self._whole.leaves.num_infosets(player))
-            whole[self._places[player]] = own
-            ranges.append(whole)
+        for player, range_ in enumerate((range_0, range_1)):
+            full = np.zeros(self._whole.leaves.num_infosets(player))
+            full[self._positions[player]] = range_
+            ranges.append(full)
         cfv_0, cfv_1 = ask(self._whole, (0, 1), ranges[0], ranges[1])
-        return cfv_0[self._places[0]], cfv_1[self._places[1]]
+        return cfv_0[self._positions[0]], cfv_1[self._positions[1]]
 
 
-def _places(infosets: np.ndarray, some: np.ndarray) -> np.ndarray:
-    """Where some of a list of distinct infosets stand in it: int64 [n]."""
+def _positions(infosets: np.ndarray, subset: np.ndarray) -> np.ndarray:
+    """The positions in a list of distinct infosets of a subset of them: int64 [n]."""
     order = np.argsort(infosets)
-    return order[np.searchsorted(infosets, some, sorter=order)]
+    return order[np.searchsorted(infosets, subset, sorter=order)]
 
 
 def check_arguments(value_function: object, depth_limit: object, *, by_limit: bool = False) -> None:
-    """Raises a ValueError if a value function or a depth limit is something else.
+    """Raises a ValueError if the arguments are no value function and no depth limit.
 
     All searches and solvers take the game, the value function and the depth limit in this order.
     Some take one value function for each limit (`by_limit`), as a mapping.
@@ -248,7 +248,7 @@ def check_value_function(trunk: Trunk | HoldemTrunk, value_function: object) -> 
 
 
 def check_listed(leaves: object) -> None:
-    """Raises a ValueError if leaves are those of a game that is too large to list."""
+    """Raises a ValueError if the leaves' game is too large to list."""
     if not isinstance(leaves, LeafSet):
         raise ValueError(
             "the game is too large to list, and this value function asks for lists; value hold'em "
@@ -257,7 +257,7 @@ def check_listed(leaves: object) -> None:
 
 
 def check_leaves(leaves: LeafSet) -> None:
-    """Raises a ValueError if there is nothing to value."""
+    """Raises a ValueError if there are no leaves."""
     check_listed(leaves)
     if not leaves.num_public_states:
         raise ValueError(
@@ -267,16 +267,16 @@ def check_leaves(leaves: LeafSet) -> None:
 
 
 def check_ranges(leaves: LeafSet, range_0: np.ndarray, range_1: np.ndarray) -> None:
-    """Raises a ValueError if ranges are not what `LeafValues.evaluate` takes."""
+    """Raises a ValueError if ranges have the wrong shape, or a negative or infinite entry."""
     sizes = (leaves.num_infosets(0), leaves.num_infosets(1))
     if (range_0.shape, range_1.shape) != ((sizes[0],), (sizes[1],)):
         raise ValueError(
             f"the ranges have shapes {range_0.shape} and {range_1.shape}, but the leaves need "
             f"{sizes[0]} and {sizes[1]} numbers"
         )
-    for player, own in enumerate((range_0, range_1)):
+    for player, range_ in enumerate((range_0, range_1)):
         # NaN fails the first comparison.
-        if not (own.min(initial=0.0) >= 0.0 and own.max(initial=0.0) < np.inf):
+        if not (range_.min(initial=0.0) >= 0.0 and range_.max(initial=0.0) < np.inf):
             raise ValueError(
                 f"player {player}'s range has entries that are negative or not finite; a range "
                 "holds the player's reach probabilities of its leaf infosets"
@@ -297,19 +297,19 @@ def normalize_ranges(leaves: LeafSet, player: int, ranges: np.ndarray) -> Values
     """
     mass = leaves.sum_by_public_state(player, ranges)
     state = leaves.public_state_of_infoset(player)
-    here = mass.take(state, axis=-1)
+    mass_of_infoset = mass.take(state, axis=-1)
     if mass.all():
-        return ranges / here, mass
+        return ranges / mass_of_infoset, mass
     sizes = np.diff(leaves.infoset_offsets[player])
     uniform = np.broadcast_to(1.0 / sizes[state], ranges.shape)
-    return np.divide(ranges, here, out=uniform.copy(), where=here > 0), mass
+    return np.divide(ranges, mass_of_infoset, out=uniform.copy(), where=mass_of_infoset > 0), mass
 
 
 class NormalizedLeafValues(LeafValues):
-    """Values that are known at ranges that sum to 1 in each public state.
+    """Values computed at ranges scaled to sum 1 in each public state.
 
-    Counterfactual values are homogeneous in the opponent's range, so that is enough. An own range
-    that is 0 in all of a public state's infosets is taken to be uniform over them.
+    That suffices, as counterfactual values are homogeneous in the opponent's range. A range that is
+    0 in all of a public state's infosets is replaced by the uniform one.
     """
 
     def evaluate(self, range_0: np.ndarray, range_1: np.ndarray) -> Values:
@@ -327,7 +327,7 @@ class NormalizedLeafValues(LeafValues):
 
     @abc.abstractmethod
     def normalized_values(self, range_0: np.ndarray, range_1: np.ndarray) -> Values:
-        """Values at ranges that sum to 1 in each public state, as `evaluate` asks for them.
+        """Values at ranges that sum to 1 in each public state.
 
         Args:
           range_0: float64 [L_0], player 0's.

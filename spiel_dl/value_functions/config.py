@@ -1,4 +1,4 @@
-"""How value networks are trained, on random data and on policy; without a module of torch."""
+"""Configurations of the training of value networks, on random data and on policy; without torch."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from spiel_dl.networks.learning_rate import LearningRate
 from spiel_dl.tree.counts import check_counts, checked_count
 
 LOSSES = ("huber", "l1", "l2", "linf")
-# Most leaf public states that DL-CFR asks about are hardly reached; errors there do no harm.
+# Most leaf public states that DL-CFR evaluates are hardly reached; errors there do no harm.
 _MASS_SHARE = 0.9
 TRAININGS = ("first", "between", "last")
 """The fields of `OnPolicyConfig` that say how to train."""
@@ -19,7 +19,7 @@ TRAININGS = ("first", "between", "last")
 
 @dataclasses.dataclass(frozen=True)
 class TrainingConfig:
-    """How to train.
+    """How to train a value network.
 
     Attributes:
       num_epochs: how many times to go through the training samples.
@@ -74,11 +74,11 @@ class TrainingConfig:
             raise ValueError(f"validation_share={self.validation_share} must be between 0 and 1")
 
     def rate(self, num_steps: int) -> LearningRate:
-        """The learning rate of a training of so many steps."""
+        """The learning-rate schedule of a training of `num_steps` steps."""
         return LearningRate(self.learning_rate, self.final_learning_rate, max(1, num_steps - 1))
 
     def to_json(self) -> dict[str, Any]:
-        """The same as JSON can hold it."""
+        """The fields, as JSON can hold them."""
         return {**dataclasses.asdict(self), "left_out_states": list(self.left_out_states)}
 
 
@@ -89,8 +89,8 @@ class OnPolicyConfig:
     Attributes:
       num_rounds: rounds after round 0.
       num_iterations: iterations of DL-CFR+ per round.
-      max_ranges: pairs of ranges to keep per round: all that evenly spaced iterations ask for, two
-        pairs each, as updates alternate.
+      max_ranges: pairs of ranges to keep per round: those of evenly spaced iterations, two pairs
+        each, as updates alternate.
       averaged_share: the part of the rounds, the last ones, over whose networks the last round
         averages; rounded up, and 0 stands for the last round alone.
       first: how to train in round 0.
@@ -129,7 +129,7 @@ class OnPolicyConfig:
         return range(self.num_rounds + 1 - number, self.num_rounds + 1)
 
     def with_epochs(self, num_epochs: Sequence[int]) -> OnPolicyConfig:
-        """The same with other numbers of epochs.
+        """A copy with other numbers of epochs.
 
         Args:
           num_epochs: epochs on the random data, per round, and in the last round.
@@ -147,7 +147,7 @@ class OnPolicyConfig:
         return tuple(getattr(self, name).num_epochs for name in TRAININGS)
 
     def with_trainings(self, **changes: Any) -> OnPolicyConfig:
-        """The same with these entries of all trainings, such as the batches' seed, changed."""
+        """A copy with fields changed in all three trainings, such as the batches' seed."""
         return self._replace_each([changes] * len(TRAININGS))
 
     def _replace_each(self, changes: Sequence[Mapping[str, Any]]) -> OnPolicyConfig:
@@ -158,7 +158,7 @@ class OnPolicyConfig:
         return dataclasses.replace(self, **trainings)
 
     def training_of(self, number: int) -> TrainingConfig:
-        """How to train in a round."""
+        """The training configuration of a round."""
         if number == self.num_rounds:
             return self.last
         if not number:
@@ -171,6 +171,6 @@ class OnPolicyConfig:
         return dataclasses.replace(self.between, **rates)
 
     def identity(self) -> dict[str, Any]:
-        """What a run directory remembers, as JSON can hold it."""
+        """The settings by which a run directory recognises its run, as JSON can hold them."""
         nested = {name: getattr(self, name).to_json() for name in TRAININGS}
         return {**dataclasses.asdict(self), **nested}

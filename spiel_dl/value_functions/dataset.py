@@ -1,8 +1,8 @@
-"""Training data for value functions: what a dataset holds, in memory and in files.
+"""Datasets: training data for value functions, in memory and in files.
 
 A dataset is a run directory: `config.json` says how it was made, and each file `*.safetensors` is a
 *shard* of some trunk strategies. A leaf public state of one trunk strategy is one sample.
-`value_functions.generation` makes them.
+`value_functions.generation` makes datasets.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _ARRAYS = ("range_0", "range_1", "mass_0", "mass_1", "cfv_0", "cfv_1", "gap")
 
 @dataclasses.dataclass(frozen=True)
 class DatasetConfig:
-    """Says what a dataset holds, apart from how much of it.
+    """How a dataset is made, apart from its size.
 
     Attributes:
       game: the game string.
@@ -68,11 +68,11 @@ class DatasetConfig:
             )
 
     def to_json(self) -> dict[str, Any]:
-        """The same as JSON can hold it."""
+        """The fields, as JSON can hold them."""
         return dataclasses.asdict(self)
 
     def trunk(self) -> Trunk:
-        """The trunk that it is about; the same object for the same game and depth limit.
+        """The dataset's trunk; the same object for the same game and depth limit.
 
         Raises:
           ValueError: if the game cannot be compiled, or not be cut there.
@@ -103,8 +103,8 @@ class Dataset:
     Attributes:
       trunk: the trunk.
       ranges: for each player, float32 [n, L_p], summing to 1 in each leaf public state.
-      masses: for each player, float32 [n, P], what its ranges summed to before they were scaled. A
-        cfv at the ranges before is the one kept here times the opponent's mass.
+      masses: for each player, float32 [n, P], the sums of its ranges before they were scaled. A cfv
+        at the unscaled ranges is the one in `cfvs` times the opponent's mass.
       cfvs: for each player, float32 [n, L_p], the values at these ranges, in its utility.
       gaps: float32 [n], the largest gap among a strategy's subgames, in utility units: how far its
         values, weighted by the ranges, may be from optimal. See `ExactValue`.
@@ -149,7 +149,7 @@ class Dataset:
 
         Args:
           directory: where the dataset lives.
-          names: the names of the shards, or patterns of them, as for `Path.glob`; or one of these.
+          names: one or several names of shards, or patterns of them, as for `Path.glob`.
 
         Raises:
           ValueError: if the directory holds no dataset, no such shards, or shards of something
@@ -205,13 +205,13 @@ class Dataset:
         return Dataset.of_arrays(trunk, arrays)
 
     def to_arrays(self) -> dict[str, np.ndarray]:
-        """What `of_arrays` takes."""
+        """The arrays by name, as `of_arrays` takes them."""
         columns = (*self.ranges, *self.masses, *self.cfvs, self.gaps)
         return dict(zip(_ARRAYS, columns, strict=True))
 
     @staticmethod
     def of_arrays(trunk: Trunk, arrays: dict[str, np.ndarray]) -> Dataset:
-        """What `solve_ranges` made, as a dataset in memory."""
+        """A dataset of the arrays that `to_arrays` or `solve_ranges` returned."""
         return Dataset(
             trunk,
             (arrays["range_0"], arrays["range_1"]),
@@ -230,7 +230,7 @@ def save_shard(
 
 @functools.lru_cache(maxsize=4)
 def _trunk(game: str, depth_limit: DepthLimit) -> Trunk:
-    """The trunk of a config. Shards come by the dozen, and each process needs it once."""
+    """The trunk of a config, cached: each process makes many shards of one trunk."""
     return cut(GameTree.from_game(game), depth_limit)
 
 

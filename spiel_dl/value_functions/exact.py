@@ -30,10 +30,10 @@ class ExactValue(ValueFunction):
     than its weight allows.
 
     Optimal values jump from one vertex to another as the ranges move, so regret minimization above
-    them is slow. Warm starts make them move with the ranges, within the tolerance.
+    them is slow. With warm starts they move with the ranges, within the tolerance.
 
     Attributes:
-      tolerance, max_iterations, warm_start: as given.
+      tolerance, max_iterations, warm_start: the constructor's arguments.
     """
 
     def __init__(
@@ -43,15 +43,15 @@ class ExactValue(ValueFunction):
         *,
         warm_start: bool = False,
     ):
-        """By default, values depend on the ranges alone.
+        """Sets the accuracy; by default, values depend on the ranges alone.
 
         Args:
           tolerance: stop once all gaps are at most this share of the game's largest utility, see
             `solvers.effort.share_of_largest`.
-          max_iterations: stop at the latest after so many iterations. Gaps that are larger then are
-            counted and warned of.
-          warm_start: begin with the regrets of the evaluation before, instead of from scratch.
-            Within the tolerance, values then depend on all ranges that were asked so far.
+          max_iterations: the most iterations per evaluation. Evaluations that end with a larger gap
+            are counted, and the first one warns.
+          warm_start: begin with the regrets of the previous evaluation, instead of from scratch.
+            Within the tolerance, values then depend on all ranges evaluated so far.
 
         Raises:
           ValueError: if a number is not positive, the tolerance not finite, or the number of
@@ -98,7 +98,7 @@ class ExactLeafValues(NormalizedLeafValues):
             super().load_state(state)
 
     def normalized_values(self, range_0: np.ndarray, range_1: np.ndarray) -> Values:
-        """See `NormalizedLeafValues`: what solving the subgames finds."""
+        """Solves the subgames; see `NormalizedLeafValues`."""
         leaves, minimizer, function = self.leaves, self._minimizer, self._function
         if function.warm_start:
             minimizer.begin_average()
@@ -107,19 +107,20 @@ class ExactLeafValues(NormalizedLeafValues):
         minimizer.set_range(0, range_0)
         minimizer.set_range(1, range_1)
         # Warm starts need few iterations.
-        stretch = 1 if function.warm_start else 100
+        num_iterations = 1 if function.warm_start else 100
         while True:
-            minimizer.run(min(stretch, function.max_iterations - minimizer.num_averaged))
+            minimizer.run(min(num_iterations, function.max_iterations - minimizer.num_averaged))
             cfv_0, cfv_1 = (self._best_response_values(player) for player in (0, 1))
             self.gaps = leaves.sum_by_public_state(0, range_0 * cfv_0)
             self.gaps += leaves.sum_by_public_state(1, range_1 * cfv_1)
             if self.gaps.max(initial=0.0) <= self._tolerance:
                 return cfv_0, cfv_1
             if minimizer.num_averaged >= function.max_iterations:
-                self._warn()
+                self._count_unfinished()
                 return cfv_0, cfv_1
 
-    def _warn(self) -> None:
+    def _count_unfinished(self) -> None:
+        """Counts an evaluation that stopped above the tolerance; the first one warns."""
         function = self._function
         self.num_unfinished += 1
         if self.num_unfinished == 1:

@@ -50,36 +50,36 @@ def generate(
 ) -> None:
     """Makes the shards that a dataset does not have yet.
 
-    What a shard holds depends on the config and on its number alone. A shard is written completely
-    or not at all.
+    A shard's contents depend on the config and its number alone. It is written completely or not at
+    all.
 
     Args:
-      directory: where the dataset lives.
-      config: what it holds.
-      num_shards: how many shards of random trunk strategies it has in the end.
-      engine: who solves. The files are written here, and do not depend on it.
+      directory: the dataset's directory.
+      config: how the dataset is made.
+      num_shards: the number of shards of random trunk strategies to reach.
+      engine: the processes that solve. Shards are written by this process, and do not depend on it.
       show_progress: show a progress bar on standard error.
 
     Raises:
       ValueError: if the game cannot be compiled or cut, or ends above the depth limit, if there are
         more shards already; or as the engine says.
-      WorkerDiedError: as `distributed.for_each` does; what is finished stays.
+      WorkerDiedError: as `distributed.for_each` does; finished shards stay.
     """
     check(config)
     numbers = [int(path.stem[len(_RANDOM) :]) for path in directory.path.glob(f"{_RANDOM}*")]
-    num_there = max(numbers, default=-1) + 1
-    if num_there > num_shards:
+    num_existing = max(numbers, default=-1) + 1
+    if num_existing > num_shards:
         raise ValueError(
-            f"{directory.path} has {num_there} shards already, more than the {num_shards} asked "
-            f"for; ask for {num_there} or more"
+            f"{directory.path} has {num_existing} shards already, more than the {num_shards} asked "
+            f"for; ask for {num_existing} or more"
         )
     directory.record_start()
     num_states = config.trunk().leaves.num_public_states
     missing = [i for i in range(num_shards) if not _shard_path(directory, i).exists()]
-    samples = config.shard_size * num_states
+    shard_samples = config.shard_size * num_states
     with tqdm.tqdm(
-        total=num_shards * samples,
-        initial=(num_shards - len(missing)) * samples,
+        total=num_shards * shard_samples,
+        initial=(num_shards - len(missing)) * shard_samples,
         unit="sample",
         unit_scale=True,
         disable=None if show_progress else True,
@@ -88,14 +88,14 @@ def generate(
         def write(number: int, arrays: dict[str, np.ndarray]) -> None:
             path = _shard_path(directory, missing[number])
             save_shard(path, config, arrays)
-            progress.update(samples)
+            progress.update(shard_samples)
 
         solve = functools.partial(solve_shard, config)
         distributed.for_each(solve, missing, write, engine)
 
 
 def check(config: DatasetConfig) -> None:
-    """Raises a ValueError if there is nothing to make samples of: no leaves to value."""
+    """Raises a ValueError if the trunk has no leaves, so that there are no samples to make."""
     check_leaves(config.trunk().leaves)
 
 
@@ -108,10 +108,10 @@ def solve_shard(config: DatasetConfig, shard: int) -> dict[str, np.ndarray]:
 
 
 def add_ranges(directory: str | os.PathLike[str], name: str, ranges: Values) -> None:
-    """Solves ranges that come from elsewhere, and adds them to a dataset as one more shard.
+    """Solves given ranges, and adds them to a dataset as one more shard.
 
     Args:
-      directory: where the dataset lives.
+      directory: the dataset's directory.
       name: the name of the shard; an earlier one of that name is replaced.
       ranges: for each player, float [n, L_p], of any scale.
 
@@ -131,7 +131,7 @@ def add_ranges(directory: str | os.PathLike[str], name: str, ranges: Values) -> 
         raise ValueError(f"the ranges have shapes {shapes}; give at least one row of both players")
     for pair in zip(*ranges, strict=True):
         check_ranges(leaves, *pair)
-    # A run that begins or goes on there would take the file that is being written for a leftover.
+    # Another run in the directory would take the file that is being written for a leftover.
     lock = hold(directory)
     path = Path(directory) / f"{name}.safetensors"
     save_shard(path, config, solve_ranges(leaves, ranges, config))
@@ -139,7 +139,7 @@ def add_ranges(directory: str | os.PathLike[str], name: str, ranges: Values) -> 
 
 
 def random_trunk_strategies(trunk: Trunk, config: DatasetConfig, index: int) -> Values:
-    """The random trunk strategy of a number, for both players.
+    """Both players' random trunk strategies of a number.
 
     Returns:
       For each player, float64 [S_p], a behaviour strategy of the trunk's sequence form, as
@@ -155,7 +155,7 @@ def random_trunk_strategies(trunk: Trunk, config: DatasetConfig, index: int) -> 
 
 
 def random_ranges(trunk: Trunk, config: DatasetConfig, indices: Iterable[int]) -> Values:
-    """The ranges of the random trunk strategies of n numbers: float64 [n, L_p] for each player."""
+    """The ranges of the random trunk strategies numbered `indices`: float64 [n, L_p] each."""
     pairs = [leaf_ranges(trunk, random_trunk_strategies(trunk, config, i)) for i in indices]
     range_0, range_1 = (np.stack(column) for column in zip(*pairs, strict=True))
     return range_0, range_1
@@ -178,16 +178,16 @@ def solve_ranges(leaves: LeafSet, ranges: Values, config: DatasetConfig) -> dict
 
 
 def value_ranges(leaves: LeafSet, ranges: Values, function: ValueFunction) -> dict[str, np.ndarray]:
-    """The arrays of a shard, from ranges (float [n, L_p]) of any scale.
+    """The arrays of a shard: given ranges, and their values by a value function.
 
     Args:
       leaves: the leaves.
-      ranges: for each player.
-      function: says the values.
+      ranges: for each player, float [n, L_p], of any scale.
+      function: the value function.
 
     Returns:
       range_0, range_1, cfv_0 and cfv_1, float32 [n, L_p], mass_0 and mass_1, float32 [n, P], and
-      gap, float32 [n], as in `Dataset`. The values are those at exactly these float32 ranges.
+      gap, float32 [n], as in `Dataset`. The values are those at exactly the float32 ranges.
     """
     leaf_values = bound_to(function, leaves)
     scaled, masses = [], []
@@ -197,10 +197,10 @@ def value_ranges(leaves: LeafSet, ranges: Values, function: ValueFunction) -> di
         masses.append(mass.astype(np.float32))
     values, gaps = [], []
     for pair in zip(*scaled, strict=True):
-        wide = [row.astype(np.float64) for row in pair]
-        values.append(ask(leaf_values, (0, 1), wide[0], wide[1]))
-        gap = leaves.sum_by_public_state(0, wide[0] * values[-1][0])
-        gap += leaves.sum_by_public_state(1, wide[1] * values[-1][1])
+        range_0, range_1 = (row.astype(np.float64) for row in pair)
+        values.append(ask(leaf_values, (0, 1), range_0, range_1))
+        gap = leaves.sum_by_public_state(0, range_0 * values[-1][0])
+        gap += leaves.sum_by_public_state(1, range_1 * values[-1][1])
         gaps.append(gap.max())
     cfv_0, cfv_1 = (np.stack(column).astype(np.float32) for column in zip(*values, strict=True))
     return {
@@ -215,7 +215,7 @@ def value_ranges(leaves: LeafSet, ranges: Values, function: ValueFunction) -> di
 
 
 def shard_name(shard: int) -> str:
-    """What a shard of random trunk strategies is called, as `Dataset.load` takes it."""
+    """The name of a shard of random trunk strategies, as `Dataset.load` takes it."""
     return f"{_RANDOM}{shard:05d}"
 
 

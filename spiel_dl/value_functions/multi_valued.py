@@ -1,14 +1,14 @@
-"""`MultiValuedLeaves`: leaves at which the opponent of a searching player chooses how to go on.
+"""`MultiValuedLeaves`: leaves at which the searching player's opponent chooses its continuation.
 
 Brown, Sandholm, Amos (2018), "Depth-Limited Solving for Imperfect-Information Games"; Kubíček et
-al. (2023), section 4.3. The searching player follows its blueprint behind the leaves. Its opponent
-picks one of K transformations of its own blueprint at each of its leaf infosets. What that is worth
-is known beforehand, by a critic.
+al. (2023), section 4.3. The searching player follows its blueprint below the leaves. Its opponent
+picks one of K transformations of its own blueprint at each of its leaf infosets. A critic gives the
+utilities of these choices before the search.
 
   * *Stateless* (`evaluate`, equation 3): at given ranges, the opponent picks a best response. Then
-    these are values like any other.
-  * *Stateful* (`choices`): the opponent learns what to pick as it learns everything else, by regret
-    matching. Then this is part of the game that is solved, and the solution is one of a game.
+    these are leaf values like any other.
+  * *Stateful* (`choices`): the opponent learns its choices by regret matching, as in its other
+    infosets. Then they are part of the game that is solved.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from spiel_dl.value_functions.base import LeafValues, Values, check_ranges
 
 
 class MultiValuedLeaves(LeafValues):
-    """The leaves of one trunk, each worth a number for each choice.
+    """The leaves of one trunk, with a utility for each of the opponent's choices.
 
     Attributes:
-      player: who searches.
-      continuations: what the choices are worth; the searching player is the first side.
+      player: the searching player.
+      continuations: the utilities of the choices; the searching player is the first side.
     """
 
     def __init__(self, leaves: LeafSet, player: int, utilities: np.ndarray):
-        """Sums histories that neither player tells apart.
+        """Sums the histories that share both players' infosets.
 
         Args:
           leaves: the leaves.
-          player: who searches.
+          player: the searching player.
           utilities: float [N, K], its utility at each leaf by the opponent's choice.
 
         Raises:
@@ -65,25 +65,25 @@ class MultiValuedLeaves(LeafValues):
         )
 
     def evaluate(self, range_0: np.ndarray, range_1: np.ndarray) -> Values:
-        """See `LeafValues`: the opponent's best choice against the searching player's range.
+        """Values at the opponent's best choices against the searching player's range.
 
-        Where choices are equally good, the first one is made.
+        Ties go to the first choice. See `LeafValues`.
         """
         check_ranges(self.leaves, range_0, range_1)
         ranges = (range_0, range_1)
-        others, choice = self._best_choices(ranges[self.player])
-        own = self._own_values(choice, ranges[1 - self.player])
-        return (own, others) if self.player == 0 else (others, own)
+        opponent_cfv, choice = self._best_choices(ranges[self.player])
+        own_cfv = self._own_values(choice, ranges[1 - self.player])
+        return (own_cfv, opponent_cfv) if self.player == 0 else (opponent_cfv, own_cfv)
 
     def values_for(self, player: int, range_0: np.ndarray, range_1: np.ndarray) -> np.ndarray:
-        """See `LeafValues`; the opponent's values do not need the searching player's."""
+        """See `LeafValues`; the opponent's values are computed alone."""
         if player == self.player:
             return super().values_for(player, range_0, range_1)
         check_ranges(self.leaves, range_0, range_1)
         return self._best_choices((range_0, range_1)[self.player])[0]
 
     def choices(self, variant: Weighting) -> ContinuationChoices:
-        """Learners of the choices, for one run of a solver; side 0 is the searching player."""
+        """Regret minimisers of the choices, for one run of a solver; side 0 searches."""
         utility_range = self.leaves.tree.utility_range
         return ContinuationChoices(self.continuations, variant, utility_range)
 
@@ -93,8 +93,8 @@ class MultiValuedLeaves(LeafValues):
         choice = values.argmax(axis=1)
         return values[np.arange(len(values)), choice], choice
 
-    def _own_values(self, choice: np.ndarray, others_range: np.ndarray) -> np.ndarray:
+    def _own_values(self, choice: np.ndarray, opponent_range: np.ndarray) -> np.ndarray:
         """The searching player's values, float64 [L], if the opponent makes these choices."""
-        made = np.zeros((len(choice), self.continuations.num_choices))
-        made[np.arange(len(choice)), choice] = others_range
-        return self.continuations.values_of_first(np.ones(len(choice)), made)
+        choice_range = np.zeros((len(choice), self.continuations.num_choices))
+        choice_range[np.arange(len(choice)), choice] = opponent_range
+        return self.continuations.values_of_first(np.ones(len(choice)), choice_range)

@@ -1,4 +1,4 @@
-"""Value functions by the names that people give them, and networks by their files."""
+"""Loads value functions by name, such as "exact", and networks from files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from spiel_dl.system import tensor_files
 from spiel_dl.value_functions.base import ValueFunction, ZeroValue
 from spiel_dl.value_functions.exact import ExactValue
 
-if TYPE_CHECKING:  # Otherwise torch comes with the first network, which may never be asked for.
+if TYPE_CHECKING:  # Torch is imported with the first network, if there is one.
     import torch
 
     from spiel_dl.tree.depth_limit import DepthLimit
@@ -22,13 +22,13 @@ _registered: dict[str, type[ValueNetwork]] = {}
 
 
 def load_network(path: str | os.PathLike[str], device: torch.device | str = "cpu") -> ValueNetwork:
-    """The network that `save` wrote to a file.
+    """The value network of a file that its `save` wrote.
 
     Raises:
       ValueError: if there is no such file, or if it holds no value network of a known kind.
     """
     _, header = tensor_files.load(path)
-    kinds = {**_own_kinds(), **_registered}
+    kinds = {**_builtin_kinds(), **_registered}
     kind = header.get("kind", "")
     if kind not in kinds:
         raise ValueError(
@@ -40,7 +40,7 @@ def load_network(path: str | os.PathLike[str], device: torch.device | str = "cpu
 
 
 def register_network(network: type[ValueNetwork]) -> None:
-    """Makes files of a class of networks known to `load_network` in this process.
+    """Lets `load_network` read the files of a class of networks, in this process.
 
     Args:
       network: a `ValueNetwork` with a `kind` of its own.
@@ -57,13 +57,13 @@ def register_network(network: type[ValueNetwork]) -> None:
             f"network={network!r} must be a subclass of ValueNetwork with a kind, such as "
             "kind = 'my_network'"
         )
-    other = {**_own_kinds(), **_registered}.get(kind)
+    other = {**_builtin_kinds(), **_registered}.get(kind)
     if other is not None and not is_same_function(other, network):
         raise ValueError(f"kind={kind!r} is that of {other.__qualname__}; choose another one")
     _registered[kind] = network
 
 
-def _own_kinds() -> dict[str, type[ValueNetwork]]:
+def _builtin_kinds() -> dict[str, type[ValueNetwork]]:
     from spiel_dl.value_functions.particle import ParticleNetwork
     from spiel_dl.value_functions.positional import PositionalNetwork
 
@@ -73,7 +73,7 @@ def _own_kinds() -> dict[str, type[ValueNetwork]]:
 def load_networks(
     paths: Sequence[str | os.PathLike[str]], device: torch.device | str = "cpu"
 ) -> dict[DepthLimit, ValueNetwork]:
-    """Networks of a game, by the depth limits that they were made for, counted from the root.
+    """Networks of one game, by their depth limits counted from the root.
 
     Raises:
       ValueError: as `load_network`, or if one of them is for no depth limit or for the same as
@@ -104,15 +104,15 @@ def load_value_function(
     warm_start: bool = False,
     device: str = "cpu",
 ) -> ValueFunction:
-    """The value function that a person means.
+    """The value function of a name.
 
     Args:
       name: "exact" for the optimal value function, "zero" for a draw at every leaf, the path of a
-        network's file; or of hold'em on the turn, "showdown" as if all checked from there on, and
+        network's file; or for hold'em on the turn, "showdown" as if all checked from there on, and
         "river" for the network of the zoo.
       exact_tolerance: gap of the subgames that "exact" solves, a share of the largest utility.
-      warm_start: "exact" begins with the regrets of the evaluation before.
-      device: where a network computes; that of rivers computes on the CPU.
+      warm_start: "exact" begins with the regrets of the previous evaluation.
+      device: where a network computes; the river network computes on the CPU.
 
     Raises:
       ValueError: if there is no such file or it holds no network, or for a tolerance that is not

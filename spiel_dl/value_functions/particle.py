@@ -4,9 +4,9 @@
 network sees features of infostates instead of a place for each, so it takes any subset of a public
 state's infostates, and one network serves all trunks of a game: whole or sparse, at any depth.
 
-In a sparse belief an infoset meets few of the opponent's, so that its counterfactual value is
-mostly how likely these are. A *conditional* network need not learn that: its module says what an
-infoset is worth once it is reached, and the counterfactual reach is computed.
+In a sparse belief an infoset shares histories with few of the opponent's, so its counterfactual
+value is mostly their probability. A *conditional* network need not learn that: its module gives the
+value of an infoset once it is reached, which is multiplied by the computed counterfactual reach.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ from spiel_dl.value_functions.value_network import ValueNetwork
 
 
 class ParticleNetwork(ValueNetwork):
-    """The network. Its parameters exist after `initialize` or `load`.
+    """A value network of sets of infostates. It has parameters after `initialize` or `load`.
 
     Values do not depend on the order of infosets, nor, where a player's range is not 0 everywhere,
     on infosets of range 0.
 
     Attributes:
       module: the torch module: values at beliefs that sum to 1 for each player, in utility units.
-      conditional: whether the module's values are divided by the counterfactual reach: what an
-        infoset is worth once it is reached.
-      features: what it sees of infostates and public states.
+      conditional: whether the module's values are divided by the counterfactual reach: values of
+        infosets once they are reached.
+      features: its inputs, features of infostates and public states.
       device: where it computes.
     """
 
@@ -58,10 +58,10 @@ class ParticleNetwork(ValueNetwork):
         """Describes an untrained network.
 
         Args:
-          sizes: of its blocks; None: the paper's.
-          features: what it sees; None: perfect-recall features.
-          conditional: as above; the paper's is not.
-          seed: of the initial parameters, which are the same on every device.
+          sizes: sizes of its blocks; None: the paper's.
+          features: its inputs; None: perfect-recall features.
+          conditional: see the class; the paper's network is not.
+          seed: seed of the initial parameters, which are the same on every device.
           device: where to compute.
         """
         super().__init__(device)
@@ -71,15 +71,15 @@ class ParticleNetwork(ValueNetwork):
         self._seed = seed
 
     def bind(self, leaves: LeafSet) -> ParticleLeafValues:
-        """Reads the leaves' features.
+        """The network at a trunk's leaves, whose features it reads.
 
         Raises:
           ValueError: if there are no leaves, if the game has no features, if the network has no
             parameters yet, or if they are for another game or other features.
         """
-        found = self._features_of(leaves)
-        self.check_domain(self._describe(leaves, found), leaves.tree.game)
-        return ParticleLeafValues(self, leaves, found)
+        features = self._features_of(leaves)
+        self.check_domain(self._describe(leaves, features), leaves.tree.game)
+        return ParticleLeafValues(self, leaves, features)
 
     def describe(self, leaves: LeafSet) -> dict[str, Any]:
         """See `ValueNetwork`."""
@@ -91,7 +91,7 @@ class ParticleNetwork(ValueNetwork):
         return ParticleModule(self._sizes, *num_features, self._seed)
 
     def settings(self) -> dict[str, Any]:
-        """The sizes of the blocks, and what values are, as JSON can hold them."""
+        """The sizes of the blocks, and `conditional`, as JSON can hold them."""
         return {"sizes": dataclasses.asdict(self._sizes), "conditional": self.conditional}
 
     @classmethod
@@ -107,37 +107,37 @@ class ParticleNetwork(ValueNetwork):
     def samples(self, dataset: Dataset) -> ParticleSamples:
         """A dataset's samples; see `ValueNetwork.samples`."""
         leaves = dataset.trunk.leaves
-        every = LeafTensors.of_infosets(
+        tensors = LeafTensors.of_infosets(
             public_state_of_infoset(leaves), self.features.of_leaves(leaves), self.device
         )
-        return ParticleSamples(every, dataset, self.device, conditional=self.conditional)
+        return ParticleSamples(tensors, dataset, self.device, conditional=self.conditional)
 
     def _features_of(self, leaves: LeafSet) -> LeafFeatures:
         check_leaves(leaves)
         return self.features.of_leaves(leaves)
 
-    def _describe(self, leaves: LeafSet, found: LeafFeatures) -> dict[str, Any]:
-        """What must be equal for the network to be used at other leaves, in words for people."""
+    def _describe(self, leaves: LeafSet, features: LeafFeatures) -> dict[str, Any]:
+        """The network's domain; see `ValueNetwork.describe`."""
         return {
             "game": str(leaves.tree.game),
             "features": self.features.name,
-            "number of features": found.infostates.shape[1],
-            "number of public features": found.public.shape[1],
+            "number of features": features.infostates.shape[1],
+            "number of public features": features.public.shape[1],
         }
 
 
 class LeafTensors(NamedTuple):
     """A trunk's leaves as the module takes them, on the network's device.
 
-    U leaf infosets, or some that stand for all that look alike. A row of ranges or values holds
-    a number of each, and a 0. Q is the largest number of them in a leaf public state.
+    U is the number of leaf infosets, or of their classes (`FeatureClasses`). A row of ranges or
+    values holds U numbers and a 0. Q is the largest number of these in a leaf public state.
 
     Attributes:
       features: float32 [U, F].
       public: float32 [P, G], features of the leaf public states.
-      entry: int64 [P, Q], the place in a row of each infoset of a public state, in order; U, where
+      entry: int64 [P, Q], the index in a row of each infoset of a public state, in order; U, where
         the row is 0, for entries without infoset.
-      place: int64 [U], the place of each infoset among the P * Q entries.
+      place: int64 [U], the index of each infoset among the P * Q entries.
     """
 
     features: torch.Tensor
@@ -146,13 +146,13 @@ class LeafTensors(NamedTuple):
     place: torch.Tensor
 
     @staticmethod
-    def of_infosets(state: np.ndarray, found: LeafFeatures, device: torch.device) -> LeafTensors:
-        """Lays out infosets in public states, int64 [U], by their features."""
+    def of_infosets(state: np.ndarray, features: LeafFeatures, device: torch.device) -> LeafTensors:
+        """The tensors of infosets in public states `state` (int64 [U]) with these features."""
         within = counts_before(state)
-        entry = np.full((len(found.public), within.max() + 1), len(state))
+        entry = np.full((len(features.public), within.max() + 1), len(state))
         entry[state, within] = np.arange(len(state))
         place = state * entry.shape[1] + within
-        arrays = (found.infostates, found.public, entry, place)
+        arrays = (features.infostates, features.public, entry, place)
         return LeafTensors(*(torch.from_numpy(array).to(device) for array in arrays))
 
     @property
@@ -161,30 +161,30 @@ class LeafTensors(NamedTuple):
         return self.entry.clamp(max=len(self.features) - 1)
 
 
-class Alike:
-    """Leaf infosets that have the same features in the same public state, so that one will do.
+class FeatureClasses:
+    """Classes of leaf infosets with the same features in the same public state.
 
-    There are many of them with imperfect recall, because features do not show what was forgotten.
-    Their beliefs are added up, and their values are the same.
+    With imperfect recall many infosets share a class, as features leave out what was forgotten. The
+    beliefs of a class are summed, and its infosets have the same value.
 
     Attributes:
-      first: int64 [U], one of each kind, the first.
+      first: int64 [U], the first infoset of each class.
     """
 
     def __init__(self, features: np.ndarray, state: np.ndarray):
-        """Compares features (float32 [L, F]) and public states (int64 [L])."""
+        """Groups infosets by features (float32 [L, F]) and public states (int64 [L])."""
         bits = np.ascontiguousarray(features).view(np.int32)
-        seen = first_occurrence_ids(RowHash(bits.shape[1], seed=0)(bits))[0]
-        pairs = seen * (state.max() + 1) + state
-        self._kind, self.first = first_occurrence_ids(pairs)
+        row_ids = first_occurrence_ids(RowHash(bits.shape[1], seed=0)(bits))[0]
+        pairs = row_ids * (state.max() + 1) + state
+        self._class_of_infoset, self.first = first_occurrence_ids(pairs)
 
     def sum(self, beliefs: np.ndarray) -> np.ndarray:
-        """Sums beliefs (float64 [L]) over each kind, and puts a 0 behind: float32 [U + 1]."""
-        return np.bincount(self._kind, beliefs, len(self.first) + 1).astype(np.float32)
+        """Sums beliefs (float64 [L]) over each class, and appends a 0: float32 [U + 1]."""
+        return np.bincount(self._class_of_infoset, beliefs, len(self.first) + 1).astype(np.float32)
 
     def spread(self, values: np.ndarray) -> np.ndarray:
-        """From values of each kind ([U]) to those of all infosets: [L]."""
-        return values[self._kind]
+        """Copies values of classes ([U]) to all of their infosets: [L]."""
+        return values[self._class_of_infoset]
 
 
 def public_state_of_infoset(leaves: LeafSet) -> np.ndarray:
@@ -196,17 +196,17 @@ class ParticleLeafValues(NormalizedLeafValues):
     """A `ParticleNetwork` at the leaves of one trunk.
 
     Attributes:
-      tensors: the leaves, one infoset of each kind (`Alike`).
+      tensors: the leaves, with one infoset of each class (`FeatureClasses`).
     """
 
-    def __init__(self, network: ParticleNetwork, leaves: LeafSet, found: LeafFeatures):
+    def __init__(self, network: ParticleNetwork, leaves: LeafSet, features: LeafFeatures):
         """See `ParticleNetwork.bind`."""
         super().__init__(leaves)
         state = public_state_of_infoset(leaves)
         self._network = network
-        self._alike = Alike(found.infostates, state)
-        first = self._alike.first
-        distinct = found._replace(infostates=found.infostates[first])
+        self._classes = FeatureClasses(features.infostates, state)
+        first = self._classes.first
+        distinct = features._replace(infostates=features.infostates[first])
         self.tensors = LeafTensors.of_infosets(state[first], distinct, network.device)
         self._bases: torch.Tensor | None = None
         self._parameters_of_bases: list[torch.Tensor] = []
@@ -215,19 +215,19 @@ class ParticleLeafValues(NormalizedLeafValues):
     def normalized_values(self, range_0: np.ndarray, range_1: np.ndarray) -> Values:
         """See `NormalizedLeafValues`."""
         tensors, network = self.tensors, self._network
-        sums = self._alike.sum(np.concatenate([range_0, range_1]))
+        sums = self._classes.sum(np.concatenate([range_0, range_1]))
         beliefs = torch.from_numpy(sums).to(network.device)[tensors.entry]
         values = network.module.values(self._current_bases(), beliefs[None], tensors.public)
-        found = self._alike.spread(values.flatten()[tensors.place].cpu().numpy())
-        cfv_0, cfv_1 = found[: len(range_0)], found[len(range_0) :]
+        cfvs = self._classes.spread(values.flatten()[tensors.place].cpu().numpy())
+        cfv_0, cfv_1 = cfvs[: len(range_0)], cfvs[len(range_0) :]
         if network.conditional:
             reach_0, reach_1 = self.leaves.counterfactual_reach(range_0, range_1)
             return cfv_0 * reach_0, cfv_1 * reach_1
         return cfv_0, cfv_1
 
     def _current_bases(self) -> torch.Tensor:
-        """The bases of all entries, [P, Q, base], computed anew when parameters have changed."""
-        # They do not depend on ranges, and a solver asks for hundreds of ranges at one trunk. Torch
+        """The bases of all entries, [P, Q, base], recomputed when parameters have changed."""
+        # They do not depend on ranges, of which a solver evaluates hundreds at one trunk. Torch
         # does not count all changes (not those by fused Adam), so the parameters are compared.
         change_basis = self._network.module.change_basis
         parameters = list(change_basis.parameters())
@@ -238,17 +238,17 @@ class ParticleLeafValues(NormalizedLeafValues):
 
 
 class ParticleSamples(Samples):
-    """Samples whose entries are the infosets of a public state, as `LeafTensors` has them."""
+    """Samples whose entries are the infosets of a public state, in the order of `LeafTensors`."""
 
     def __init__(
         self, tensors: LeafTensors, dataset: Dataset, device: torch.device, *, conditional: bool
     ):
-        """Prepares the dataset's leaves, which the tensors must be of.
+        """Puts a dataset's samples on a device.
 
         Args:
-          tensors: of the leaves.
-          dataset: the samples.
-          device: where they are used.
+          tensors: those of the dataset's leaves.
+          dataset: the dataset.
+          device: the device.
           conditional: as in `ParticleNetwork`; infosets that are not reached do not count then.
         """
         super().__init__(dataset, device)
@@ -269,7 +269,7 @@ class ParticleSamples(Samples):
         self._num_of_player_0 = dataset.ranges[0].shape[1]
 
     def batch(self, samples: np.ndarray) -> Batch:
-        """A `ParticleBatch`; targets, float32 [b, Q]; what infosets count, bool [b, Q]."""
+        """A `ParticleBatch`; targets, float32 [b, Q]; a mask of those that count, bool [b, Q]."""
         tensors = self._tensors
         strategies, states = self._split(samples)
         entry, row = tensors.entry[states], strategies[:, None]
@@ -280,7 +280,7 @@ class ParticleSamples(Samples):
         return inputs, targets, self._reach[row, entry] > 0
 
     def opponent_masses(self, samples: np.ndarray) -> torch.Tensor:
-        """By what each output must be multiplied to be unnormalised: float32 [b, Q]."""
+        """See `Samples`; for conditional networks with the counterfactual reach as a factor."""
         strategies, states = self._split(samples)
         masses = self._masses[strategies, states]
         entry = self._tensors.entry[states]

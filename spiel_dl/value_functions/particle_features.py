@@ -1,15 +1,15 @@
-"""Features of public states and infostates: what a particle value network sees of them.
+"""Features of public states and infostates: the inputs of a particle value network.
 
 Šustr et al. (2021), sections 4.1 and 5.2. An infostate's features are the public ones, its private
-ones, and a one-hot of its player. With *perfect recall* they tell every infostate apart. With
-*imperfect recall* they show what is seen now, which is shorter; infostates that look the same get
-the same value. Either may be followed by *positions*: what policy networks see, which says in
-counts what sequences say move by move (`Rules.features`).
+ones, and a one-hot of its player. With *perfect recall* they identify the infostate. With
+*imperfect recall* they show only the current observation, which is shorter; infostates with equal
+features get the same value. Either may be followed by *positions*: the inputs of policy networks,
+which summarise as counts what sequences show move by move (`Rules.features`).
 
 In games with `Rules`, public and private features are the rules' tensors. Other OpenSpiel games do
-not say which part of a tensor is public. There an infostate's features are the information state
-tensor (perfect recall) or observation tensor, and public features are left out: the network learns
-what is public from the infostates, all of which show it.
+not mark the public part of a tensor. There an infostate's features are the information state
+tensor (perfect recall) or observation tensor, and there are no public features: all infostates of a
+public state show what is public.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ class InfostateFeatures:
     """Reads features of any trunk's leaves.
 
     Attributes:
-      perfect_recall: whether features remember what was seen before.
-      positions: whether they also show positions as policy networks see them.
+      perfect_recall: whether features show all earlier observations.
+      positions: whether they also hold the inputs of policy networks.
     """
 
     perfect_recall: bool = True
@@ -52,13 +52,13 @@ class InfostateFeatures:
 
     @property
     def name(self) -> str:
-        """What files of networks say about the features."""
+        """The name of the features in networks' files."""
         recall = "perfect recall" if self.perfect_recall else "imperfect recall"
         return recall + " and positions" * self.positions
 
     @classmethod
     def named(cls, name: str) -> InfostateFeatures:
-        """Those that have this name."""
+        """The features of a name."""
         return cls(not name.startswith("imperfect"), name.endswith("positions"))
 
     def of_leaves(self, leaves: LeafSet) -> LeafFeatures:
@@ -71,19 +71,19 @@ class InfostateFeatures:
         if not hasattr(tree.game, "rules"):
             return self._of_openspiel_leaves(leaves)
         rules = tree.game.rules
-        start_of_state = leaves.histories[leaves.history_offsets[:-1]]
-        public = self.public(rules, tree.states_of(start_of_state))
+        first_of_state = leaves.histories[leaves.history_offsets[:-1]]
+        public = self.public(rules, tree.states_of(first_of_state))
         parts = []
         for player in (0, 1):
             histories = leaves.first_histories[player]
-            here = public[leaves.public_state_of_infoset(player)]
-            parts.append(self.infostates(rules, tree.states_of(histories), player, here))
+            public_features = public[leaves.public_state_of_infoset(player)]
+            parts.append(self.infostates(rules, tree.states_of(histories), player, public_features))
         return LeafFeatures(public, np.concatenate(parts))
 
     def public(self, rules: Rules, states: StateBatch) -> np.ndarray:
         """Public features of a batch of states: float32 [B, G]."""
-        kinds = (self.perfect_recall, not self.perfect_recall)[: 1 + self.positions]
-        pieces = [rules.public_tensor(states, recall).numpy() for recall in kinds]
+        recalls = (self.perfect_recall, not self.perfect_recall)[: 1 + self.positions]
+        pieces = [rules.public_tensor(states, recall).numpy() for recall in recalls]
         return np.concatenate(pieces, axis=1)
 
     def infostates(
@@ -92,10 +92,10 @@ class InfostateFeatures:
         """Features of a player's infostates in a batch of states: float32 [B, F].
 
         Args:
-          rules: the game's.
-          states: batch dimension B.
-          player: whose infostates.
-          public: float32 [B, G], the states' public features, where they are known.
+          rules: the game's rules.
+          states: the states, batch dimension B.
+          player: the player.
+          public: float32 [B, G], the states' public features; None: computed.
         """
         public = self.public(rules, states) if public is None else public
         pieces = [public, rules.private_tensor(states, player, self.perfect_recall).numpy()]
@@ -113,12 +113,12 @@ class InfostateFeatures:
                 f"InfostateFeatures(perfect_recall={not self.perfect_recall}), or a subclass with "
                 "features of your own"
             )
-        seen = [functools.partial(_tensor, kind=kind)] + [features] * self.positions
+        readers = [functools.partial(_tensor, kind=kind)] + [features] * self.positions
         parts = []
         for player in (0, 1):
             firsts = leaves.first_histories[player]
             states = map(tree.state, firsts.tolist())
-            rows = [np.concatenate([each(state, player) for each in seen]) for state in states]
+            rows = [np.concatenate([read(state, player) for read in readers]) for state in states]
             parts.append(
                 np.concatenate([np.stack(rows), _player_one_hot(player, len(firsts))], axis=1)
             )

@@ -11,8 +11,8 @@ infostates of both players, each with a belief. For infostate j of sample i:
 The paper does not divide. What can be represented stays the same, but a step of Adam moves an inner
 product the further the longer its vectors; divided ones learn to half the error in as many steps.
 
-So a value does not depend on the order of the others, nor on infostates of belief 0. Sets of
-different sizes are therefore joined to one batch with entries of belief 0, whose values are to be
+So a value does not depend on the order of infostates, nor on infostates of belief 0. Sets of
+different sizes are therefore padded to one batch with entries of belief 0, whose values are to be
 ignored.
 """
 
@@ -30,7 +30,7 @@ from spiel_dl.tree.counts import check_counts
 
 @dataclasses.dataclass(frozen=True)
 class ParticleSizes:
-    """The sizes of the blocks.
+    """The sizes of a `ParticleModule`'s blocks.
 
     The defaults are the paper's (appendix F), which does not give the base's size.
 
@@ -63,8 +63,8 @@ class ParticleBatch(NamedTuple):
 
     Attributes:
       features: float32 [U, F], features of distinct infostates.
-      infostate: int64 [n, Q], the row in `features` of each entry; any row where there is none.
-      belief: float32 [n, Q], 0 where there is no entry.
+      infostate: int64 [n, Q], the row in `features` of each entry; any row for padding.
+      belief: float32 [n, Q], 0 for padding.
       public: float32 [n, G], public features.
     """
 
@@ -75,7 +75,7 @@ class ParticleBatch(NamedTuple):
 
 
 class ParticleModule(torch.nn.Module):
-    """The blocks.
+    """The network of this module's first lines.
 
     Attributes:
       change_basis: [..., F] to [..., base].
@@ -96,15 +96,15 @@ class ParticleModule(torch.nn.Module):
         """
         super().__init__()
         generator = torch.Generator().manual_seed(seed)
-        joined = sizes.base + num_public
+        num_inputs = sizes.base + num_public
         basis_units = max(1, round(sizes.basis_width * num_features))
-        units = max(1, round(sizes.regression_width * joined))
+        units = max(1, round(sizes.regression_width * num_inputs))
         self.change_basis = feed_forward(
             [num_features, *[basis_units] * (sizes.basis_layers - 1), sizes.base], generator
         )
         # Untrained values are then small beside utilities, if they are inner products.
         self.regression = feed_forward(
-            [joined, *[units] * (sizes.regression_layers - 1), sizes.base], generator, 0.1
+            [num_inputs, *[units] * (sizes.regression_layers - 1), sizes.base], generator, 0.1
         )
         self.output = None
         if sizes.concatenation_layers:

@@ -1,4 +1,4 @@
-"""Samples for training a `ParticleNetwork` that come one by one as a game goes on, and files."""
+"""Training samples of a `ParticleNetwork` from single searches, and their storage in files."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class SparseSample:
         reach: np.ndarray,
         cfv: np.ndarray,
     ):
-        """Keeps arrays as above, and `features`, float32 [K, F], of both players' infostates."""
+        """Takes the attributes, and `features`, float32 [K, F], of both players' infostates."""
         self.public, self.belief, self.reach, self.cfv = public, belief, reach, cfv
         self._num_features = features.shape[1]
         # Thousands of samples are kept, of thousands of infostates with hundreds of features each;
@@ -57,32 +57,32 @@ def pack_samples(samples: Iterable[SparseSample]) -> dict[str, np.ndarray]:
       Arrays by name: `sizes`, int64 [N, 2], K and F of each sample; `are_bits`, bool [N]; and the
       samples' arrays joined, as bytes.
     """
-    kept = list(samples)
-    parts = {name: [getattr(sample, name) for sample in kept] for name in ("public", *_FLOATS)}
+    samples = list(samples)
+    parts = {name: [getattr(sample, name) for sample in samples] for name in ("public", *_FLOATS)}
     for name, dtype in (("bits", np.uint8), ("features", np.float32)):
         # Features that are no bits are kept as they are.
-        parts[name] = [s._features for s in kept if s._features.dtype == dtype]
-    joined = {name: b"".join(array.tobytes() for array in own) for name, own in parts.items()}
+        parts[name] = [s._features for s in samples if s._features.dtype == dtype]
+    joined = {name: b"".join(part.tobytes() for part in own) for name, own in parts.items()}
     arrays: dict[str, np.ndarray] = {
         n: np.frombuffer(zlib.compress(b, 1), np.uint8) for n, b in joined.items()
     }
-    sizes = [(len(s.belief), s._num_features) for s in kept]
+    sizes = [(len(s.belief), s._num_features) for s in samples]
     arrays["sizes"] = np.array(sizes, np.int64).reshape(-1, 2)
-    arrays["are_bits"] = np.array([s._features.dtype == np.uint8 for s in kept], bool)
+    arrays["are_bits"] = np.array([s._features.dtype == np.uint8 for s in samples], bool)
     return arrays
 
 
 def unpack_samples(arrays: Mapping[str, np.ndarray]) -> list[SparseSample]:
-    """The samples that `pack_samples` has packed."""
+    """The samples of arrays that `pack_samples` returned."""
     if not len(arrays["sizes"]):
         return []
-    found = {
+    floats = {
         name: np.frombuffer(zlib.decompress(array.tobytes()), np.float32)
         for name, array in arrays.items()
         if name in ("public", "features", *_FLOATS)
     }
     bits = np.frombuffer(zlib.decompress(arrays["bits"].tobytes()), np.uint8)
-    publics = found["public"].reshape(len(arrays["sizes"]), -1)
+    publics = floats["public"].reshape(len(arrays["sizes"]), -1)
     samples, first, first_byte, first_feature = [], 0, 0, 0
     sizes = zip(arrays["sizes"].tolist(), arrays["are_bits"].tolist(), strict=True)
     for public, ((size, num_features), is_bits) in zip(publics, sizes, strict=True):
@@ -92,11 +92,11 @@ def unpack_samples(arrays: Mapping[str, np.ndarray]) -> list[SparseSample]:
             features = np.unpackbits(packed, axis=1, count=num_features).astype(np.float32)
             first_byte += size * row
         else:
-            flat = found["features"][first_feature : first_feature + size * num_features]
+            flat = floats["features"][first_feature : first_feature + size * num_features]
             features = flat.reshape(size, num_features)
             first_feature += size * num_features
-        here = slice(first, first + size)
-        samples.append(SparseSample(public, features, *(found[name][here] for name in _FLOATS)))
+        rows = slice(first, first + size)
+        samples.append(SparseSample(public, features, *(floats[name][rows] for name in _FLOATS)))
         first += size
     return samples
 
@@ -107,13 +107,13 @@ def join_samples(
     *,
     conditional: bool = False,
 ) -> tuple[ParticleBatch, torch.Tensor, torch.Tensor]:
-    """A batch of n samples of up to Q infosets, as a network learns that is conditional or not.
+    """A training batch of n samples of up to Q infosets, for a conditional network or another.
 
     Returns:
-      The batch; targets, float32 [n, Q]; and by how much an error counts, float32 [n, Q], 0 where
-      there is no infoset. For a conditional network that is the counterfactual reach, divided by
-      its mean in the sample: the fewer histories an infoset's value is the mean of, the less it
-      says about other histories.
+      The batch; targets, float32 [n, Q]; and weights of errors, float32 [n, Q], 0 where there is no
+      infoset. For a conditional network the weight is the counterfactual reach, divided by its mean
+      in the sample: the fewer histories an infoset's value is the mean of, the less it says about
+      other histories.
     """
     sizes = np.array([len(sample.belief) for sample in samples])
     is_entry = np.arange(sizes.max()) < sizes[:, None]
@@ -138,25 +138,25 @@ def join_samples(
 def possible_cfvs(
     belief: np.ndarray, reach: np.ndarray, cfv: np.ndarray, utility: float
 ) -> np.ndarray:
-    """The cfvs nearest to these that are zero-sum and within the game's utilities: float64 [K].
+    """The nearest cfvs that are zero-sum and within the game's utilities: float64 [K].
 
-    What both players would win together, and what is beyond the utilities, is the network's error.
-    Learned from, it would grow from search to search. Each infoset gives up the same amount once it
-    is reached.
+    A sum other than 0, or a value beyond the utilities, is an error of the network; if it were
+    learned from, it would grow from search to search. The same amount is taken from the value of
+    each infoset once it is reached.
 
     Args:
       belief: float64 [K], both players' infosets.
-      reach: float64 [K], counterfactual.
+      reach: float64 [K], counterfactual reach.
       cfv: float64 [K].
-      utility: the largest of the game, positive.
+      utility: the game's largest utility, positive.
     """
-    once_reached = np.divide(cfv, reach, out=np.zeros_like(cfv), where=reach > 0)
+    conditional = np.divide(cfv, reach, out=np.zeros_like(cfv), where=reach > 0)
 
-    def less(amount: float) -> np.ndarray:
-        return reach * (once_reached - amount).clip(-utility, utility)
+    def cfvs(amount: float) -> np.ndarray:
+        return reach * (conditional - amount).clip(-utility, utility)
 
     if not belief @ reach:
-        return less(0.0)
-    # All lose, or all win, the largest utility.
-    bounds = once_reached.min() - utility, once_reached.max() + utility
-    return less(scipy.optimize.brentq(lambda amount: belief @ less(amount), *bounds, xtol=1e-12))
+        return cfvs(0.0)
+    # At these amounts all infosets are worth the largest utility, or all the smallest.
+    bounds = conditional.min() - utility, conditional.max() + utility
+    return cfvs(scipy.optimize.brentq(lambda amount: belief @ cfvs(amount), *bounds, xtol=1e-12))

@@ -1,10 +1,10 @@
 """`PositionalNetwork`: a feed-forward network of a public state and both ranges.
 
-Kovařík et al. (2021), "Domain-Independent Encoding". The network sees one leaf public state at a
-time: what is public, and each player's range, laid out over all private action-observation
-histories that the player can have at any leaf (its *positions*). It answers with both players'
-counterfactual values over the same positions. Positions that a public state rules out are 0 in the
-input, and ignored in the output.
+Kovařík et al. (2021), "Domain-Independent Encoding". The network's input is one leaf public state:
+its public features, and each player's range, laid out over all private action-observation histories
+that the player can have at any leaf (its *positions*). Its output are both players' counterfactual
+values over the same positions. Positions that a public state rules out are 0 in the input, and
+ignored in the output.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from spiel_dl.value_functions.value_network import ValueNetwork
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class PositionalLayout:
-    """Where the P leaf public states of a trunk find their D inputs and Q outputs.
+    """The indices of the D inputs and Q outputs of a trunk's P leaf public states.
 
     Both are read from one flat row per trunk strategy, so that no loop over public states is
     needed. A row holds range_0 (or cfv_0), range_1 (or cfv_1), a 0 and a 1: L_0 + L_1 + 2 entries.
@@ -35,10 +35,10 @@ class PositionalLayout:
 
     Attributes:
       num_positions: for each player, the number of its positions; they sum to Q.
-      input_index: int64 [P, D], the row's entry that each input shows.
-      output_index: int64 [P, Q], the row's entry that each output stands for; the constant 0 where
-        a position is impossible.
-      output_of_infoset: int64 [L_0 + L_1], the place of each leaf infoset in the P * Q outputs.
+      input_index: int64 [P, D], the row's entry of each input.
+      output_index: int64 [P, Q], the row's entry of each output; the constant 0 where a position is
+        impossible.
+      output_of_infoset: int64 [L_0 + L_1], the index of each leaf infoset in the P * Q outputs.
     """
 
     num_positions: tuple[int, int]
@@ -52,7 +52,7 @@ class PositionalLayout:
 
         In games with `Rules`, a position is a distinct perfect-recall private tensor, and the
         public features are the perfect-recall public tensor without its constant entries. In other
-        games a position is a place among the infosets of a public state, and the public features
+        games a position is an index among the infosets of a public state, and the public features
         are a one-hot of the leaf public state.
 
         Raises:
@@ -61,20 +61,20 @@ class PositionalLayout:
         check_leaves(leaves)
         if leaves.tree.public_key is None:
             public = np.eye(leaves.num_public_states, dtype=np.bool_)
-            positions = [_places_in_public_states(leaves, player) for player in (0, 1)]
+            positions = [_indices_in_public_states(leaves, player) for player in (0, 1)]
         else:
             public = _public_bits(leaves)
-            positions = [_private_histories(leaves, player) for player in (0, 1)]
+            positions = [_private_positions(leaves, player) for player in (0, 1)]
         return _lay_out(leaves, public, positions)
 
     @property
     def num_inputs(self) -> int:
-        """D, the public features and both players' positions."""
+        """D, the number of public features and both players' positions."""
         return self.input_index.shape[1]
 
     @property
     def num_outputs(self) -> int:
-        """Q, both players' positions."""
+        """Q, the number of both players' positions."""
         return self.output_index.shape[1]
 
     def rows(self, values_0: np.ndarray, values_1: np.ndarray) -> np.ndarray:
@@ -85,7 +85,7 @@ class PositionalLayout:
 
 
 class PositionalNetwork(ValueNetwork):
-    """The network. Its parameters exist after `initialize` or `load`.
+    """A feed-forward value network. It has parameters after `initialize` or `load`.
 
     Attributes:
       module: the torch module, float32: inputs [..., D] to outputs [..., Q], values at ranges that
@@ -110,9 +110,9 @@ class PositionalNetwork(ValueNetwork):
         Args:
           num_layers: number of hidden layers (the paper: 4 to 6).
           num_units: units in each of them (the paper: 200 to 500).
-          layer_norm: normalise what each hidden layer passes on. The paper says nothing of it; with
-            it, training comes to smaller errors in the same number of steps.
-          seed: of the initial parameters, which are the same on every device.
+          layer_norm: normalise the outputs of each hidden layer. It is not in the paper; with it,
+            training reaches smaller errors in the same number of steps.
+          seed: seed of the initial parameters, which are the same on every device.
           device: where to compute.
 
         Raises:
@@ -141,7 +141,7 @@ class PositionalNetwork(ValueNetwork):
         return feed_forward(sizes, generator, output_scale=0.1, layer_norm=self._layer_norm)
 
     def _layout(self, leaves: LeafSet) -> PositionalLayout:
-        """The layout of leaves for which the parameters are; a ValueError for others."""
+        """The leaves' layout; a ValueError if the parameters are for other leaves."""
         layout = PositionalLayout.of_leaves(leaves)
         self.check_domain(_describe(leaves, layout), leaves.tree.game)
         return layout
@@ -163,7 +163,7 @@ class PositionalLeafValues(NormalizedLeafValues):
     """A network whose module maps a `PositionalLayout`'s inputs to its outputs, at some leaves.
 
     Attributes:
-      layout: how the network's inputs and outputs belong to the leaves.
+      layout: the indices of the leaves' inputs and outputs.
     """
 
     def __init__(self, network: ValueNetwork, leaves: LeafSet, layout: PositionalLayout):
@@ -184,10 +184,10 @@ class PositionalLeafValues(NormalizedLeafValues):
 
 
 class PositionalSamples(Samples):
-    """Samples whose D inputs and Q outputs are laid out by a `PositionalLayout`."""
+    """Samples with the D inputs and Q outputs of a `PositionalLayout`."""
 
     def __init__(self, layout: PositionalLayout, dataset: Dataset, device: torch.device):
-        """Lays the samples out for the dataset's leaves, which the layout must be of."""
+        """Puts a dataset's samples on a device; the layout must be that of its leaves."""
         super().__init__(dataset, device)
         self._ranges = torch.from_numpy(layout.rows(*dataset.ranges)).to(device)
         self._cfvs = torch.from_numpy(layout.rows(*dataset.cfvs)).to(device)
@@ -204,12 +204,12 @@ class PositionalSamples(Samples):
         return inputs, self._cfvs[row, self._output_index[states]], self._is_possible[states]
 
     def opponent_masses(self, samples: np.ndarray) -> torch.Tensor:
-        """By what each output must be multiplied to be unnormalised: float32 [b, Q]."""
+        """See `Samples`."""
         return self._masses[self._split(samples)].repeat_interleave(self._num_positions, dim=1)
 
 
 def _describe(leaves: LeafSet, layout: PositionalLayout) -> dict[str, Any]:
-    """What must be equal for a network to be used at other leaves, in words for people."""
+    """The network's domain; see `ValueNetwork.describe`."""
     domain = {
         "game": str(leaves.tree.game),
         "depth limit": str(leaves.depth_limit),
@@ -224,7 +224,7 @@ def _describe(leaves: LeafSet, layout: PositionalLayout) -> dict[str, Any]:
 
 
 def _lay_out(leaves: LeafSet, public: np.ndarray, positions: list[np.ndarray]) -> PositionalLayout:
-    """Joins public bits (bool [P, F]) and the positions of leaf infosets (int [L_p] each)."""
+    """The layout of public bits (bool [P, F]) and leaf infosets' positions (int [L_p] each)."""
     sizes = [leaves.num_infosets(0), leaves.num_infosets(1)]
     num_positions = (int(positions[0].max()) + 1, int(positions[1].max()) + 1)
     num_outputs = sum(num_positions)
@@ -237,8 +237,8 @@ def _lay_out(leaves: LeafSet, public: np.ndarray, positions: list[np.ndarray]) -
     return PositionalLayout(num_positions, input_index, output_index, state * num_outputs + column)
 
 
-def _places_in_public_states(leaves: LeafSet, player: int) -> np.ndarray:
-    """Each leaf infoset's place among those of its public state: int64 [L_p]."""
+def _indices_in_public_states(leaves: LeafSet, player: int) -> np.ndarray:
+    """Each leaf infoset's index among those of its public state: int64 [L_p]."""
     start = leaves.infoset_offsets[player][leaves.public_state_of_infoset(player)]
     return np.arange(leaves.num_infosets(player)) - start
 
@@ -251,8 +251,8 @@ def _public_bits(leaves: LeafSet) -> np.ndarray:
     return bits[:, (bits != bits[:1]).any(axis=0)]
 
 
-def _private_histories(leaves: LeafSet, player: int) -> np.ndarray:
-    """Numbers the distinct private tensors of a player's leaf infosets: int64 [L_p]."""
+def _private_positions(leaves: LeafSet, player: int) -> np.ndarray:
+    """Each leaf infoset's position: the number of its private tensor, int64 [L_p]."""
     tree = leaves.tree
     states = tree.states_of(leaves.first_histories[player])
     tensors = tree.game.rules.private_tensor(states, player, perfect_recall=True).numpy()

@@ -16,16 +16,16 @@ def random_strategy(
     pure_share: float,
     near_pure_share: float,
 ) -> np.ndarray:
-    """A player's random strategy.
+    """A player's random behaviour strategy.
 
-    In each infoset one of three: a pure action; a mixture of a pure action, and of a Dirichlet one
-    with a log-uniform small weight; or a Dirichlet one with a log-uniform concentration.
+    In each infoset one of three: a pure action; a mixture of a pure action with a Dirichlet one of
+    log-uniform small weight; or a Dirichlet one with a log-uniform concentration.
 
     Args:
-      generator: draws it.
+      generator: the random generator.
       treeplex: the player's strategy space.
-      pure_share: share of the infosets where it is pure.
-      near_pure_share: share of the infosets where it is nearly so.
+      pure_share: probability that an infoset's strategy is pure.
+      near_pure_share: probability that it is nearly so.
 
     Returns:
       float64 [S], a behaviour strategy, 1 at root sequences.

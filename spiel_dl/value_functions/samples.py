@@ -1,4 +1,4 @@
-"""`Samples`: a dataset as a value network learns from it."""
+"""`Samples`: a dataset as a value network's training batches."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from spiel_dl.value_functions.dataset import Dataset
 from spiel_dl.value_functions.particle_module import ParticleBatch
 
 Batch = tuple[torch.Tensor | ParticleBatch, torch.Tensor, torch.Tensor]
-"""What a module takes; targets, float32 [b, Q]; and which of its outputs count, bool [b, Q]."""
+"""Inputs of a module; targets, float32 [b, Q]; and a mask of those that count, bool [b, Q]."""
 
 
 class Samples(abc.ABC):
     """A dataset's samples on a network's device, numbered strategy by strategy.
 
-    Sample i is leaf public state i mod P of trunk strategy i div P. Networks lay them out, each in
-    its own way: `ValueNetwork.samples`.
+    Sample i is leaf public state i mod P of trunk strategy i div P. Each kind of network has its
+    own inputs, see `ValueNetwork.samples`.
 
     Attributes:
-      num_states: P.
+      num_states: P, the number of leaf public states.
     """
 
     def __init__(self, dataset: Dataset, device: torch.device):
-        """Samples of a dataset, to be used on a device."""
+        """Puts the samples of a dataset on a device."""
         self.num_states = dataset.trunk.leaves.num_public_states
-        # The opponent's, for either player's values.
+        # Each player's values are multiplied by the opponent's mass.
         masses = np.stack([dataset.masses[1], dataset.masses[0]], axis=-1)
         self._masses = torch.from_numpy(masses).to(device)
 
     def numbers(self, strategies: np.ndarray, states: np.ndarray) -> np.ndarray:
-        """Some leaf public states of some trunk strategies: int64 [len(strategies) * len(states)].
+        """The samples of all pairs of these strategies and leaf public states: int64 [n * m].
 
         Args:
           strategies: int64 [n], rows of the dataset.
@@ -42,14 +42,14 @@ class Samples(abc.ABC):
 
     @abc.abstractmethod
     def batch(self, samples: np.ndarray) -> Batch:
-        """What the network learns from, of samples int64 [b]."""
+        """The batch of samples (int64 [b])."""
 
     @abc.abstractmethod
     def opponent_masses(self, samples: np.ndarray) -> torch.Tensor:
-        """By what each output must be multiplied to be unnormalised: float32 [b, Q]."""
+        """Factors that turn outputs into unnormalised values: float32 [b, Q]."""
 
     def _split(self, samples: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
-        """Strategies and leaf public states, int64 [b] each."""
+        """The samples' strategies and leaf public states, int64 [b] each."""
         strategies, states = np.divmod(samples, self.num_states)
         device = self._masses.device
         return torch.from_numpy(strategies).to(device), torch.from_numpy(states).to(device)

@@ -1,13 +1,13 @@
 """Trains a `ValueNetwork` on a `Dataset`.
 
 Kovařík et al. (2021), "Experimental Setup" and "Main Experiments". One sample is a leaf public
-state of one trunk strategy. The loss looks at possible positions only. Trunk strategies, not
-samples, are set apart for validation: samples of one strategy resemble each other. Leaf public
-states may be left out of training, to see what the network makes of states that it never saw.
+state of one trunk strategy. The loss counts possible positions only. Trunk strategies, not samples,
+are split into training and validation: samples of one strategy resemble each other. Leaf public
+states may be left out of training, to measure the network's errors in unseen states.
 
 The run directory holds one line of metrics and one network per log-spaced step, one line of metrics
 at the end of every epoch (or every few), the checkpoint of the last of these, and in the end the
-trained network. Batches and learning rates follow from the seed and the step, so a run that was
+trained network. Batches and learning rates depend on the seed and the step alone, so a run that was
 killed and resumed ends, on a CPU, with the same parameters.
 """
 
@@ -46,19 +46,19 @@ def train(
 ) -> dict[str, Any]:
     """Trains a network, from the directory's checkpoint if it has one.
 
-    Without a checkpoint, training starts from the parameters that the network has, be they fresh or
-    those of an earlier training.
+    Without a checkpoint, training starts from the network's parameters, whether they are fresh or
+    trained.
 
-    Every line of metrics says: step, epoch (complete ones), seconds of training, learning_rate,
+    Every line of metrics holds: step, epoch (complete ones), seconds of training, learning_rate,
     training_loss (mean over the steps since the last line), the validation errors that
     `validation_errors` names, those of left-out states with the prefix `left_out_` if there are
     any, and the name of the network, if one was kept.
 
     Args:
-      network: trained in place, on its device. If it has no parameters yet, they are made for the
-        dataset's leaves; if it has some, they must be for these.
+      network: the network, trained in place on its device. Parameters that it does not have yet are
+        made for the dataset's leaves; those that it has must be for these leaves.
       dataset: the data.
-      directory: where the run lives.
+      directory: the run's directory.
       config: how to train.
       show_progress: show a progress bar on standard error.
 
@@ -83,15 +83,15 @@ def train(
 
 
 def check(network: ValueNetwork, dataset: Dataset, config: TrainingConfig) -> None:
-    """Raises the ValueErrors of `train` that can be known before anything is written."""
+    """Raises those ValueErrors of `train` that do not need a run directory."""
     network.initialize(dataset.trunk.leaves)
     _choose_samples(network.samples(dataset), dataset, config)
 
 
 def split_strategies(num_strategies: int, validation_share: float) -> tuple[np.ndarray, np.ndarray]:
-    """Sets trunk strategies apart for validation, always the same ones.
+    """Splits trunk strategies into training and validation, without a seed.
 
-    A strategy's part does not change when others are added behind it.
+    Strategies stay where they are when more are appended.
 
     Returns:
       Numbers of the strategies for training, and of those for validation: int64, increasing.
@@ -111,7 +111,7 @@ def split_strategies(num_strategies: int, validation_share: float) -> tuple[np.n
 
 
 class _Run:
-    """One training run: what `train` goes through, epoch by epoch."""
+    """The state of one training run: network, optimiser, step and epoch."""
 
     def __init__(
         self,
@@ -143,15 +143,15 @@ class _Run:
             self._kept_steps.update(log_spaced_steps(self.num_steps, config.networks_per_decade))
 
     def restore(self) -> None:
-        """Goes back to the directory's checkpoint, if it has one."""
+        """Loads the directory's checkpoint, if it has one."""
         checkpoint = self._directory.load_checkpoint()
         if checkpoint is not None:
             arrays, header = checkpoint
-            found = {name: header.get(name) for name in self._identity}
-            if other := differences(found, self._identity):
+            saved = {name: header.get(name) for name in self._identity}
+            if names := differences(saved, self._identity):
                 raise ValueError(
                     f"{self._directory.checkpoint_path} is of another training: its "
-                    f"{', its '.join(other)}; use the same data and settings, or another directory"
+                    f"{', its '.join(names)}; use the same data and settings, or another directory"
                 )
             self.epoch, self.step = header["epoch"], header["step"]
             self._load(arrays)
@@ -160,14 +160,14 @@ class _Run:
         self._directory.truncate_metrics("step", self.step)
 
     def train_epoch(self, progress: tqdm.tqdm) -> None:
-        """One epoch, its metrics and its checkpoint."""
+        """Trains for one epoch; writes its metrics and its checkpoint."""
         generator = np.random.default_rng([self._config.seed, self.epoch])
         order = generator.permutation(self._training)
         size = self._config.batch_size
         for start in range(0, len(order), size):
-            begin = time.perf_counter()
+            start_time = time.perf_counter()
             self._take_step(order[start : start + size])
-            self._seconds += time.perf_counter() - begin
+            self._seconds += time.perf_counter() - start_time
             progress.update()
             is_last = start + size >= len(order)
             self.epoch += is_last
@@ -209,9 +209,9 @@ class _Run:
             )
 
     def _record(self) -> dict[str, float]:
-        """Appends a line of metrics, and keeps the network if its step is one of those."""
+        """Appends a line of metrics, and saves the network at log-spaced steps."""
         errors = self._validation_errors()
-        # The step before may have spoiled the network, which must not reach a checkpoint.
+        # A network that the last step made NaN must not reach a checkpoint.
         self._check_finite("validation error", errors["l1"])
         line: dict[str, Any] = {
             "step": self.step,
@@ -237,7 +237,7 @@ class _Run:
         }
 
     def _save(self) -> None:
-        """Replaces the checkpoint: parameters, and Adam's moments of them."""
+        """Replaces the checkpoint: parameters and Adam's moments."""
         arrays = {f"network.{k}": v for k, v in self._network.parameter_arrays().items()}
         for name, parameter in self._network.module.named_parameters():
             for moment in _MOMENTS:
@@ -263,7 +263,7 @@ class _Run:
 def _choose_samples(
     samples: Samples, dataset: Dataset, config: TrainingConfig
 ) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-    """The samples to train on, and those to validate on by the prefix of their errors' names."""
+    """The training samples, and validation samples by the prefix of their errors' names."""
     training, validation = split_strategies(dataset.num_strategies, config.validation_share)
     if config.max_strategies is not None:
         if config.max_strategies > len(training):
@@ -273,20 +273,20 @@ def _choose_samples(
             )
         training = training[: config.max_strategies]
     left_out = np.unique(np.array(config.left_out_states, np.int64))
-    seen = np.setdiff1d(np.arange(samples.num_states), left_out)
-    if len(seen) + len(left_out) != samples.num_states or not len(seen):
+    trained_states = np.setdiff1d(np.arange(samples.num_states), left_out)
+    if len(trained_states) + len(left_out) != samples.num_states or not len(trained_states):
         raise ValueError(
             f"left_out_states={config.left_out_states} must be some, and not all, of the leaf "
             f"public states 0, ..., {samples.num_states - 1}"
         )
-    groups = {"": samples.numbers(validation, seen)}
+    groups = {"": samples.numbers(validation, trained_states)}
     if len(left_out):
         groups[LEFT_OUT] = samples.numbers(validation, left_out)
-    return samples.numbers(training, seen), groups
+    return samples.numbers(training, trained_states), groups
 
 
 def _losses(name: str, outputs: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
-    """Each output's loss."""
+    """The loss of each output."""
     if name == "huber":
         return torch.nn.functional.huber_loss(outputs, targets, reduction="none")
     if name == "l1":
@@ -295,14 +295,14 @@ def _losses(name: str, outputs: torch.Tensor, targets: torch.Tensor) -> torch.Te
 
 
 def mass_weights(masses: torch.Tensor, share: float) -> torch.Tensor:
-    """Weights of mean 1 (float32 [n], as `masses`), a share of them proportional to masses."""
+    """Weights of mean 1, float32 [n], of which `share` is proportional to masses (float32 [n])."""
     # Rounding may leave a mass of zeros below 0, and a batch may hold zeros only.
     masses = masses.clamp(min=0.0)
     return (1 - share) + share * masses / masses.mean().clamp(min=1e-12)
 
 
 def _checksum(dataset: Dataset) -> int:
-    """Tells datasets apart."""
+    """The CRC32 of a dataset's ranges, masses and values."""
     checksum = 0
     for array in (*dataset.ranges, *dataset.masses, *dataset.cfvs):
         checksum = zlib.crc32(np.ascontiguousarray(array).data, checksum)

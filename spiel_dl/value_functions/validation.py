@@ -1,8 +1,8 @@
-"""How far a `ValueNetwork` is from a `Dataset`'s values.
+"""Errors of a `ValueNetwork` on a `Dataset`'s values.
 
-Errors are given in two units. Networks answer for ranges that sum to 1 in a leaf public state, and
-training looks at these *normalised* values. Counterfactual values themselves, which the figures of
-Kovařík et al. (2021) are about, are larger or smaller by the opponent's mass there: *unnormalised*.
+Errors are given in two units. Networks give values at ranges that sum to 1 in a leaf public state,
+and are trained on these *normalised* values. Counterfactual values themselves, as in the figures of
+Kovařík et al. (2021), are these times the opponent's mass there: *unnormalised*.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import torch
 from spiel_dl.value_functions.samples import Samples
 from spiel_dl.value_functions.value_network import ValueNetwork
 
-# What is measured, and what to call it in front of people.
+# Names of errors, and their titles in reports.
 ERROR_TITLES = {
     "huber": "Huber (mean)",
     "l1": "L1 (mean)",
@@ -21,7 +21,7 @@ ERROR_TITLES = {
     "linf_mean": "L∞ (mean over samples)",
 }
 UNNORMALISED = "unnormalised_"
-# In either unit.
+# In both units.
 ALL_ERROR_TITLES = {
     **{UNNORMALISED + name: f"{title}, unnormalised" for name, title in ERROR_TITLES.items()},
     **{name: f"{title}, normalised" for name, title in ERROR_TITLES.items()},
@@ -36,15 +36,15 @@ def validation_errors(
 
     Args:
       network: the network.
-      samples: the network's own, see `ValueNetwork.samples`.
-      numbers: int64 [b], which samples; at least one.
+      samples: those of the network, see `ValueNetwork.samples`.
+      numbers: int64 [b], the samples to measure; at least one.
 
     Returns:
       `huber` (mean Huber loss with its bend at 1 utility unit), `l1` (mean absolute error), `linf`
       (largest absolute error), `linf_mean` (mean over the samples of the largest absolute error in
       a sample), in utility units at ranges that sum to 1; and the same with the prefix
-      `unnormalised_`, of errors times the opponent's mass. Conditional networks err in what
-      infosets are worth once they are reached; their unnormalised errors are those times the
+      `unnormalised_`, of errors times the opponent's mass. Errors of conditional networks are those
+      of the values of infosets once they are reached; their unnormalised errors are those times the
       counterfactual reach. Infosets that are not reached do not count in their means.
     """
     sums, largest, num_positions = np.zeros((2, 3)), np.zeros(2), 0
@@ -56,15 +56,15 @@ def validation_errors(
             error = torch.where(is_possible, error, 0.0)
             num_positions += int(is_possible.sum())
             for unit, scaled in enumerate((error, error * samples.opponent_masses(batch))):
-                quadratic, of_samples = scaled.clamp(max=1.0), scaled.amax(dim=1)
+                quadratic, sample_maxima = scaled.clamp(max=1.0), scaled.amax(dim=1)
                 huber = (quadratic * (scaled - 0.5 * quadratic)).sum()
-                sums[unit] += [float(each) for each in (huber, scaled.sum(), of_samples.sum())]
+                sums[unit] += [float(total) for total in (huber, scaled.sum(), sample_maxima.sum())]
                 # Unlike Python's own, NumPy's maximum does not lose NaN.
-                largest[unit] = np.maximum(largest[unit], float(of_samples.max()))
-    found: dict[str, float] = {}
+                largest[unit] = np.maximum(largest[unit], float(sample_maxima.max()))
+    errors: dict[str, float] = {}
     for unit, prefix in enumerate(("", UNNORMALISED)):
         huber, l1, linf_sum = sums[unit].tolist()
         means = (huber / num_positions, l1 / num_positions, float(largest[unit]))
         values = (*means, linf_sum / len(numbers))
-        found |= {prefix + name: v for name, v in zip(ERROR_TITLES, values, strict=True)}
-    return found
+        errors |= {prefix + name: v for name, v in zip(ERROR_TITLES, values, strict=True)}
+    return errors

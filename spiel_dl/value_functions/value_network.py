@@ -1,4 +1,4 @@
-"""`ValueNetwork`: what value functions with a torch module have in common."""
+"""`ValueNetwork`: the base class of value functions with a torch module."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from spiel_dl.value_functions.samples import Samples
 class ValueNetwork(ValueFunction):
     """A value function with parameters, which exist after `initialize` or `load`.
 
-    A network is for all leaves at the depth limit of those that it was made for, unless it says
-    that it serves several (`one_limit = False`). Files of networks of one's own are found by
-    `network_files.load_network` once `network_files.register_network` knows the class.
+    A network is for all leaves of one depth limit, unless its class serves several
+    (`one_limit = False`). `network_files.load_network` reads the files of a class of one's own
+    after `network_files.register_network`.
 
     Attributes:
-      kind: what its files call it, as no other class does.
+      kind: the name of the class in its files, unique among classes.
       module: the torch module, float32, on `device`.
       device: where it computes.
-      domain: what the parameters are for, in words for people; None before they exist.
+      domain: the leaves that the parameters are for, in words for people; None without parameters.
     """
 
     kind: str
@@ -49,13 +49,13 @@ class ValueNetwork(ValueFunction):
 
     @property
     def depth_limit(self) -> DepthLimit | None:
-        """The depth limit that it was made for, if its domain says one as "depth limit"."""
-        known = (self.domain or {}).get("depth limit")
-        return None if known is None else DepthLimit.parse(known)
+        """The depth limit that it was made for: "depth limit" of its domain, or None."""
+        text = (self.domain or {}).get("depth limit")
+        return None if text is None else DepthLimit.parse(text)
 
     @abc.abstractmethod
     def bind(self, leaves: LeafSet) -> NormalizedLeafValues:
-        """The network at a trunk's leaves; it follows the network's parameters as they change.
+        """The network at a trunk's leaves; later changes of its parameters change the values.
 
         Raises:
           ValueError: if there are no leaves, if the network has no parameters yet, or if they are
@@ -64,7 +64,9 @@ class ValueNetwork(ValueFunction):
 
     @abc.abstractmethod
     def describe(self, leaves: LeafSet) -> dict[str, Any]:
-        """What must be equal for the network to be used at other leaves, in words for people.
+        """The domain of a trunk's leaves: the network serves all leaves of an equal domain.
+
+        It is in words for people, as JSON can hold them.
 
         Raises:
           ValueError: if the network cannot value these leaves.
@@ -72,17 +74,17 @@ class ValueNetwork(ValueFunction):
 
     @abc.abstractmethod
     def make_module(self, domain: dict[str, Any]) -> torch.nn.Module:
-        """An untrained torch module for a domain, as `describe` tells it."""
+        """An untrained torch module for a domain, as `describe` returns it."""
 
     @abc.abstractmethod
     def settings(self) -> dict[str, Any]:
-        """The sizes of the network, as JSON can hold them: what the class is called with."""
+        """The arguments of the class, such as sizes, as JSON can hold them."""
 
     def initialize(self, leaves: LeafSet) -> None:
         """Makes the parameters for a trunk's leaves, if there are none yet.
 
         Raises:
-          ValueError: if there are no leaves, or if there are parameters, for other leaves.
+          ValueError: if there are no leaves, or if the parameters are for other leaves.
         """
         domain = self.describe(leaves)
         if self.domain is None:
@@ -90,7 +92,7 @@ class ValueNetwork(ValueFunction):
         self.check_domain(domain, leaves.tree.game)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the parameters, and what they are for.
+        """Writes the header and the parameters to a file.
 
         Raises:
           ValueError: if there are no parameters yet.
@@ -117,7 +119,7 @@ class ValueNetwork(ValueFunction):
 
     @classmethod
     def of_header(cls, header: dict[str, Any], device: torch.device | str) -> Self:
-        """A network without parameters yet, as a file's header describes it."""
+        """A network of a file's header, without parameters yet."""
         make: Callable[..., Self] = cls
         settings = {name: header[name] for name in header.keys() - {"kind", "domain"}}
         return make(**settings, device=device)
@@ -136,12 +138,12 @@ class ValueNetwork(ValueFunction):
 
     @abc.abstractmethod
     def samples(self, dataset: Dataset) -> Samples:
-        """A dataset's samples as the network learns from them.
+        """A dataset's samples for the network's training.
 
-        `module` maps the inputs of a batch to values of its shape.
+        `module` maps the inputs of a batch to values of the targets' shape.
 
         Args:
-          dataset: of a trunk for whose leaves the network's parameters are.
+          dataset: a dataset of leaves in the network's domain.
         """
 
     def parameter_arrays(self) -> dict[str, np.ndarray]:
@@ -170,9 +172,9 @@ class ValueNetwork(ValueFunction):
         """Raises a ValueError if the parameters are for another domain, or if there are none.
 
         Args:
-          domain: what must be equal for the network to be used at some leaves, in words for people.
-          game: the leaves' game, which may have another string than the same game in the network's
-            domain.
+          domain: the leaves' domain, as `describe` returns it.
+          game: the leaves' game, whose string may differ from that in the network's domain though
+            the game is the same.
         """
         self.header()
         assert self.domain is not None
