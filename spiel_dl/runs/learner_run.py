@@ -166,7 +166,7 @@ class _LearnerJob:
         return line | self._measured()
 
     def save(self, directory: RunDirectory) -> None:
-        self._learner.save(directory.checkpoint_path, directory.notes())
+        self._learner.save(directory.checkpoint_path, directory.header_entries())
         if time.perf_counter() - self._last_picture > _SECONDS_PER_PICTURE:
             self.draw()
 

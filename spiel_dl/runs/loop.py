@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 import tqdm
 
-from spiel_dl.system import interrupts
+from spiel_dl.system.interrupts import delay_interrupts
 from spiel_dl.system.run_directory import RunDirectory
 from spiel_dl.system.steps import log_spaced_steps
 
@@ -97,7 +97,7 @@ def run_job(
     directory.truncate_metrics(job.step_name, job.done)
     with (
         _Bar(end, job.unit, show_progress, label) as bar,
-        interrupts.held_back() if keeps_on_interrupt else contextlib.nullcontext() as held,
+        delay_interrupts() if keeps_on_interrupt else contextlib.nullcontext() as interrupt,
     ):
         while job.done < end:
             stretch, last_save = 1, time.perf_counter()  # Later, as many as take a moment.
@@ -108,16 +108,16 @@ def run_job(
                 now = time.perf_counter()
                 bar.show(job.done)
                 stretch *= 2 if now - start < _SECONDS_PER_STRETCH else 1
-                is_asked = held is not None and held.is_asked
-                if job.done < target and (is_asked or now - last_save > seconds_per_checkpoint):
+                is_pending = interrupt is not None and interrupt.is_pending
+                if job.done < target and (is_pending or now - last_save > seconds_per_checkpoint):
                     job.save(directory)
                     last_save = now
-                    if is_asked:
+                    if is_pending:
                         raise KeyboardInterrupt
             line = job.measure()
             directory.append_metrics(line)
             job.save(directory)
-            if held is not None and held.is_asked:
+            if interrupt is not None and interrupt.is_pending:
                 raise KeyboardInterrupt
             bar.tell(job.headline, line)
 

@@ -20,7 +20,7 @@ from collections.abc import Callable, Hashable
 from concurrent.futures import Future
 from typing import Any
 
-from spiel_dl.system.workers import DEATHS, KillablePool, end_with_parent
+from spiel_dl.system.workers import DEATH_ERRORS, KillablePool, end_with_parent
 
 _LOG = logging.getLogger(__name__)
 _START = 120.0
@@ -114,7 +114,7 @@ class Pool:
                 f"this took longer than {limit:g} seconds and was stopped; try fewer iterations, "
                 "or a smaller game"
             ) from error
-        except DEATHS as error:
+        except DEATH_ERRORS as error:
             worker.forget()
             raise WorkerGoneError(
                 "the process that computed this has ended; the game may be too large for this "

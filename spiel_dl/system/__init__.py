@@ -1,1 +1,1 @@
-"""Files, run directories, processes, and what is known of the machine."""
+"""Files, run directories, worker processes, and descriptions of the machine."""

@@ -2,22 +2,22 @@
 
   results = distributed.map(function, items, distributed.LocalProcesses(2))
 
-The result is the same for every engine and every number of workers, provided that the function's
+The results are the same for every engine and number of workers, provided that the function's result
 depends on its item alone. A random function takes its seed from its item.
 
-  engine            who works
+  engine            workers
   InProcess         this process
-  LocalProcesses    processes of this machine, started afresh, so that the function and the items
-                    must be picklable and a script needs the usual `if __name__ == "__main__":`
+  LocalProcesses    spawned processes of this machine, so that the function and the items must be
+                    picklable and a script needs the usual `if __name__ == "__main__":`
   Ray               workers of a Ray cluster (pip install -c constraints.txt -e ".[ray]" in the
                     repository); the function's module must be installed there too, or, on this
                     machine, lie on this process's `sys.path`; no files need be shared, since
-                    results come here
+                    results are returned to this process
 
 Each worker process computes with one thread and does one item at a time; `InProcess` uses the
-threads of this process. A worker may die: killed by a person or for want of memory, or with its
-machine. Then its item is begun again by another, and all that was computed before is kept. An error
-in the function, however, would come again; it ends the map, once the items under way are finished.
+threads of this process. If a worker dies (killed, out of memory, or with its machine), another
+worker begins its item again, and all finished results are kept. An error in the function is not
+retried; it ends the map once the items under way are finished.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from typing import TypeVar
 
 import tqdm
 
-from spiel_dl.system.workers import KillablePool, end_with_parent, name_item, ray_tasks, share_out
+from spiel_dl.system.workers import KillablePool, end_with_parent, name_item, ray_tasks, run_items
 from spiel_dl.system.workers import WorkerDiedError as WorkerDiedError
 
 _PROCESSES_PER_CORE = 32
@@ -44,28 +44,28 @@ ENGINES = _IN_PROCESS, _PROCESSES, _RAY = "in_process", "processes", "ray"
 
 
 class Engine(abc.ABC):
-    """Who does the work of `map` and `for_each`."""
+    """Computes the items of `map` and `for_each`."""
 
     threads = "each worker process with one thread"
-    """What reports say of those who compute."""
+    """Description of processes and threads for reports."""
 
     @abc.abstractmethod
     def results(
         self, function: Callable[[Item], Result], items: Sequence[Item], max_retries: int
     ) -> Generator[tuple[int, Result], None, None]:
-        """Pairs of an item's number and its result, as they come; raises as `for_each` does."""
+        """Yields pairs (item number, result) as they are finished; raises as `for_each` does."""
 
 
 @dataclasses.dataclass(frozen=True)
 class InProcess(Engine):
-    """This process does the work, with as many threads as it has."""
+    """Computes in this process, with its own threads."""
 
     threads = "one process with the threads that its libraries start"
 
     def results(
         self, function: Callable[[Item], Result], items: Sequence[Item], max_retries: int
     ) -> Generator[tuple[int, Result], None, None]:
-        """See `Engine`. Nobody can die here and be survived, so nothing is retried."""
+        """See `Engine`. There are no worker deaths to retry."""
         for number, item in enumerate(items):
             try:
                 result = function(item)
@@ -77,10 +77,10 @@ class InProcess(Engine):
 
 @dataclasses.dataclass(frozen=True)
 class LocalProcesses(Engine):
-    """Processes of this machine do the work; they are started for one call of `map` and then end.
+    """Computes in processes of this machine, which are started for one call of `map`.
 
     Attributes:
-      num_workers: how many.
+      num_workers: number of processes.
 
     Raises:
       ValueError: if `num_workers` is not positive, or more than the machine can hold.
@@ -90,11 +90,11 @@ class LocalProcesses(Engine):
 
     def __post_init__(self) -> None:
         _check_workers(self.num_workers)
-        most = _PROCESSES_PER_CORE * (os.cpu_count() or 1)
-        if self.num_workers > most:
+        max_workers = _PROCESSES_PER_CORE * (os.cpu_count() or 1)
+        if self.num_workers > max_workers:
             raise ValueError(
                 f"num_workers={self.num_workers} are too many processes for this machine; take at "
-                f"most {most}"
+                f"most {max_workers}"
             )
 
     def results(
@@ -106,9 +106,9 @@ class LocalProcesses(Engine):
         is_interrupted = False
         try:
             submit = functools.partial(pool.schedule, function)
-            yield from share_out(submit, num_workers, items, max_retries)
+            yield from run_items(submit, num_workers, items, max_retries)
         except KeyboardInterrupt:
-            is_interrupted = True  # Nobody waits for what is under way.
+            is_interrupted = True  # The items under way are not wanted any more.
             raise
         finally:
             pool.end(is_now=is_interrupted)
@@ -116,10 +116,10 @@ class LocalProcesses(Engine):
 
 @dataclasses.dataclass(frozen=True)
 class Ray(Engine):
-    """Workers of a Ray cluster do the work.
+    """Computes on the workers of a Ray cluster.
 
     Attributes:
-      num_workers: how many items are under way at once, with one CPU each.
+      num_workers: number of items under way at once, with one CPU each.
       address: of a running cluster, as `ray.init` takes it. None: the cluster that this program is
         connected to already, or else one of `num_workers` CPUs on this machine, for one call.
 
@@ -142,8 +142,8 @@ class Ray(Engine):
           ValueError: also if Ray is not installed, if no cluster answers at the address, or if this
             program is connected to another one.
         """
-        with ray_tasks(function, self.num_workers, self.address) as (submit, death):
-            yield from share_out(submit, self.num_workers, items, max_retries, (death,))
+        with ray_tasks(function, self.num_workers, self.address) as (submit, death_error):
+            yield from run_items(submit, self.num_workers, items, max_retries, (death_error,))
 
 
 IN_PROCESS = InProcess()
@@ -159,8 +159,8 @@ def map(
 ) -> list[Result]:
     """The function's results for all items, in the items' order.
 
-    Arguments and errors are those of `for_each`, which is for results that are better kept in files
-    than in memory, or not to be lost if a later item fails.
+    Arguments and errors are those of `for_each`, which suits results that do not fit in memory, or
+    that must not be lost if a later item fails.
     """
     results: dict[int, Result] = {}
     for_each(
@@ -183,35 +183,35 @@ def for_each(
     description: str | None = None,
     max_retries: int = 2,
 ) -> None:
-    """Computes the function's results for all items, and hands them over one by one.
+    """Computes the function's results for all items, and passes each one to a callback.
 
     Args:
       function: of one item.
-      items: what it is applied to.
-      on_result: called here with an item's number, counted from 0, and its result, as soon as that
-        is there: in any order, but never twice for one item, and also if another item has failed.
-      engine: who does the work.
-      description: what the progress bar on standard error says, if that is a terminal; None: no
+      items: the function's arguments.
+      on_result: called in this process with an item's number, counted from 0, and its result, as
+        soon as it is finished: in any order, once per item, and also if another item has failed.
+      engine: computes the items.
+      description: label of the progress bar on standard error, shown on a terminal only; None: no
         bar.
-      max_retries: how often an item is begun again after a worker that had it died.
+      max_retries: how often an item is begun again after its worker died.
 
     Raises:
-      Exception: what the function or `on_result` raised; the function's has a note that names the
+      Exception: as the function or `on_result` raised; the function's has a note that names the
         item.
       WorkerDiedError: if workers died over one item more than `max_retries` times.
       ValueError: if `max_retries` is negative, or as the engine says.
     """
     if max_retries < 0:
         raise ValueError(f"max_retries={max_retries} must not be negative")
-    everything = list(items)
+    item_list = list(items)
     with (
         tqdm.tqdm(
-            total=len(everything),
+            total=len(item_list),
             desc=description,
             unit="item",
             disable=True if description is None else None,  # None: in a log it would be lines.
         ) as progress,
-        contextlib.closing(engine.results(function, everything, max_retries)) as results,
+        contextlib.closing(engine.results(function, item_list, max_retries)) as results,
     ):
         for number, result in results:
             on_result(number, result)

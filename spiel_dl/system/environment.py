@@ -30,7 +30,7 @@ def describe_environment() -> dict[str, Any]:
 
 
 def _program() -> list[str]:
-    """What Python was told to run: a module, a script or, at its prompt, nothing."""
+    """Python's arguments that name the program: a module, a script or, at a prompt, none."""
     module = getattr(sys.modules["__main__"], "__spec__", None)
     if module is not None and sys.argv[0] == module.origin:
         return ["-m", module.name]
@@ -38,24 +38,24 @@ def _program() -> list[str]:
 
 
 def _git_commit() -> str | None:
-    """The commit of the code that runs, and "-dirty" if a tracked file has changed since.
+    """The commit of the running code, with "-dirty" if a tracked file has changed since.
 
-    Reports, and pages that are made of them, may have changed: one run may write many. None if the
+    Changes of reports, and of pages made of them, do not count: one run may write many. None if the
     code does not run from a checkout of its own.
     """
-    here = Path(__file__)
+    module = Path(__file__)
     # An installed package may lie inside the checkout of something else, which does not track it.
-    if not _git(here.parent, "ls-files", "--error-unmatch", here.name):
+    if not _git(module.parent, "ls-files", "--error-unmatch", module.name):
         return None
-    commit = _git(here.parent, "rev-parse", "HEAD")
-    pages = (f":(top,exclude){each}" for each in ("docs/scoreboard.md", "docs/results.md"))
-    made = (":(top)", ":(top,exclude)results", *pages)
-    changed = _git(here.parent, "status", "--porcelain", "--untracked-files=no", "--", *made)
-    return f"{commit}-dirty" if commit and changed else commit
+    commit = _git(module.parent, "rev-parse", "HEAD")
+    pages = (f":(top,exclude){page}" for page in ("docs/scoreboard.md", "docs/results.md"))
+    sources = (":(top)", ":(top,exclude)results", *pages)
+    changes = _git(module.parent, "status", "--porcelain", "--untracked-files=no", "--", *sources)
+    return f"{commit}-dirty" if commit and changes else commit
 
 
 def _git(folder: Path, *arguments: str) -> str | None:
-    """What git prints in a folder; None if it fails or is not there."""
+    """The output of a git command in a folder; None if git fails, prints nothing or is missing."""
     command = ["git", "-C", str(folder), *arguments]
     try:
         result = subprocess.run(command, capture_output=True, text=True, check=True)
@@ -72,7 +72,7 @@ def _version(package: str) -> str | None:
 
 
 def _processor() -> str:
-    """The processor's name, where Linux tells it."""
+    """The processor's name from Linux's /proc/cpuinfo, or else from `platform`."""
     cpuinfo = Path("/proc/cpuinfo")
     if cpuinfo.exists():
         for line in cpuinfo.read_text(encoding="utf-8").splitlines():

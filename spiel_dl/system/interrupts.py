@@ -1,4 +1,4 @@
-"""Ctrl-C between two steps, not in the middle of one: what is half done could not be kept."""
+"""Delays Ctrl-C until a step is finished, because the state inside a step cannot be saved."""
 
 from __future__ import annotations
 
@@ -10,36 +10,36 @@ from collections.abc import Iterator
 from types import FrameType
 
 
-class Held:
-    """Whether Ctrl-C was pressed.
+class DelayedInterrupt:
+    """Records whether Ctrl-C was pressed.
 
     Attributes:
-      is_asked: whether it was.
+      is_pending: whether it was.
     """
 
-    is_asked = False
+    is_pending = False
 
-    def _note(self, number: int, frame: FrameType | None) -> None:
-        if self.is_asked:
+    def _record(self, number: int, frame: FrameType | None) -> None:
+        if self.is_pending:
             signal.default_int_handler(number, frame)
-        self.is_asked = True
+        self.is_pending = True
         print("\nstopping after this step; Ctrl-C again stops at once", file=sys.stderr)
 
 
 @contextlib.contextmanager
-def held_back() -> Iterator[Held]:
-    """Notes Ctrl-C instead of raising it; a second one is raised, as all are in other threads.
+def delay_interrupts() -> Iterator[DelayedInterrupt]:
+    """Records Ctrl-C instead of raising KeyboardInterrupt; a second Ctrl-C is raised at once.
 
-    Who uses it looks at `is_asked` after every step, and raises a KeyboardInterrupt when all is
-    kept. A program that handles SIGINT in a way of its own goes on to do so.
+    The caller checks `is_pending` after every step, and raises KeyboardInterrupt when its state is
+    saved. Nothing changes outside the main thread, or if the program has its own SIGINT handler.
     """
-    held = Held()
+    interrupt = DelayedInterrupt()
     is_main = threading.current_thread() is threading.main_thread()
     if not is_main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
-        yield held
+        yield interrupt
         return
-    signal.signal(signal.SIGINT, held._note)
+    signal.signal(signal.SIGINT, interrupt._record)
     try:
-        yield held
+        yield interrupt
     finally:
         signal.signal(signal.SIGINT, signal.default_int_handler)

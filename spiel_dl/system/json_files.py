@@ -1,4 +1,4 @@
-"""Files of JSON: whole objects, and one object a line."""
+"""JSON files of one object, and JSON-lines files of one object per line."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any
 
 from spiel_dl.system import tensor_files
 
-UNDAMAGED = "restore it from a copy, or choose another directory"
-"""What to do about a damaged file."""
+REMEDY = "restore it from a copy, or choose another directory"
+"""The remedy in messages about damaged files."""
 
 
 def write_json(path: str | os.PathLike[str], content: Mapping[str, Any]) -> None:
@@ -35,12 +35,12 @@ def read_json_lines(path: Path) -> list[dict[str, Any]]:
     if not path.exists():
         return []
     lines = path.read_bytes().splitlines(keepends=True)
-    complete = [line for line in lines if _is_whole(line)]
+    complete = [line for line in lines if _is_complete(line)]
     return [_json_object(line, f"{path}, line {n}") for n, line in enumerate(complete, start=1)]
 
 
-def _is_whole(line: bytes) -> bool:
-    """Whether a line is no half one that a killed run has left; it may lack its end only."""
+def _is_complete(line: bytes) -> bool:
+    """Whether a line was written completely; the newline at its end may be missing."""
     if line.endswith(b"\n"):
         return True
     with contextlib.suppress(ValueError):
@@ -51,18 +51,18 @@ def _is_whole(line: bytes) -> bool:
 
 def _json_object(text: bytes, where: str) -> dict[str, Any]:
     try:
-        found = json.loads(text)
+        content = json.loads(text)
     except ValueError as error:  # No UTF-8, or no JSON.
-        raise ValueError(f"{where} is damaged ({error}); {UNDAMAGED}") from None
-    if not isinstance(found, dict):
-        raise ValueError(f"{where} is damaged (no JSON object); {UNDAMAGED}")
-    return found
+        raise ValueError(f"{where} is damaged ({error}); {REMEDY}") from None
+    if not isinstance(content, dict):
+        raise ValueError(f"{where} is damaged (no JSON object); {REMEDY}")
+    return content
 
 
 def append_json_line(path: Path, content: Mapping[str, Any]) -> None:
-    """Appends one line that holds one JSON object, to a file that need not exist.
+    """Appends one JSON object as a line, to a file that need not exist.
 
-    Half a line that a killed run has left is dropped.
+    An incomplete last line, left by a killed run, is dropped.
     """
     with path.open("ab+") as file:
         if file.tell():
@@ -70,7 +70,7 @@ def append_json_line(path: Path, content: Mapping[str, Any]) -> None:
             if file.read() != b"\n":
                 file.seek(0)
                 *_, last = file
-                if _is_whole(last):
+                if _is_complete(last):
                     file.write(b"\n")
                 else:
                     file.truncate(file.tell() - len(last))

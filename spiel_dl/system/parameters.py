@@ -1,7 +1,7 @@
-"""What a configuration or a function takes: names, types, defaults and texts of its parameters.
+"""Names, types, defaults and descriptions of the parameters of configurations and functions.
 
-Flags of scripts, options of policies and the page's form are made of these, so that each is written
-where it is used, and there alone.
+Flags of scripts, options of policies and the page's form are generated from them, so that each
+parameter is declared once, where it is used.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from typing import Annotated, Any
 
 
 class Bounds(typing.NamedTuple):
-    """Bounds of a number that nothing else checks, as in `Annotated[int, Bounds(1)]`."""
+    """Inclusive bounds of a number, as in `Annotated[int, Bounds(1)]`."""
 
     low: float
     high: float = math.inf
 
     def hold(self, value: float) -> bool:
-        """Whether a number lies within; not a number does not."""
+        """Whether a number lies within the bounds; NaN does not."""
         return self.low <= value <= self.high
 
     def __str__(self) -> str:
@@ -36,22 +36,23 @@ class Bounds(typing.NamedTuple):
 Positive = Annotated[int, Bounds(1)]
 MAX_SEED = 2**63 - 1
 Seed = Annotated[int, Bounds(0, MAX_SEED)]
-_CALLED = {int: "an integer", float: "a number"}
+_TYPE_NAMES = {int: "an integer", float: "a number"}
 
 
 @dataclasses.dataclass(frozen=True)
 class Parameter:
-    """A parameter whose value can be typed.
+    """A parameter whose value can be entered as text.
 
     Attributes:
       name: its name.
-      element: bool, int, float, str, or a class with a `parse`; of a list, that of its elements.
+      element: type of the value, or of a list's elements: bool, int, float, str, or a class with a
+        `parse`.
       is_list: whether it has several values.
-      is_tuple: whether these are to be a tuple.
-      choices: what a str may be; empty: anything.
+      is_tuple: whether its values form a tuple.
+      choices: allowed values of a str; empty: any.
       bounds: of a number.
-      default: what it is if it is not given; None if there is no default.
-      is_required: whether there is none.
+      default: the default value; None if there is none.
+      is_required: whether there is no default.
       text: its description, as one line.
     """
 
@@ -66,7 +67,7 @@ class Parameter:
     text: str
 
     def read(self, text: str) -> Any:
-        """The value of what a person typed; of a list, one of its values.
+        """Parses a value from text; of a list, one of its values.
 
         Raises:
           ValueError: that says what it must be.
@@ -83,7 +84,7 @@ class Parameter:
         try:
             value = self.element(text)
         except ValueError:
-            raise ValueError(f"{text!r} is not {_CALLED[self.element]}") from None
+            raise ValueError(f"{text!r} is not {_TYPE_NAMES[self.element]}") from None
         if value != value:
             raise ValueError("must be a number")
         if self.element is not str and not self.bounds.hold(value):
@@ -101,12 +102,12 @@ def parameters_of(
     the docstring, those of inherited fields from the docstrings of the bases.
 
     Args:
-      target: what takes them.
-      leave_out: names of those that are not wanted; nor are those given by position only.
-      only: names of those that are wanted; empty: all the others.
+      target: the dataclass, NamedTuple, class or function.
+      leave_out: names of parameters to leave out; positional-only ones are always left out.
+      only: names of parameters to keep; empty: all the others.
 
     Raises:
-      TypeError: if one is of another type, or is not described.
+      TypeError: if a parameter is of another type, or is not described.
     """
     return [
         _parameter(target, parameter)
@@ -118,17 +119,17 @@ def parameters_of(
 
 
 def check_types(config: Any) -> None:
-    """Raises a ValueError if a field of a dataclass has a value of another type than it declares.
+    """Raises a ValueError if a field of a dataclass has a value of another type than declared.
 
-    Whole numbers may be NumPy's, and lists may stand for tuples, as JSON has them.
+    Integers may be NumPy's, and lists may stand for tuples, as read from JSON.
     """
     hints = typing.get_type_hints(type(config))
     for field in dataclasses.fields(config):
         value = getattr(config, field.name)
         if not _fits(value, hints[field.name]):
-            wanted = field.type if isinstance(field.type, str) else str(field.type)
+            declared = field.type if isinstance(field.type, str) else str(field.type)
             raise ValueError(
-                f"{field.name}={value!r} must be {wanted}, not of the type {type(value).__name__}"
+                f"{field.name}={value!r} must be {declared}, not of the type {type(value).__name__}"
             )
 
 
@@ -152,16 +153,16 @@ def _parameter(target: Callable[..., Any], parameter: inspect.Parameter) -> Para
     if field and field.default_factory is not dataclasses.MISSING:
         default = field.default_factory()
     hints = typing.get_type_hints(_annotated(target), include_extras=True)
-    how = _type_of(hints[name], name)
+    value_type = _value_type(hints[name], name)
     text = _texts(target).get(name)
     if text is None:
         raise TypeError(f"{target} does not describe {name}; add it to the docstring")
     is_required = default is inspect.Parameter.empty
-    return Parameter(name, *how, None if is_required else default, is_required, text)
+    return Parameter(name, *value_type, None if is_required else default, is_required, text)
 
 
 def _annotated(target: Callable[..., Any]) -> Any:
-    """What has the annotations of the parameters: a function, or a class with fields."""
+    """The object with the parameters' annotations: the target, or a plain class's `__init__`."""
     is_plain_class = isinstance(target, type) and not _has_fields(target)
     return getattr(target, "__init__") if is_plain_class else target  # noqa: B009
 
@@ -170,8 +171,8 @@ def _has_fields(target: type) -> bool:
     return dataclasses.is_dataclass(target) or hasattr(target, "_fields")
 
 
-def _type_of(hint: Any, name: str) -> tuple[Any, bool, bool, tuple[str, ...], Bounds]:
-    """Type of an element, whether it is a list, and a tuple, choices and bounds."""
+def _value_type(hint: Any, name: str) -> tuple[Any, bool, bool, tuple[str, ...], Bounds]:
+    """`element`, `is_list`, `is_tuple`, `choices` and `bounds` of `Parameter`, from a type hint."""
     bounds = Bounds(-math.inf)
     is_union = typing.get_origin(hint) in (typing.Union, types.UnionType)
     members = []
@@ -179,7 +180,7 @@ def _type_of(hint: Any, name: str) -> tuple[Any, bool, bool, tuple[str, ...], Bo
         bounds = next(iter(getattr(member, "__metadata__", ())), bounds)
         if member is not types.NoneType:
             members.append(member.__origin__ if hasattr(member, "__metadata__") else member)
-    # A path, or a device of torch, may also be a str, and an effort a whole number.
+    # In unions such as `Path | str`, `torch.device | str` or `Effort | int`, str or int is typed.
     hint = next((member for member in members if member in (str, int)), members[0])
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if origin is typing.Literal:
@@ -192,13 +193,13 @@ def _type_of(hint: Any, name: str) -> tuple[Any, bool, bool, tuple[str, ...], Bo
 
 
 def _texts(target: Callable[..., Any]) -> dict[str, str]:
-    """Descriptions of parameters, from docstrings; those of a subclass come before its bases'."""
+    """Descriptions of parameters, from docstrings; a subclass's override those of its bases."""
     if not isinstance(target, type) or not _has_fields(target):
         return _section(_annotated(target), "Args")
-    found: dict[str, str] = {}
-    for each in reversed(target.__mro__):
-        found |= _section(each, "Attributes")
-    return found
+    descriptions: dict[str, str] = {}
+    for base in reversed(target.__mro__):
+        descriptions |= _section(base, "Attributes")
+    return descriptions
 
 
 def _section(documented: Any, title: str) -> dict[str, str]:

@@ -1,14 +1,14 @@
-"""A run directory: all that is known about one run, in files that survive being killed.
+"""Run directories: config, environment, metrics and checkpoints of one run, safe against kills.
 
-config.json        what was asked for
+config.json        the config that identifies the run
 environment.jsonl  one line per start, unless it was refused: command, time, git commit, versions,
                    hardware
-metrics.jsonl      one JSON object a line
-checkpoint.safetensors, and whatever else the run saves
+metrics.jsonl      one JSON object per line
+checkpoint.safetensors, and other files that the run saves
 
-A run directory belongs to one process at a time. The lock is on the open file that records starts,
-so it goes with its process, however that ends; no file of its own is left behind, and none has to
-be deleted after a kill. Readers need no lock.
+A run directory belongs to one process at a time. The lock is on the open environment.jsonl, so it
+is released when its process ends in any way, and there is no lock file to delete after a kill.
+Readers need no lock.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ import numpy as np
 from spiel_dl.system import tensor_files
 from spiel_dl.system.environment import describe_environment
 from spiel_dl.system.json_files import (
-    UNDAMAGED,
+    REMEDY,
     append_json_line,
     read_json,
     read_json_lines,
@@ -42,7 +42,7 @@ CHECKPOINT_FILE = "checkpoint.safetensors"
 AVERAGE_POLICY_FILE = "average_policy.safetensors"
 CURRENT_POLICY_FILE = "current_policy.safetensors"
 _CONFIG_FILE, _STARTS_FILE, _METRICS_FILE = "config.json", "environment.jsonl", "metrics.jsonl"
-_NUM_LINES = "lines_of_metrics"
+_NUM_LINES_KEY = "lines_of_metrics"
 
 
 def _check_packages() -> None:
@@ -56,12 +56,12 @@ def slug(name: str) -> str:
 
 
 def capped(name: str) -> str:
-    """A name that file systems can hold, with endings: of a long one its begin and a checksum."""
+    """A name short enough for file systems, endings added: a long one is cut, with a checksum."""
     return name if len(name) <= 200 else f"{name[:191]}-{zlib.crc32(name.encode()):08x}"
 
 
 class RunDirectory:
-    """Opens or resumes a run directory.
+    """A run directory, new or resumed.
 
     Attributes:
       path: the directory.
@@ -77,25 +77,26 @@ class RunDirectory:
           config: what identifies the run; JSON-serialisable. A resumed run must have the same.
           resume: go on with the run that the directory holds; if it holds none, start.
 
+        Nothing has been written when it raises.
+
         Raises:
           ValueError: if the directory is not empty and the run is not resumed, if it holds a run
-            with another config, or one that goes on in another process. Nothing has been written
-            then.
-          TypeError: if JSON cannot hold the config. Nothing has been written then.
-          ImportError: if what runs write needs packages that are not installed. Likewise.
+            with another config, or one that goes on in another process.
+          TypeError: if the config is not JSON-serialisable.
+          ImportError: if packages that runs need are not installed.
         """
         _check_packages()
         self.path = Path(path)
         self._lock: DirectoryLock | None = None
-        wanted = json.loads(json.dumps(dict(config)))
-        self._check(wanted, resume)
+        json_config = json.loads(json.dumps(dict(config)))
+        self._check(json_config, resume)
         self.path.mkdir(parents=True, exist_ok=True)
         self._lock = _acquire(self.path / _STARTS_FILE)
-        self._check(wanted, resume)  # Another process may have been here since.
+        self._check(json_config, resume)  # Another process may have written here before the lock.
         for leftover in self._leftovers():
             if leftover.name != _STARTS_FILE:
                 leftover.unlink()
-        write_json(self.path / _CONFIG_FILE, wanted)
+        write_json(self.path / _CONFIG_FILE, json_config)
         self._start: dict[str, Any] | None = describe_environment()
         starts = self.path / _STARTS_FILE
         if not starts.exists() or _is_empty(starts):
@@ -112,10 +113,10 @@ class RunDirectory:
         return self.path / CHECKPOINT_FILE
 
     def record_start(self) -> None:
-        """Adds this start to the record of starts, if that is not done.
+        """Appends this start to environment.jsonl, once.
 
-        The first start is recorded when the directory is made. A run that goes on calls this once
-        nothing can refuse it any more, which `truncate_metrics` does for it.
+        The first start is recorded when the directory is made. A resumed run is recorded by
+        `truncate_metrics`, after all checks that can refuse it.
         """
         if self._start is not None:
             append_json_line(self.path / _STARTS_FILE, self._start)
@@ -130,7 +131,7 @@ class RunDirectory:
         return read_json_lines(self.metrics_path)
 
     def truncate_metrics(self, step_name: str, last_step: int) -> None:
-        """Drops the metrics of steps after `last_step`, and half a line if there is one.
+        """Drops the metrics of steps after `last_step`, and an incomplete last line.
 
         The run goes on from here, so its start is recorded.
 
@@ -139,21 +140,22 @@ class RunDirectory:
           last_step: the last step to keep.
 
         Raises:
-          ValueError: if a line is damaged, or lines that the newest checkpoint came after are gone.
+          ValueError: if a line is damaged, or lines written before the newest checkpoint are gone.
         """
         lines = self.read_metrics()
         for number, line in enumerate(lines, start=1):
             if not isinstance(line.get(step_name), int):
                 raise ValueError(
-                    f"{self.metrics_path}, line {number}, is damaged (no {step_name}); {UNDAMAGED}"
+                    f"{self.metrics_path}, line {number}, is damaged (no {step_name}); {REMEDY}"
                 )
         kept = [line for line in lines if line[step_name] <= last_step]
         checkpoint = self.checkpoint_path
-        wanted = tensor_files.header(checkpoint).get(_NUM_LINES, 0) if checkpoint.exists() else 0
-        if len(kept) < wanted:
+        header = tensor_files.header(checkpoint) if checkpoint.exists() else {}
+        num_lines = header.get(_NUM_LINES_KEY, 0)
+        if len(kept) < num_lines:
             raise ValueError(
                 f"{self.metrics_path} has {len(kept)} lines up to {step_name} {last_step}, of the "
-                f"{wanted} that it had when the checkpoint was written; {UNDAMAGED}"
+                f"{num_lines} that it had when the checkpoint was written; {REMEDY}"
             )
         with tensor_files.atomic_path(self.metrics_path) as temporary:
             temporary.write_text("".join(json.dumps(line) + "\n" for line in kept))
@@ -161,29 +163,29 @@ class RunDirectory:
 
     def save_checkpoint(self, arrays: Mapping[str, np.ndarray], header: Mapping[str, Any]) -> None:
         """Replaces the checkpoint."""
-        tensor_files.save(self.checkpoint_path, arrays, {**header, **self.notes()})
+        tensor_files.save(self.checkpoint_path, arrays, {**header, **self.header_entries()})
 
-    def notes(self) -> dict[str, int]:
-        """What a checkpoint's header says of the directory: how many lines of metrics came before.
+    def header_entries(self) -> dict[str, int]:
+        """Entries for a checkpoint's header: the number of lines of metrics so far.
 
-        `truncate_metrics` refuses to go on without them.
+        `truncate_metrics` refuses to go on if lines are missing.
         """
-        return {_NUM_LINES: len(self.read_metrics())}
+        return {_NUM_LINES_KEY: len(self.read_metrics())}
 
     def load_checkpoint(self) -> tuple[dict[str, np.ndarray], dict[str, Any]] | None:
         """The newest checkpoint; None if there is none."""
         if not self.checkpoint_path.exists():
             return None
         arrays, header = tensor_files.load(self.checkpoint_path)
-        header.pop(_NUM_LINES, None)
+        header.pop(_NUM_LINES_KEY, None)
         return arrays, header
 
     def _leftovers(self) -> list[Path]:
-        """Unfinished files of a killed run, or of one that has just begun."""
+        """Temporary files and an empty environment.jsonl, of a killed or just begun run."""
         starts = [path for path in (self.path / _STARTS_FILE,) if _is_empty(path)]
         return [*self.path.glob(f".*{tensor_files.TEMPORARY_SUFFIX}"), *starts]
 
-    def _check(self, wanted: Mapping[str, Any], resume: bool) -> None:
+    def _check(self, config: Mapping[str, Any], resume: bool) -> None:
         """Raises a ValueError if a run with this config cannot begin or go on here."""
         if self.path.exists() and not self.path.is_dir():
             raise ValueError(f"the run directory {self.path} is a file; choose another path")
@@ -196,21 +198,21 @@ class RunDirectory:
             )
         if not (self.path / _CONFIG_FILE).exists():
             raise ValueError(f"{self.path} is not empty and holds no run; choose another path")
-        found = read_json(self.path / _CONFIG_FILE)
-        if other := differences(found, wanted):
+        stored = read_json(self.path / _CONFIG_FILE)
+        if changes := differences(stored, config):
             raise ValueError(
-                f"cannot resume {self.path}: its {', its '.join(other)}; use the same settings or "
-                "another directory"
+                f"cannot resume {self.path}: its {', its '.join(changes)}; use the same settings "
+                "or another directory"
             )
 
 
 def numbered(path: str | os.PathLike[str], config: Mapping[str, Any] | None = None) -> Path:
-    """The first free one of PATH, PATH-2, PATH-3 and so on, or the last one with a run to resume.
+    """The first free path of PATH, PATH-2, PATH-3 and so on, or the last one with a run to resume.
 
     Args:
       path: of a run directory.
-      config: of the run to resume. If all there are of other runs, it is the last of them. None: a
-        free one is wanted.
+      config: of the run to resume; if all taken paths are of other runs, the last one is returned.
+        None: return a free path.
     """
     first = free = Path(path)
     taken: list[Path] = []
@@ -219,18 +221,18 @@ def numbered(path: str | os.PathLike[str], config: Mapping[str, Any] | None = No
         free = first.with_name(f"{first.name}-{len(taken) + 1}")
     if config is None or not taken:
         return free
-    wanted = json.loads(json.dumps(dict(config)))
-    runs = [each for each in taken if (each / _CONFIG_FILE).exists()]
-    own = [each for each in runs if not differences(read_json(each / _CONFIG_FILE), wanted)]
-    return (own or taken)[-1]
+    json_config = json.loads(json.dumps(dict(config)))
+    runs = [run for run in taken if (run / _CONFIG_FILE).exists()]
+    same = [run for run in runs if not differences(read_json(run / _CONFIG_FILE), json_config)]
+    return (same or taken)[-1]
 
 
 class RunRecord(NamedTuple):
-    """What a run directory says of its run.
+    """The contents of a run directory.
 
     Attributes:
-      config: what was asked for.
-      starts: what `describe_environment` said, for each start.
+      config: what identifies the run.
+      starts: the result of `describe_environment`, for each start.
       metrics: all complete lines of metrics.
     """
 
@@ -240,7 +242,7 @@ class RunRecord(NamedTuple):
 
 
 def read_run(path: str | os.PathLike[str]) -> RunRecord:
-    """Reads a run directory and leaves it as it is, even while its run goes on.
+    """Reads a run directory without changing it, even while its run goes on.
 
     Raises:
       ValueError: if it holds no run.
@@ -253,19 +255,19 @@ def read_run(path: str | os.PathLike[str]) -> RunRecord:
     return RunRecord(config, *lines)
 
 
-def differences(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> list[str]:
-    """What differs between settings, as "NAME is FOUND, not WANTED"; what is not there is None.
+def differences(stored: Mapping[str, Any], requested: Mapping[str, Any]) -> list[str]:
+    """The differences of settings, as "NAME is STORED, not REQUESTED"; missing ones are None.
 
-    Of settings within settings, NAME is "outer.inner".
+    In nested settings, NAME is "outer.inner".
     """
-    told: list[str] = []
-    for name in sorted(found.keys() | wanted.keys()):
-        one, other = found.get(name), wanted.get(name)
-        if isinstance(one, Mapping) and isinstance(other, Mapping):
-            told += [f"{name}.{inner}" for inner in differences(one, other)]
-        elif one != other:
-            told.append(f"{name} is {one!r}, not {other!r}")
-    return told
+    changes: list[str] = []
+    for name in sorted(stored.keys() | requested.keys()):
+        old, new = stored.get(name), requested.get(name)
+        if isinstance(old, Mapping) and isinstance(new, Mapping):
+            changes += [f"{name}.{inner}" for inner in differences(old, new)]
+        elif old != new:
+            changes.append(f"{name} is {old!r}, not {new!r}")
+    return changes
 
 
 def _is_empty(path: Path) -> bool:
@@ -273,12 +275,12 @@ def _is_empty(path: Path) -> bool:
 
 
 def first_start(path: str | os.PathLike[str]) -> dict[str, Any] | None:
-    """What `describe_environment` said when a run directory was begun; None if it is none."""
+    """The environment in which a run was begun, see `describe_environment`; None without a run."""
     return next(iter(read_json_lines(Path(path) / _STARTS_FILE)), None)
 
 
 def hold(path: str | os.PathLike[str]) -> DirectoryLock:
-    """Keeps other processes from running in a run directory, as long as what is returned is kept.
+    """Locks a run directory for this process, as long as the returned lock is referenced.
 
     Raises:
       ValueError: if another process runs there.
@@ -299,19 +301,19 @@ def set_aside(path: str | os.PathLike[str]) -> None:
     del lock
 
 
-_held: weakref.WeakValueDictionary[str, DirectoryLock] = weakref.WeakValueDictionary()
-"""The locks of this process, by what they lock."""
+_locks: weakref.WeakValueDictionary[str, DirectoryLock] = weakref.WeakValueDictionary()
+"""This process's locks by the real path of the locked file."""
 
 
 class DirectoryLock:
-    """Holds a file for this process, until nobody in it keeps this object any more."""
+    """The lock of a file for this process, released when this object is garbage-collected."""
 
     def __init__(self, path: Path):
-        """Takes the lock of a file, which is made if it is not there; `hold` is what callers want.
+        """Locks a file, which is created if it does not exist; callers use `hold`.
 
         Raises:
-          ValueError: if another process has it.
-          OSError: if it cannot be opened for writing, or its file system knows no locks.
+          ValueError: if another process has the lock.
+          OSError: if the file cannot be opened for writing, or its file system has no locks.
         """
         file = path.open("ab")
         weakref.finalize(self, file.close)
@@ -323,9 +325,9 @@ class DirectoryLock:
 
 
 def _acquire(path: Path) -> DirectoryLock:
-    """The lock of a file, which a process may take several times; errors are those of the lock."""
+    """The lock of a file, shared within this process; raises as `DirectoryLock` does."""
     name = os.path.realpath(path)
-    lock = _held.get(name)
+    lock = _locks.get(name)
     if lock is None:
-        lock = _held[name] = DirectoryLock(path)
+        lock = _locks[name] = DirectoryLock(path)
     return lock

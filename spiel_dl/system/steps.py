@@ -1,4 +1,4 @@
-"""Which steps of a run are looked at."""
+"""Log-spaced steps at which a run is evaluated."""
 
 from __future__ import annotations
 

@@ -21,11 +21,10 @@ TEMPORARY_SUFFIX = ".tmp"
 def save(
     path: str | os.PathLike[str], arrays: Mapping[str, np.ndarray], header: Mapping[str, Any]
 ) -> None:
-    """Writes arrays and a header that JSON can hold.
+    """Writes arrays and a JSON-serialisable header.
 
-    They are on the disk before they take the place of an older file, so that a machine that loses
-    its power keeps one of the two. Other files, many of which are small, do without: it takes some
-    8 ms each.
+    The data are flushed to the disk before they replace an older file, so that one of the two
+    survives a loss of power. Other, mostly small files are not flushed: it takes some 8 ms each.
     """
     metadata = {_HEADER_KEY: json.dumps(dict(header))}
     contiguous = {name: np.asarray(array, order="C") for name, array in arrays.items()}
@@ -37,7 +36,7 @@ def save(
 
 
 def load(path: str | os.PathLike[str]) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    """Reads what `save` wrote: (arrays, header).
+    """Reads a file of `save`: (arrays, header).
 
     Raises:
       ValueError: if there is no such file, or `save` did not write it.
@@ -48,16 +47,16 @@ def load(path: str | os.PathLike[str]) -> tuple[dict[str, np.ndarray], dict[str,
 
 
 def header(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """The header of what `save` wrote, without its arrays; errors are those of `load`."""
+    """Reads the header of a file of `save`, without its arrays; errors are those of `load`."""
     with _read_errors(path), safetensors.safe_open(path, framework="numpy") as file:
         return _header_of(file)
 
 
 def _header_of(file: Any) -> dict[str, Any]:
-    found = json.loads((file.metadata() or {})[_HEADER_KEY])
-    if not isinstance(found, dict):
+    content = json.loads((file.metadata() or {})[_HEADER_KEY])
+    if not isinstance(content, dict):
         raise KeyError(_HEADER_KEY)
-    return found
+    return content
 
 
 @contextlib.contextmanager
@@ -71,11 +70,11 @@ def _read_errors(path: str | os.PathLike[str]) -> Iterator[None]:
     except OSError as error:
         raise ValueError(f"cannot read the file {path}: {error}") from None
     except safetensors.SafetensorError as error:
-        why = f"it is no safetensors file, or a damaged one ({error})"
+        reason = f"it is no safetensors file, or a damaged one ({error})"
     except (KeyError, json.JSONDecodeError):
-        why = "it has no header of ours"
+        reason = "it has no header of ours"
     raise ValueError(
-        f"{path} was not written by this package: {why}; a network of another program is played "
+        f"{path} was not written by this package: {reason}; a network of another program is played "
         "as onnx:FILE"
     ) from None
 
@@ -84,12 +83,11 @@ def _read_errors(path: str | os.PathLike[str]) -> Iterator[None]:
 def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
     """A temporary path beside `path`, renamed to it if the block ends without an error.
 
-    A symbolic link is followed, and stays one. A process that is killed leaves the old file or the
-    new one; if the machine stops, that holds of what is on the disk by the end of the block only,
-    see `save`.
+    A symbolic link is followed, and stays one. A killed process leaves the old file or the new one;
+    if the machine loses power, this holds only for data that the block has flushed, see `save`.
 
     Raises:
-      ValueError: if something else than a file is there, such as a directory or a device.
+      ValueError: if the path is no regular file, but a directory or a device.
     """
     target = Path(path).resolve()
     if target.exists() and not target.is_file():

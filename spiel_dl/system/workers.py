@@ -1,4 +1,4 @@
-"""Processes that work for this one: killable ones of this machine, or a Ray cluster's."""
+"""Worker processes: a pool of killable ones on this machine, or those of a Ray cluster."""
 
 from __future__ import annotations
 
@@ -26,25 +26,25 @@ import pebble
 from spiel_dl.system.messages import how_to_install
 
 _LOG = logging.getLogger(__name__)
-# Libraries read these once, when they are loaded, so a worker must be born with them.
+# Libraries read these when they are loaded, so a worker must be started with them.
 _ONE_THREAD = {
     "OMP_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1",
     "NUMBA_NUM_THREADS": "1",
 }
-# Of two threads, the later one would take what the earlier one sets for what was there before.
-_CHANGING_ENVIRONMENT = threading.RLock()
-DEATHS = (pebble.ProcessExpired, BrokenProcessPool)
-"""What a future of a `KillablePool` raises if its process died."""
+# One thread at a time changes os.environ, or another would restore the changed values.
+_ENVIRONMENT_LOCK = threading.RLock()
+DEATH_ERRORS = (pebble.ProcessExpired, BrokenProcessPool)
+"""The exceptions of a `KillablePool`'s future whose process died."""
 
 
 class WorkerDiedError(RuntimeError):
-    """Workers died over one item more often than it may be retried."""
+    """The workers of one item died more often than it may be retried."""
 
 
 class _Process(multiprocessing.context.SpawnProcess):
-    """A process that starts in the environment of workers."""
+    """A process that is started with the environment variables of workers."""
 
     def start(self) -> None:
         with worker_environment():
@@ -52,21 +52,21 @@ class _Process(multiprocessing.context.SpawnProcess):
 
 
 class SpawnContext(multiprocessing.context.SpawnContext):
-    """Starts workers. A forked one would inherit locks of threads that it does not have."""
+    """Spawns workers: a forked one would inherit locks of threads that it does not have."""
 
     Process = _Process
 
 
 class KillablePool:
-    """Processes, each started when it is needed; another takes the place of one that is killed."""
+    """A pool of processes that are started on demand, and replaced when they are killed."""
 
     def __init__(self, num_workers: int, initializer: Callable[..., None], *arguments: Any):
-        """Starts nothing yet.
+        """Starts no process yet.
 
         Args:
-          num_workers: how many.
-          initializer: what each process does first.
-          *arguments: of that.
+          num_workers: number of processes.
+          initializer: called first in each process.
+          *arguments: of the initializer.
         """
         self._start = functools.partial(
             pebble.ProcessPool,
@@ -81,7 +81,7 @@ class KillablePool:
         self._pool = self._start()
 
     def schedule(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        """What a function will answer; to cancel it kills its process."""
+        """The future of a function's result; cancelling it kills the process."""
         if not self._pool.active:  # A process died while it was idle.
             self.end(is_now=True)
             self._pool = self._start()
@@ -89,7 +89,7 @@ class KillablePool:
         return future
 
     def end(self, *, is_now: bool) -> None:
-        """Ends all processes, if need be by killing them, or waits for what they do."""
+        """Ends all processes: at once by killing them, or when their calls are finished."""
         if is_now:
             self._pool.stop()
         else:
@@ -97,21 +97,21 @@ class KillablePool:
         self._pool.join()
 
 
-def share_out(
+def run_items(
     submit: Callable[[Any], Future[Any]],
     num_workers: int,
     items: Sequence[Any],
     max_retries: int,
-    deaths: tuple[type[Exception], ...] = DEATHS,
+    death_errors: tuple[type[Exception], ...] = DEATH_ERRORS,
 ) -> Generator[tuple[int, Any], None, None]:
-    """What `Engine.results` does.
+    """Runs items on workers and yields pairs (item number, result), see `Engine.results`.
 
     Args:
-      submit: gives an item to an idle worker.
-      num_workers: how many items are under way at once.
-      items: all of them.
+      submit: passes an item to an idle worker.
+      num_workers: number of items under way at once.
+      items: all items.
       max_retries: how often an item is begun again.
-      deaths: errors by which a future says that its worker died.
+      death_errors: exceptions of a future whose worker died.
     """
     waiting = collections.deque(range(len(items)))
     under_way: dict[Future[Any], int] = {}
@@ -124,16 +124,16 @@ def share_out(
         for future in wait_for_futures(under_way, return_when=FIRST_COMPLETED).done:
             number = under_way.pop(future)
             error = future.exception()
-            if isinstance(error, deaths):
-                error = getattr(error, "cause", error)  # Ray's has that of the function within.
+            if isinstance(error, death_errors):
+                error = getattr(error, "cause", error)  # Ray wraps the function's own exception.
             if error is None:
                 yield number, future.result()
-            elif isinstance(error, deaths):
+            elif isinstance(error, death_errors):
                 _LOG.warning("a worker died over item %d, counted from 0", number)
                 num_deaths[number] += 1
                 waiting.appendleft(number)
                 if num_deaths[number] > max_retries:
-                    failure = failure or _hopeless(number, num_deaths[number], error)
+                    failure = failure or _died_error(number, num_deaths[number], error)
             else:
                 name_item(error, number, items[number])
                 failure = failure or error
@@ -142,11 +142,11 @@ def share_out(
 
 
 def name_item(error: BaseException, number: int, item: object) -> None:
-    """Says in a note to an error which item it came from."""
+    """Adds a note to an error that names its item."""
     error.add_note(f"raised for item {number}, counted from 0: {reprlib.repr(item)}")
 
 
-def _hopeless(number: int, num_deaths: int, death: BaseException) -> WorkerDiedError:
+def _died_error(number: int, num_deaths: int, death: BaseException) -> WorkerDiedError:
     error = WorkerDiedError(
         f"{num_deaths} worker(s) died over item {number}, counted from 0; if memory was wanting, "
         'use fewer workers; in a script, begin below `if __name__ == "__main__":`, because '
@@ -156,29 +156,29 @@ def _hopeless(number: int, num_deaths: int, death: BaseException) -> WorkerDiedE
     return error
 
 
-def _of_workers() -> dict[str, str]:
-    """The environment of workers: one thread, modules where this process finds them, own games.
+def _worker_variables() -> dict[str, str]:
+    """Environment variables of workers: one thread, this process's `sys.path` and SPIEL_DL_*.
 
-    What a script imports from its own folder, such as `experiments`, is not installed. The
-    empty entry of an interactive session is its directory.
+    A script may import from its own folder, such as `experiments`, which is not installed. The
+    empty entry of an interactive session's `sys.path` is the working directory.
     """
     paths = [os.path.abspath(path) for path in sys.path if not path or os.path.isdir(path)]
     own = {name: text for name, text in os.environ.items() if name.startswith("SPIEL_DL_")}
-    # A worker that is killed while it ends leaves semaphores, which Python's tracker takes away.
-    quiet = "ignore::UserWarning:multiprocessing.resource_tracker"
-    warned = os.environ.get("PYTHONWARNINGS")
+    # Python's tracker warns about semaphores of killed workers, although it removes them.
+    ignored = "ignore::UserWarning:multiprocessing.resource_tracker"
+    filters = os.environ.get("PYTHONWARNINGS")
     return {
         **_ONE_THREAD,
         **own,
         "PYTHONPATH": os.pathsep.join(paths),
-        "PYTHONWARNINGS": f"{warned},{quiet}" if warned else quiet,
+        "PYTHONWARNINGS": f"{filters},{ignored}" if filters else ignored,
     }
 
 
 def end_with_parent() -> None:
-    """Makes a worker end when the process that started it is gone, even if that was killed.
+    """Makes a worker exit when its parent process has ended, even if that was killed.
 
-    Ctrl-C goes to both; it ends the worker without a word.
+    Ctrl-C ends the worker without a message.
     """
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     parent = multiprocessing.parent_process()
@@ -195,15 +195,15 @@ def end_with_parent() -> None:
 def ray_tasks(
     function: Callable[[Any], Any], num_cpus: int, address: str | None
 ) -> Iterator[tuple[Callable[[Any], Future[Any]], type[Exception]]]:
-    """What submits items to a Ray cluster, and the error of a worker's death.
+    """A function that submits items to a Ray cluster, and the exception of a worker's death.
 
     Arguments and errors are those of `_ray_connection`.
     """
     with _ray_connection(num_cpus, address) as ray:
         shared, started = ray.put(function), []
-        # Ray's own retries know no limit where memory was wanting.
+        # Ray's own retries are unlimited when a worker runs out of memory.
         task = ray.remote(_apply).options(
-            max_retries=0, num_cpus=1, runtime_env={"env_vars": _of_workers()}
+            max_retries=0, num_cpus=1, runtime_env={"env_vars": _worker_variables()}
         )
 
         def submit(item: Any) -> Future[Any]:
@@ -214,18 +214,18 @@ def ray_tasks(
         try:
             yield submit, ray.exceptions.RayError
         finally:
-            for each in started:
-                ray.cancel(each, force=True)
+            for reference in started:
+                ray.cancel(reference, force=True)
 
 
 def _apply(function: Callable[[Any], Any], item: Any) -> Any:
-    """Ray makes tasks of plain functions only, and this one is on all its machines."""
+    """Calls a function: Ray's tasks must be plain functions that are installed on its machines."""
     return function(item)
 
 
 @contextlib.contextmanager
 def _ray_connection(num_cpus: int, address: str | None) -> Iterator[ModuleType]:
-    """The module `ray`, connected to a cluster; a connection that is made here ends here.
+    """The module `ray`, connected to a cluster; a connection made here is closed at the end.
 
     Args:
       num_cpus: of a cluster that is started here.
@@ -253,7 +253,7 @@ def _ray_connection(num_cpus: int, address: str | None) -> Iterator[ModuleType]:
         options |= {"address": "local", "num_cpus": num_cpus, "include_dashboard": False}
     else:
         options |= {"address": address}
-    # Without reports of its usage to its makers, a cluster is also up sooner.
+    # Without usage reports, a cluster also starts faster.
     with _environment({"RAY_USAGE_STATS_ENABLED": "0"}):
         try:
             _check_reachable(address)
@@ -272,21 +272,21 @@ def _ray_connection(num_cpus: int, address: str | None) -> Iterator[ModuleType]:
 
 
 def _check_reachable(address: str | None) -> None:
-    """Raises an OSError if nobody listens at HOST:PORT; Ray would go on trying for minutes."""
+    """Raises an OSError if nothing listens at HOST:PORT; Ray itself would try for minutes."""
     host, _, port = (address or "").rpartition(":")
     if host and "/" not in host and port.isdigit():
         socket.create_connection((host, int(port)), timeout=10).close()
 
 
 def worker_environment() -> contextlib.AbstractContextManager[None]:
-    """The environment of workers, for processes that are started meanwhile."""
-    return _environment(_of_workers())
+    """Sets the environment variables of workers while processes are started in the block."""
+    return _environment(_worker_variables())
 
 
 @contextlib.contextmanager
 def _environment(variables: Mapping[str, str]) -> Iterator[None]:
-    """Environment variables for processes that are started meanwhile, by one thread at a time."""
-    with _CHANGING_ENVIRONMENT:
+    """Sets environment variables while processes are started in the block."""
+    with _ENVIRONMENT_LOCK:
         before = {name: os.environ.get(name) for name in variables}
         os.environ.update(variables)
         try:
@@ -297,6 +297,6 @@ def _environment(variables: Mapping[str, str]) -> Iterator[None]:
                     del os.environ[name]
                 else:
                     os.environ[name] = value
-            # Whatever it compiled meanwhile, numba has read them then.
+            # If numba compiled something in the block, it has read the changed variables.
             if "numba" in sys.modules:
                 sys.modules["numba"].config.reload_config()
