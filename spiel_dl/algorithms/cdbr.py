@@ -31,7 +31,7 @@ from __future__ import annotations
 from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.search.leaf_values import AnyValueFunction
-from spiel_dl.search.respond_to import DEFAULT_EFFORT, ResponsePolicy, steps_of
+from spiel_dl.search.respond_to import DEFAULT_EFFORT, ResponsePolicy, source_and_spec
 from spiel_dl.search.spec import Spec
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree.depth_limit import DepthLimit
@@ -73,4 +73,4 @@ class CDBRPolicy(ResponsePolicy):
           ValueError: if the game cannot be compiled or cut, or if an argument is not valid.
         """
         who, spec = (game, player, model, depth_limit, scheme), Spec(p=1.0, exact=exact)
-        super().__init__(*steps_of(*who, value_function, spec), effort)
+        super().__init__(*source_and_spec(*who, value_function, spec), effort)

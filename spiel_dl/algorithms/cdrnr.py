@@ -50,7 +50,7 @@ from collections.abc import Mapping
 from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.search.leaf_values import AnyValueFunction
-from spiel_dl.search.respond_to import DEFAULT_EFFORT, ResponsePolicy, steps_of
+from spiel_dl.search.respond_to import DEFAULT_EFFORT, ResponsePolicy, source_and_spec
 from spiel_dl.search.spec import WHOLE_GAME, Spec
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.solvers.gadgets import SAFE_GADGETS, check_gadget
@@ -117,4 +117,4 @@ class CDRNRPolicy(ResponsePolicy):
                 "or use another gadget"
             )
         who, spec = (game, player, model, depth_limit, scheme), Spec(None, gadget, p=p, exact=exact)
-        super().__init__(*steps_of(*who, value_function, spec), effort)
+        super().__init__(*source_and_spec(*who, value_function, spec), effort)

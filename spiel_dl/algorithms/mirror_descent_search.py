@@ -1,13 +1,12 @@
-"""Mirror-descent search: decides by one update of the blueprint, in the infoset at hand alone.
+"""Mirror-descent search: one update of the blueprint, in the infoset at hand alone.
 
-Sokota et al. (2023), "The Update-Equivalence Framework for Decision-Time Planning". To do what an
-update of the whole policy would do here, nothing need be known but what each action is worth if
-everybody goes on by the blueprint:
+Sokota et al. (2023), "The Update-Equivalence Framework for Decision-Time Planning". In one infoset,
+an update of the whole policy depends on nothing but the values of the actions there if both players
+go on by the blueprint:
 
   1. Histories of the player's infoset are drawn by both players' blueprint (`search.beliefs`).
   2. From each, after each action, games are played on by the blueprint: to the end, or for some
-     moves and to the player's next decision, where the network says what it is worth. q is the
-     mean utility.
+     moves and to the player's next decision, which the network values. q is the mean utility.
   3. The player's policy is pi' ~ (pi e^(eta q) rho^(eta alpha))^(1 / (1 + eta alpha)), the step of
      magnetic mirror descent, with stepsize eta, temperature alpha and a uniform magnet rho;
      alpha = 0 is mirror descent. Utilities are measured in the utility range, so that eta means the
@@ -24,7 +23,7 @@ its stepsize 10 and temperature 0.006 are 20 and 0.003 here. Its depth is 10, an
 
 If all players did so in all infosets, by exact action values, the whole policy would make one step
 of (magnetic) mirror descent from the blueprint. Of one player's deviation in one infoset this says
-nothing: too large a stepsize is a best response to the blueprint, and as exploitable as that.
+nothing: with a large stepsize it is a best response to the blueprint, and as exploitable as that.
 """
 
 from __future__ import annotations
@@ -37,8 +36,8 @@ import pyspiel
 from spiel_dl.learning.rollouts import Horizon, PlayerValues
 from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.search.beliefs import Beliefs
-from spiel_dl.search.played import PlayedSource, PlayedWay
-from spiel_dl.search.policy import Answer, Search, SearchPolicy
+from spiel_dl.search.played import PlayedPath, PlayedSource
+from spiel_dl.search.policy import LocalStrategy, Search, SearchPolicy
 from spiel_dl.search.policy_rows import (
     AnyBlueprint,
     PositionValues,
@@ -53,15 +52,15 @@ from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.load import AnyGame
 
 _MAX_KEPT = 16
-"""How many searches are remembered."""
+"""The number of search results that are kept."""
 
 
 class ActionValues(NamedTuple):
-    """What a search found.
+    """The result of a search.
 
     Attributes:
       actions: the legal actions, in order.
-      values: float64 [A], what each is worth to the player, in utility ranges.
+      values: float64 [A], the value of each to the player, in utility ranges.
       policy: float64 [A], the policy after the step.
     """
 
@@ -74,8 +73,8 @@ class MirrorDescentSource(PlayedSource[ActionValues]):
     """Searches in every decision, each by itself.
 
     Attributes:
-      config: how.
-      num_drawn: how many searches were made in public states that were not listed.
+      config: stepsize, rollouts and budgets.
+      num_drawn: the number of searches in public states with too many histories to list.
     """
 
     is_private = True
@@ -97,64 +96,67 @@ class MirrorDescentSource(PlayedSource[ActionValues]):
         horizons: list[Horizon | None] = [None, None]
         if config.depth is not None:
             if values is None:
-                values = self._values_of(blueprint)
+                values = self._network_values(blueprint)
             horizons = [Horizon(config.depth, player, values) for player in (0, 1)]
         self._play_on = [play_on_by(self.rules, acting, horizon) for horizon in horizons]
 
     @property
     def num_regenerations(self) -> int:
-        """How often a draw was made anew, by uniform play; see `search.beliefs`."""
+        """The number of draws that were repeated by uniform play; see `search.beliefs`."""
         return self._beliefs.num_regenerations
 
-    def following(
-        self, way: PlayedWay, position: int | None, kept: ActionValues | None
+    def next_position(
+        self, path: PlayedPath, position: int | None, result: ActionValues | None
     ) -> int | None:
-        """See `Source`: the decision at hand; no other one matters."""
-        del kept
-        last = way.decisions[-1]
+        """See `Source`: the last decision on the path is the only one."""
+        del result
+        last = path.decisions[-1]
         return last if position is None or position < last else None
 
     def solve(
         self,
-        way: PlayedWay,
+        path: PlayedPath,
         position: int,
-        before: ActionValues | None,
+        previous: ActionValues | None,
         spec: Spec,
         search: Search,
     ) -> ActionValues:
-        """Estimates action values, and makes the step; see `Source`. No game is solved."""
-        del before, spec, search
-        here, player = way.here(position), way.player
+        """See `Source`: estimates action values, and makes the step; solves no game."""
+        del previous, spec, search
+        here, player = path.here(position), path.player
         actions = np.flatnonzero(self.rules.legal_actions(here)[0].numpy())
         policy = self.blueprint(here, player)[0, actions]
-        generator = self.generator(self.config.seed, way, position)
-        values = self._values(way, position, actions, generator)
-        policy /= policy.sum()
-        after = stepped(policy, values, self.config.stepsize, self.config.temperature)
-        return ActionValues(actions.tolist(), values, after)
+        generator = self.generator(self.config.seed, path, position)
+        values = self._action_values(path, position, actions, generator)
+        policy = mirror_descent_step(
+            policy / policy.sum(), values, self.config.stepsize, self.config.temperature
+        )
+        return ActionValues(actions.tolist(), values, policy)
 
-    def answer(self, way: PlayedWay, state: pyspiel.State, kept: ActionValues | None) -> Answer:
+    def local_strategy(
+        self, path: PlayedPath, state: pyspiel.State, result: ActionValues | None
+    ) -> LocalStrategy:
         """See `Source`: the policy after the step."""
-        del way, state
-        assert kept is not None
-        return Answer(dict(zip(kept.actions, kept.policy.tolist(), strict=True)))
+        del path, state
+        assert result is not None
+        return LocalStrategy(dict(zip(result.actions, result.policy.tolist(), strict=True)))
 
-    def _values(
-        self, way: PlayedWay, position: int, actions: np.ndarray, generator: np.random.Generator
+    def _action_values(
+        self, path: PlayedPath, position: int, actions: np.ndarray, generator: np.random.Generator
     ) -> np.ndarray:
-        """What each action (int64 [A]) is worth to the player: float64 [A], in utility ranges."""
-        player, config = way.player, self.config
-        here = way.here(position)
-        public_key = int(way.public_keys[position])
+        """The value of each action (int64 [A]) to the player: float64 [A], in utility ranges."""
+        player, config = path.player, self.config
+        here = path.here(position)
+        public_key = int(path.public_keys[position])
         tensor = self.rules.public_tensor(here, True)[0]
         belief = self._beliefs.of(public_key, tensor, self.blueprint, changing=())
         self.num_drawn += belief.num_histories is None
         drawn = belief.infoset(player, here, config.budget, generator)
         # The player's own reach is the same in all of them, and may be 0.
         weight = drawn.chance_reach * drawn.copies
-        by_opponent = weight * drawn.reach[1 - player]
-        # What the opponent's blueprint never does has happened all the same.
-        weight = by_opponent if by_opponent.any() else weight
+        external_reach = weight * drawn.reach[1 - player]
+        # The infoset may be one that the opponent's blueprint never reaches.
+        weight = external_reach if external_reach.any() else weight
         repeats = -(-config.num_rollouts // (drawn.num_particles * len(actions)))
         rows = np.repeat(np.arange(drawn.num_particles), len(actions) * repeats)
         moves = np.tile(np.repeat(actions, repeats), drawn.num_particles)
@@ -162,10 +164,10 @@ class MirrorDescentSource(PlayedSource[ActionValues]):
         by_history = returns.reshape(drawn.num_particles, len(actions), repeats).mean(axis=2)
         sign = 1.0 if player == 0 else -1.0
         utility_range = self.rules.max_utility - self.rules.min_utility
-        found: np.ndarray = sign * (weight @ by_history) / (weight.sum() * utility_range)
-        return found
+        values: np.ndarray = sign * (weight @ by_history) / (weight.sum() * utility_range)
+        return values
 
-    def _values_of(self, blueprint: AnyBlueprint) -> PlayerValues:
+    def _network_values(self, blueprint: AnyBlueprint) -> PlayerValues:
         if not isinstance(blueprint, NetworkPolicy):
             raise ValueError(
                 f"depth={self.config.depth} asks what the network says of positions, and "
@@ -175,29 +177,29 @@ class MirrorDescentSource(PlayedSource[ActionValues]):
         return PositionValues(self.rules, blueprint)
 
 
-def stepped(
+def mirror_descent_step(
     policy: np.ndarray, values: np.ndarray, stepsize: float, temperature: float = 0.0
 ) -> np.ndarray:
     """A policy after one step of magnetic mirror descent with a uniform magnet: float64 [A].
 
     Args:
       policy: float64 [A].
-      values: float64 [A], what each action is worth.
+      values: float64 [A], of each action.
       stepsize: eta, in units of 1 / value.
       temperature: alpha, in units of values.
     """
     with np.errstate(divide="ignore"):
-        # The uniform magnet adds the same to all logits.
+        # The uniform magnet adds a constant to all logits.
         logits = (np.log(policy) + stepsize * values) / (1 + stepsize * temperature)
     weights = np.exp(logits - logits.max())
-    found: np.ndarray = weights / weights.sum()
-    return found
+    probabilities: np.ndarray = weights / weights.sum()
+    return probabilities
 
 
 class MirrorDescentPolicy(SearchPolicy):
     """Both players' policies by mirror-descent search, each as if only that player searched.
 
-    An answer depends on nothing that was asked before.
+    The policy in a state does not depend on earlier calls.
     """
 
     source: MirrorDescentSource
@@ -216,8 +218,8 @@ class MirrorDescentPolicy(SearchPolicy):
           game: a game with `Rules`, its game string, or the compiled game.
           blueprint: as `algorithms.sepot.SePoTPlayPolicy` has it.
           config: how to search; None: the defaults.
-          values: with a depth, what a player's utility is in states in which it acts; None: what
-            the blueprint's network says.
+          values: with a depth, a player's expected utility in states in which it acts; None: the
+            values of the blueprint's network.
 
         Raises:
           ValueError: if the game has no rules, or the blueprint is none of these, or, with a depth

@@ -66,7 +66,7 @@ from spiel_dl.learning.critics import Critic
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.search.compiled import CompiledPolicy, CompiledSource
 from spiel_dl.search.leaf_values import ByCritic
-from spiel_dl.search.played import MOST, BlueprintSource, Schedule
+from spiel_dl.search.played import LARGEST_SEARCH, BlueprintSource, Schedule
 from spiel_dl.search.policy import SearchPolicy
 from spiel_dl.search.policy_rows import AnyBlueprint, TensorPolicy, acting_blueprint
 from spiel_dl.search.samples import OfKnowledge, Sampler, SomeOfPublicState, WholePublicState
@@ -90,7 +90,7 @@ def sepot_spec(critic: Critic | None, config: SearchConfig) -> Spec:
         values,
         config.gadget,
         config.refinement,
-        given_cfvs=values.of_identity if config.given_cfvs == "critic" else values.of_best,
+        given_cfvs=values.identity_cfvs if config.given_cfvs == "critic" else values.best_cfvs,
         leaf_choice=config.leaf_choice,
         averages=False,
     )
@@ -204,7 +204,7 @@ class SePoTPlayPolicy(SearchPolicy):
 
 def _sampler(config: SearchConfig, particles: ParticleConfig | None) -> Sampler:
     if particles is None:
-        return WholePublicState(min(config.max_histories or MOST, MOST))
+        return WholePublicState(min(config.max_histories or LARGEST_SEARCH, LARGEST_SEARCH))
     return SomeOfPublicState(particles) if particles.order is None else OfKnowledge(particles)
 
 

@@ -358,8 +358,8 @@ def _place(searcher: openspiel_policy.Policy, state: pyspiel.State, player: int)
     source = _compiled_source(searcher)
     if source is None:
         played: Any = searcher.source
-        way = played.way(state, player)
-        return frozenset(played.seed_of(way, position) for position in way.decisions)
+        path = played.path(state, player)
+        return frozenset(played.seed_of(path, position) for position in path.decisions)
     return int(
         source.tree.public_states.of_history[_history_in(source.tree, searcher, state, player)]
     )

@@ -1,24 +1,23 @@
 """Beliefs: how likely the histories of a public state are if both players follow given policies.
 
-A public state that can be listed is (`ListedBelief`), and its belief is exact. Of any other one,
-histories are drawn (`DrawnBelief`): by the game's own sampler where it has one, else both policies
-are replayed from the root along what was seen, and at every step the sample is thinned without
-bias. Either way a bounded sample comes out, each history with chance's and both players' exact
-reach and with how many histories it stands for; so sums over a sample are on average those over the
-public state. Histories of small reach are seldom kept and then stand for many: sums that are not
-weighted by reach spread widely.
+The histories of a small public state are listed (`ListedBelief`), and its belief is exact. Of
+others, histories are drawn (`DrawnBelief`): by the game's own sampler where it has one, else both
+policies are replayed from the root along the observations, and at every step the sample is thinned
+without bias. The result is a bounded sample, each history with chance's and both players' exact
+reach and with the number of histories that it stands for; so sums over a sample are on average
+those over the public state. Histories of small reach are seldom kept and then stand for many: sums
+that are not weighted by reach have a large variance.
 
 Where a replay dies out, so that no history is left, it is repeated with a wider beam, and if that
 dies out, too, the sample is *regenerated* by uniform play, with reaches as above;
-`Beliefs.num_regenerations` counts the latter. Draws that died out are not among what is handed out,
-so on average sums are too large where that may happen: all by one factor, so that no history is
-more likely than it should be.
+`Beliefs.num_regenerations` counts the latter. Since draws that died out are left out, sums are on
+average too large where that may happen: all by one factor, so relative probabilities are right.
 
     belief = Beliefs(game, max_listed=20_000).of(public_key, public_tensor, policies)
     belief.whole(1000, generator)
     belief.infoset(player, state, 500, generator)
 
-Only public observations, and what the named player has seen in `state`, go in.
+Nothing but public observations, and those of the named player in `state`, is used.
 """
 
 from __future__ import annotations
@@ -40,26 +39,26 @@ from spiel_dl.tree.particles import Particles, rules_of
 from spiel_dl.tree.public_states import Reconstruction
 
 Players: TypeAlias = tuple[int, ...]
-"""Some of the players."""
+"""A subset of the players."""
 
 
 _WIDTHS = (1, 4)
-"""A beam is so many times as wide as what is asked for; the second if the first found nothing."""
+"""The width of a beam in budgets: of the first replay, and of the second if the first dies out."""
 
 
 _OVERSAMPLING = 4
-"""A game's own sampler does not know the policies: so many times as much is asked of it."""
+"""The number of histories drawn by a game's own sampler, which ignores the policies, in budgets."""
 
 
 _MAX_KEPT = 32
-"""How many lists of histories are kept."""
+"""The number of listed public states that are kept."""
 
 
 class Belief(abc.ABC):
     """The histories of one public state, with both players' reach by their policies.
 
     Attributes:
-      num_histories: how many the public state has; None: not known, more than can be listed.
+      num_histories: the size of the public state; None: unknown, too many to list.
     """
 
     num_histories: int | None
@@ -76,19 +75,19 @@ class Belief(abc.ABC):
 
         Args:
           player: whose infoset, be it to move or not.
-          state: a state of the infoset, batch dimension 1; nothing else of it is read.
-          budget: how many, at most.
+          state: a state of the infoset, batch dimension 1; only the player's observations are read.
+          budget: the largest number of histories.
           generator: draws them.
         """
 
 
-class _List(NamedTuple):
-    """A public state that was listed.
+class _Listing(NamedTuple):
+    """The histories of a listed public state.
 
     Attributes:
       histories: all of them.
-      infoset_keys: int64 [2, N], theirs.
-      reach: float64 [N], of players whose policy does not change; filled as they are asked for.
+      infoset_keys: int64 [2, N], both players' infosets in each.
+      reach: for players whose policy does not change, float64 [N]; filled when first needed.
     """
 
     histories: ConsistentHistories
@@ -97,42 +96,42 @@ class _List(NamedTuple):
 
 
 class ListedBelief(Belief):
-    """All histories of a public state.
+    """The belief of a public state whose histories are listed.
 
     Attributes:
-      everything: all of them.
-      infoset_keys: int64 [2, N], theirs.
+      particles: all its histories.
+      infoset_keys: int64 [2, N], both players' infosets in each.
     """
 
     def __init__(
         self,
         game: pyspiel.Game,
-        found: _List,
+        listing: _Listing,
         policies: PolicyRows,
         changing: Players,
-        asked: Players = (0, 1),
+        needed: Players = (0, 1),
     ):
-        """Replays both policies; see `Beliefs.of`."""
+        """Replays the policies; see `Beliefs.of`."""
         self._keys = InfosetKeys(rules_of(game))
-        self.infoset_keys = found.infoset_keys
-        reach = {player: np.ones(found.infoset_keys.shape[1]) for player in (0, 1)} | found.reach
-        for player in set(asked).difference(set(found.reach).difference(changing)):
+        self.infoset_keys = listing.infoset_keys
+        histories, cached_reach = listing.histories, listing.reach
+        reach = {p: np.ones(listing.infoset_keys.shape[1]) for p in (0, 1)} | cached_reach
+        for player in set(needed).difference(set(cached_reach).difference(changing)):
             reach[player] = replayed_reach(
-                game, self.infoset_keys[player], found.histories.actions, player, policies
+                game, self.infoset_keys[player], histories.actions, player, policies
             )
             if player not in changing:
-                found.reach[player] = reach[player]
-        histories = found.histories
+                cached_reach[player] = reach[player]
         chance_reach = histories.chance_reach.numpy().copy()
         both = np.stack([reach[0], reach[1]])
-        self.everything = Particles(
+        self.particles = Particles(
             game, histories.states, both, chance_reach, known_keys=self.infoset_keys
         )
-        self.num_histories = self.everything.num_particles
+        self.num_histories = self.particles.num_particles
 
     def whole(self, budget: int, generator: np.random.Generator) -> Particles:
         """See `Belief`."""
-        return self.everything.thinned(budget, generator)
+        return self.particles.thinned(budget, generator)
 
     def key_of(self, player: int, state: StateBatch) -> int:
         """The key of a player's infoset at a state, batch dimension 1."""
@@ -143,7 +142,7 @@ class ListedBelief(Belief):
     ) -> Particles:
         """See `Belief`."""
         rows = np.flatnonzero(self.infoset_keys[player] == self.key_of(player, state))
-        return self.everything.take(rows).thinned(budget, generator)
+        return self.particles.take(rows).thinned(budget, generator)
 
 
 class DrawnBelief(Belief):
@@ -156,27 +155,27 @@ class DrawnBelief(Belief):
         game: pyspiel.Game,
         public_tensor: torch.Tensor,
         policies: PolicyRows,
-        regenerated: Callable[[], None],
+        on_regeneration: Callable[[], None],
     ):
-        """Draws nothing yet; `regenerated` is called whenever a replay has left no history."""
-        self._regenerated = regenerated
+        """Draws nothing yet; `on_regeneration` is called whenever all replays have died out."""
+        self._on_regeneration = on_regeneration
         self._game = game
         self._rules = rules_of(game)
-        self._public = public_tensor
+        self._public_tensor = public_tensor
         self._policies = policies
 
     def whole(self, budget: int, generator: np.random.Generator) -> Particles:
         """See `Belief`."""
-        return self._drawn(None, None, budget, generator)
+        return self._draw(None, None, budget, generator)
 
     def infoset(
         self, player: int, state: StateBatch, budget: int, generator: np.random.Generator
     ) -> Particles:
         """See `Belief`."""
         private = self._rules.private_tensor(state, player, True)[0]
-        return self._drawn(player, private, budget, generator)
+        return self._draw(player, private, budget, generator)
 
-    def _drawn(
+    def _draw(
         self,
         player: int | None,
         private: torch.Tensor | None,
@@ -184,21 +183,21 @@ class DrawnBelief(Belief):
         generator: np.random.Generator,
     ) -> Particles:
         drawn = self._rules.draw_histories(
-            self._public, _OVERSAMPLING * budget, generator, player, private
+            self._public_tensor, _OVERSAMPLING * budget, generator, player, private
         )
         if drawn is not None:
-            return self._weighed(*drawn).thinned(budget, generator)
+            return self._with_reach(*drawn).thinned(budget, generator)
         own = None if private is None else private[None] > 0
-        shown = Observed(self._rules, self._public[None] > 0, player, own)
+        observed = Observed(self._rules, self._public_tensor[None] > 0, player, own)
         for factor in _WIDTHS:
             width = factor * budget
-            found = drawn_by_policies(self._game, shown, self._policies, width, generator)
-            if found is not None:
-                return found.thinned(budget, generator)
-        self._regenerated()
+            particles = drawn_by_policies(self._game, observed, self._policies, width, generator)
+            if particles is not None:
+                return particles.thinned(budget, generator)
+        self._on_regeneration()
         return sample_consistent(
             self._game,
-            self._public,
+            self._public_tensor,
             budget,
             generator,
             player=player,
@@ -206,24 +205,24 @@ class DrawnBelief(Belief):
             policies=self._policies,
         )
 
-    def _weighed(self, found: ConsistentHistories, copies: np.ndarray) -> Particles:
-        """Histories that the game has drawn, with both players' reach."""
-        keys = InfosetKeys(self._rules).of_level(found.states)[0]
+    def _with_reach(self, histories: ConsistentHistories, copies: np.ndarray) -> Particles:
+        """Histories drawn by the game, with both players' reach."""
+        keys = InfosetKeys(self._rules).of_level(histories.states)[0]
         reach = [
-            replayed_reach(self._game, keys[each], found.actions, each, self._policies)
+            replayed_reach(self._game, keys[each], histories.actions, each, self._policies)
             for each in (0, 1)
         ]
-        chance_reach = found.chance_reach.numpy()
-        return Particles(self._game, found.states, np.stack(reach), chance_reach, copies)
+        chance_reach = histories.chance_reach.numpy()
+        return Particles(self._game, histories.states, np.stack(reach), chance_reach, copies)
 
 
 class Beliefs:
     """The beliefs of a game's public states, exact where these can be listed.
 
-    What was listed is kept for the next questions, the latest ones; how many these were, always.
+    The latest listings are kept, and the sizes of all public states.
 
     Attributes:
-      num_regenerations: how often a replay has left no history.
+      num_regenerations: the number of draws that were regenerated by uniform play.
     """
 
     def __init__(self, game: pyspiel.Game, max_listed: int):
@@ -237,7 +236,7 @@ class Beliefs:
         self._game = game
         self._reconstruction = Reconstruction(game, max_listed)
         self._keys = InfosetKeys(rules_of(game))
-        self._listed: collections.OrderedDict[int, _List] = collections.OrderedDict()
+        self._listed: collections.OrderedDict[int, _Listing] = collections.OrderedDict()
         self._sizes: dict[int, int | None] = {}
 
     def of(
@@ -246,7 +245,7 @@ class Beliefs:
         public_tensor: torch.Tensor,
         policies: PolicyRows,
         changing: Players = (0, 1),
-        asked: Players = (0, 1),
+        needed: Players = (0, 1),
     ) -> Belief:
         """The belief of a public state.
 
@@ -254,33 +253,35 @@ class Beliefs:
           public_key: as in `tree.from_rules.InfosetKeys`.
           public_tensor: float32 [Dpub], the public state's perfect-recall public tensor.
           policies: both players'.
-          changing: whose policy may be another one in the next call. Of who is not among them, the
-            reach of what is listed is kept.
-          asked: whose reach of what is listed is asked for; that of others is 1.
+          changing: the players whose policy may differ in the next call. The reach of others in a
+            listed public state is kept.
+          needed: the players whose reach in a listed public state is needed; that of others is 1.
 
         Raises:
           ValueError: if no history has these public observations.
         """
-        found = self._list(public_key, public_tensor)
-        if found.histories.complete:
-            return ListedBelief(self._game, found, policies, changing, asked)
-        return DrawnBelief(self._game, public_tensor, policies, self._regenerate)
+        listing = self._list(public_key, public_tensor)
+        if listing.histories.complete:
+            return ListedBelief(self._game, listing, policies, changing, needed)
+        return DrawnBelief(self._game, public_tensor, policies, self._count_regeneration)
 
-    def _regenerate(self) -> None:
+    def _count_regeneration(self) -> None:
         self.num_regenerations += 1
 
     def size(self, public_key: int, public_tensor: torch.Tensor) -> int | None:
-        """How many histories a public state has; None: more than are listed."""
+        """The number of histories of a public state; None: too many to list."""
         if public_key not in self._sizes:
-            found = self._list(public_key, public_tensor).histories
-            self._sizes[public_key] = found.states.batch_size if found.complete else None
+            histories = self._list(public_key, public_tensor).histories
+            self._sizes[public_key] = histories.states.batch_size if histories.complete else None
         return self._sizes[public_key]
 
-    def _list(self, public_key: int, public_tensor: torch.Tensor) -> _List:
+    def _list(self, public_key: int, public_tensor: torch.Tensor) -> _Listing:
         if public_key not in self._listed:
-            found = self._reconstruction.histories(public_tensor)
-            keys = self._keys.of_level(found.states)[0] if found.complete else np.zeros((2, 0))
-            self._listed[public_key] = _List(found, keys, {})
+            histories = self._reconstruction.histories(public_tensor)
+            keys = np.zeros((2, 0))
+            if histories.complete:
+                keys = self._keys.of_level(histories.states)[0]
+            self._listed[public_key] = _Listing(histories, keys, {})
             while len(self._listed) > _MAX_KEPT:
                 self._listed.popitem(last=False)
         return self._listed[public_key]
@@ -301,8 +302,8 @@ def replayed_reach(
       game: a game with `Rules`.
       infoset_keys: int64 [N], the player's in each history.
       actions: int [N, L], of each history from the root on, chance's included.
-      player: whose.
-      policies: what it does.
+      player: the player.
+      policies: its policy.
     """
     infoset, first = first_occurrence_ids(infoset_keys)
     reach = np.ones(len(first))
@@ -316,7 +317,7 @@ def replayed_reach(
 
 
 def _steps(game: pyspiel.Game, actions: torch.Tensor) -> Iterator[tuple[StateBatch, torch.Tensor]]:
-    """The states on the way of histories (int64 [N, L]), each with the actions made there."""
+    """The states along histories (int64 [N, L]), each with the actions taken there."""
     states = rules_of(game).initial_state(len(actions))
     for action in actions.unbind(dim=1):
         yield states, action

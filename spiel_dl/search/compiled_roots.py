@@ -1,4 +1,4 @@
-"""`CompiledRoots`: where searches start in a compiled game, and what is known there."""
+"""`CompiledRoots`: makes the roots of searches in a compiled game."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from spiel_dl.tree.trunk import Trunk, cut, cut_beyond
 
 
 class Start(NamedTuple):
-    """What a player knows when a public state is reached, per augmented infoset there.
+    """Both players' ranges and the opponent's given cfvs in a public state where a search starts.
 
     The player's range is scaled to sum 1, if it is not 0, and the opponent's cfvs and gifts with
     it, so that numbers do not vanish in long games.
@@ -31,9 +31,9 @@ class Start(NamedTuple):
     Attributes:
       player_range: float64 [R_p], by its own strategy so far.
       opponent_range: float64 [R_-p], by the opponent's strategies in the solutions before, or by
-        the model of it.
+        its model.
       opponent_cfvs: float64 [R_-p], the given cfvs, in the opponent's utility.
-      gifts: float64 [R_-p], by how much the opponent's cfvs may rise without harm.
+      gifts: float64 [R_-p], how much each of these may rise at no loss of safety.
     """
 
     player_range: np.ndarray
@@ -43,24 +43,24 @@ class Start(NamedTuple):
 
 
 Starts = dict[int, Start]
-"""What is known of the public states below a search."""
+"""From each leaf public state of a search to the start of the next search there."""
 
 
 class CompiledRoots:
     """Makes the roots of a `CompiledSource`."""
 
     def __init__(self, pieces: Pieces[GameTree], known: ArrayPolicy, policy: ArrayPolicy):
-        """Takes how the game is taken apart, what is known beforehand, and what is played so far.
+        """Takes the pieces of the game, and both players' policies before any search and so far.
 
-        The last one may change later on.
+        The last one is read anew for every root.
         """
         self._tree = pieces.tree
         self.pieces, self.known, self.policy = pieces, known, policy
 
     def by_start(self, player: int, piece: int, start: Start | None, spec: Spec) -> Root | None:
-        """A piece to which both players come as the search before says; None: the player does not.
+        """The root of a piece by the search before; None: the player's range is 0.
 
-        From the root on, nobody can have come otherwise.
+        At the game's root there is no search before, and no gadget is needed.
         """
         horizon = self.pieces.horizon(self.pieces.start(piece))
         if piece != ROOT and (start is None or not start.player_range.any()):
@@ -69,7 +69,7 @@ class CompiledRoots:
         model, modelled, unit = None, None, 1.0
         if spec.p is not None:
             model = self._model_plan(player, trunk)
-            modelled = self._above(1 - player, trunk, horizon)
+            modelled = self._is_above(1 - player, trunk, horizon)
             unit = 1.0 / float(trunk.root_range(player, self._plan(player)).sum())
         root = Root(
             trunk,
@@ -84,27 +84,27 @@ class CompiledRoots:
         )
         if start is None:
             return root
-        others = start.opponent_range
+        prior = start.opponent_range
         # The opponent's is scaled as well, lest it vanish in long games.
-        ranges = (start.player_range, others / (others.sum() or 1.0))
+        ranges = (start.player_range, prior / (prior.sum() or 1.0))
         return dataclasses.replace(
             root,
             ranges=ranges if player == 0 else ranges[::-1],
             is_first=False,
             given_cfvs=start.opponent_cfvs,
             gifts=start.gifts,
-            prior=others,
+            prior=prior,
         )
 
     def by_policies(self, player: int, places: list[int], spec: Spec) -> Root | None:
-        """Pieces to which both players come by their policies; None: the player does not come.
+        """The root of several pieces at both policies' ranges; None: the player's is 0 in all.
 
         Ranges are scaled, lest they vanish in long games: with a model each player's to sum 1 in
         each piece; without one, the player's such that with chance's reach it sums to 1.
         """
         opponent, tree = 1 - player, self._tree
         plans = [self._plan(each) if each == player else self._known_plans[each] for each in (0, 1)]
-        kept: list[int] = []
+        reached: list[int] = []
         histories, reach, masses = [], [], []
         for place in places:
             here = self._histories(place)
@@ -113,20 +113,20 @@ class CompiledRoots:
                 mass = np.ones(2)
                 mass[player] = both[player] @ tree.chance_reach[here]
             else:
-                mass = np.array([self._mass(each, here, both[each]) for each in (0, 1)])
+                mass = np.array([self._range_sum(each, here, both[each]) for each in (0, 1)])
             if mass.all():
-                kept.append(place)
+                reached.append(place)
                 histories.append(here)
                 reach.append(both / mass[:, None])
                 masses.append(float(mass.prod()))
-        if not kept:
+        if not reached:
             return None
-        start = self.pieces.start(kept[0])
+        start = self.pieces.start(reached[0])
         horizon = self.pieces.horizon(start)
         if spec.p is None:
-            trunk = cut(tree, self.pieces.depth_limit, None if kept == [ROOT] else kept)
+            trunk = cut(tree, self.pieces.depth_limit, None if reached == [ROOT] else reached)
         else:
-            trunk = self._cut(kept, horizon, spec)
+            trunk = self._cut(reached, horizon, spec)
         all_histories, all_reach = np.concatenate(histories), np.concatenate(reach, axis=1)
         own, others = (
             trunk.by_root_infoset(each, all_histories, all_reach[each])
@@ -134,19 +134,19 @@ class CompiledRoots:
         )
         prior, model, modelled, decided = others, None, None, None
         if spec.p is None:
-            reached = all_reach[player] * tree.chance_reach[all_histories]
-            total = float(reached @ all_reach[opponent])
-            others = prior / total if total > 0 and kept != [ROOT] else np.ones(len(prior))
-            decided = np.isin(self.pieces.of_infosets(player)[trunk.infosets[player]], kept)
+            external_reach = all_reach[player] * tree.chance_reach[all_histories]
+            total = float(external_reach @ all_reach[opponent])
+            others = prior / total if total > 0 and reached != [ROOT] else np.ones(len(prior))
+            decided = np.isin(self.pieces.of_infosets(player)[trunk.infosets[player]], reached)
         else:
             model = self._model_plan(player, trunk, others)
-            modelled = self._above(opponent, trunk, horizon)
-        numbers = np.repeat(np.arange(len(kept)), [len(here) for here in histories])
+            modelled = self._is_above(opponent, trunk, horizon)
+        numbers = np.repeat(np.arange(len(reached)), [len(here) for here in histories])
         return Root(
             trunk,
             player,
             (own, others) if player == 0 else (others, own),
-            is_first=kept == [ROOT],
+            is_first=reached == [ROOT],
             prior=prior,
             public_states=trunk.by_root_infoset(opponent, all_histories, numbers).astype(np.int64),
             model_plan=model,
@@ -155,11 +155,14 @@ class CompiledRoots:
             # A gap in one piece weighs less in the whole game, by the piece's mass.
             unit=1.0 if spec.p is None else 1.0 / max(masses),
             limit=self.pieces.limit(horizon),
-            key=kept[0],
+            key=reached[0],
         )
 
     def of_whole_game(self, player: int, place: int, spec: Spec) -> Root | None:
-        """The whole game, where the player is bound in what the gadget says: see `WHOLE_GAME`."""
+        """The game's root, the player bound where the gadget says so (see `WHOLE_GAME`).
+
+        None: the player has no choice at the place.
+        """
         pieces, opponent, tree = self.pieces, 1 - player, self._tree
         first = tree.first_history
         if spec.gadget == "joint":
@@ -170,7 +173,7 @@ class CompiledRoots:
                 return None
             horizon = pieces.horizon(place)
             trunk = self._cut([ROOT], horizon, spec)
-            modelled = self._above(opponent, trunk, horizon)
+            modelled = self._is_above(opponent, trunk, horizon)
             limit, kept = pieces.limit(horizon), ~bound
         else:
             if place not in pieces.with_choices[player]:
@@ -181,7 +184,7 @@ class CompiledRoots:
                 decided_before = np.isin(pieces.of_history, pieces.path(place)[:-1])
                 explored = decided_before | (below & (pieces.depths < horizon))
             else:
-                decided_before, explored = self._before(place, horizon)
+                decided_before, explored = self._decided_before(place, horizon)
             trunk = self._whole_game
             if spec.values is not None:
                 trunk = cut_beyond(tree, ~explored, pieces.limit(horizon))
@@ -203,21 +206,21 @@ class CompiledRoots:
             key=place,
         )
 
-    def _before(self, place: int, horizon: int) -> Pair:
-        """Which histories lie in pieces before a place, and which were looked at up to its search.
+    def _decided_before(self, place: int, horizon: int) -> Pair:
+        """The histories in pieces before a place, and those above the horizon of a search so far.
 
         Returns:
-          Two arrays, bool [H].
+          Two arrays, bool [H]. The second one includes the search at the place itself.
         """
         pieces = self.pieces
         before = pieces.in_order[: pieces.in_order.index(place)]
-        beside = [each for each in before if pieces.horizon(pieces.start(each)) == horizon]
-        looked_at = (pieces.depths < horizon) & pieces.below(place, *beside)
-        looked_at |= pieces.depths < horizon - pieces.num_kept
-        return np.isin(pieces.of_history, before), looked_at
+        same_level = [each for each in before if pieces.horizon(pieces.start(each)) == horizon]
+        explored = (pieces.depths < horizon) & pieces.below(place, *same_level)
+        explored |= pieces.depths < horizon - pieces.num_kept
+        return np.isin(pieces.of_history, before), explored
 
     def starts_below(self, player: int, solution: Solution, spec: Spec) -> Starts:
-        """What a solution says of the public states at the end of what is kept of it."""
+        """The starts of the next searches, at the end of the levels that a solution decides."""
         root, trunk, opponent = solution.root, solution.trunk, 1 - player
         plans, given = solution.plans, root.given_cfvs
         if spec.values is None:
@@ -225,7 +228,7 @@ class CompiledRoots:
             end = self.pieces.first_kept(start) + self.pieces.num_kept
             piece = None if root.key == ROOT else root.key
             trunk = cut(self._tree, self.pieces.limit(end - start), piece)
-            plans = _in_part(solution, trunk)
+            plans = _plans_in_part(solution, trunk)
         elif self.pieces.num_kept < self.pieces.depth_limit.value and len(trunk.leaves.histories):
             raise ValueError(
                 "scheme='sliding' begins the next search inside of what the one before looked at, "
@@ -241,22 +244,22 @@ class CompiledRoots:
             model = self._model_plan(player, trunk)
             plans = (own, model) if player == 0 else (model, own)
         elif given is not None and spec.resolves:
-            # The opponent's plan as if it came by its prior, not by the gadget.
+            # The opponent's plan at its prior range, not at the gadget's.
             assert root.prior is not None
             strategy = behaviour_strategy(treeplexes[opponent], plans[opponent])
-            expected = realization_plan(treeplexes[opponent], strategy, root.prior)
+            at_prior = realization_plan(treeplexes[opponent], strategy, root.prior)
             own = plans[player]
-            plans = (own, expected) if player == 0 else (expected, own)
+            plans = (own, at_prior) if player == 0 else (at_prior, own)
         cfvs = solution.averaged_cfvs
-        others = cfvs[opponent] if cfvs else self._cfvs_below(player, trunk, plans[player])
+        opponent_cfvs = cfvs[opponent] if cfvs else self._cfvs_below(player, trunk, plans[player])
         limits = None
         if given is not None:
             assert root.gifts is not None
             limits = given + root.gifts
-        return _starts_below(trunk, player, plans, others, limits)
+        return _starts_below(trunk, player, plans, opponent_cfvs, limits)
 
     def _cfvs_below(self, player: int, trunk: Trunk[GameTree], plan: np.ndarray) -> np.ndarray:
-        """The opponent's best-response cfvs at leaves against what the player plans behind them."""
+        """The opponent's best-response cfvs at leaves against the player's policy below them."""
         leaves, opponent = trunk.leaves, 1 - player
         own = self.policy.strategies[player][leaves.subgame_sequences[player]]
         treeplex = leaves.subgames.treeplexes[player]
@@ -269,14 +272,14 @@ class CompiledRoots:
             return np.zeros(1, np.int64)
         return self._tree.public_states.histories(place)
 
-    def _mass(self, player: int, histories: np.ndarray, reach: np.ndarray) -> float:
-        """A player's reach (float64 [n]) of histories of a public state, once for each infoset."""
+    def _range_sum(self, player: int, histories: np.ndarray, reach: np.ndarray) -> float:
+        """The sum of a player's range in a public state, by its reach of histories, float64 [n]."""
         infosets = self._tree.public_states.augmented_infoset[player, histories]
         firsts = first_occurrence_ids(infosets)[1]
         return float(np.bincount(np.zeros(len(firsts), np.int64), reach[firsts])[0])
 
     def _plan(self, player: int) -> np.ndarray:
-        """What a player does so far, as a realization plan: float64 [S_p]."""
+        """The realization plan of a player's policy so far: float64 [S_p]."""
         return realization_plan(self._tree.treeplexes[player], self.policy.strategies[player])
 
     @functools.cached_property
@@ -287,9 +290,9 @@ class CompiledRoots:
     def _model_plan(
         self, player: int, trunk: Trunk[GameTree], root_range: np.ndarray | None = None
     ) -> np.ndarray:
-        """The weights that the model of a player's opponent gives to a trunk's sequences.
+        """The realization plan of the opponent's model in a trunk: float64 [S_-p].
 
-        It comes to the trunk with a range; None: with its own.
+        It starts at a range of the opponent; None: the model's own.
         """
         opponent = 1 - player
         if root_range is None:
@@ -297,7 +300,7 @@ class CompiledRoots:
         strategy = self.known.strategies[opponent][trunk.sequences[opponent]]
         return realization_plan(trunk.sequence_form.treeplexes[opponent], strategy, root_range)
 
-    def _above(self, player: int, trunk: Trunk[GameTree], horizon: int) -> np.ndarray:
+    def _is_above(self, player: int, trunk: Trunk[GameTree], horizon: int) -> np.ndarray:
         """Which of a player's infosets in a trunk lie above a level: bool [I]."""
         return self.pieces.infoset_depths[player][trunk.infosets[player]] < horizon
 
@@ -306,7 +309,7 @@ class CompiledRoots:
         return cut(self._tree, BEYOND_THE_GAME)
 
     def _cut(self, places: Sequence[int], horizon: int, spec: Spec) -> Trunk[GameTree]:
-        """What is looked at from places: down to a level, or to the end where nothing is valued."""
+        """The trunk below places down to a level; without leaf values, to the end of the game."""
         is_root = list(places) == [ROOT]
         if spec.values is None:
             return self._whole_game if is_root else cut(self._tree, BEYOND_THE_GAME, places)
@@ -314,18 +317,18 @@ class CompiledRoots:
         return cut(self._tree, limit, None if is_root else places)
 
 
-def goes_on(spec: Spec) -> bool:
-    """Whether a search goes on from the solution of the one before it."""
-    by_itself = spec.gadget in WHOLE_GAME or spec.given_cfvs is not None
-    return not by_itself and (spec.resolves or spec.p is None)
+def continues(spec: Spec) -> bool:
+    """Whether a search takes ranges and given cfvs from the solution of the one before it."""
+    independent = spec.gadget in WHOLE_GAME or spec.given_cfvs is not None
+    return not independent and (spec.resolves or spec.p is None)
 
 
-def comes_by_policies(spec: Spec) -> bool:
-    """Whether both players come to a search by their policies."""
-    return not goes_on(spec) and spec.gadget not in WHOLE_GAME
+def uses_policy_ranges(spec: Spec) -> bool:
+    """Whether a search starts at the ranges of both players' policies."""
+    return not continues(spec) and spec.gadget not in WHOLE_GAME
 
 
-def _in_part(solution: Solution, trunk: Trunk) -> Pair:
+def _plans_in_part(solution: Solution, trunk: Trunk) -> Pair:
     """A solution's plans in a part of its trunk with the same roots: float64 [S_p] each."""
     plans = []
     for player, plan in enumerate(solution.plans):
@@ -343,23 +346,20 @@ def _starts_below(
     opponent_cfvs: np.ndarray,
     root_limits: np.ndarray | None,
 ) -> dict[int, Start]:
-    """What the solution of a piece says about its leaf public states.
+    """The starts of searches in the leaf public states of a solved piece.
 
     Args:
       trunk: the piece.
       player: who searches.
       plans: for each player, float64 [S_p], its realization plan in the piece.
       opponent_cfvs: float64 [L_-p], the opponent's counterfactual values at the leaves.
-      root_limits: float64 [R_-p], what the opponent may get at most at the piece's roots, gifts
-        included; what it lacks to that may be given to it below. None: nothing may.
-
-    Returns:
-      From leaf public state to what is known there.
+      root_limits: float64 [R_-p], the largest cfvs that the opponent may have at the piece's roots,
+        gifts included; what it lacks to them may be gifts below. None: there are no gifts.
     """
     opponent, leaves = 1 - player, trunk.leaves
     ranges = [plans[p][leaves.sequences[p]] for p in (0, 1)]
     reach = leaves.counterfactual_reach(ranges[0], ranges[1])[opponent]
-    # Nothing can be earned where chance and the player never come; networks may say otherwise.
+    # Networks may value leaves at which chance's or the player's reach is 0.
     opponent_cfvs = np.where(reach > 0, opponent_cfvs, 0.0)
     values = _opponent_values(trunk, player, plans[player], opponent_cfvs)
     root_gifts = np.zeros(trunk.sequence_form.treeplexes[opponent].num_root_sequences)

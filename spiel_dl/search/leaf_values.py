@@ -1,4 +1,4 @@
-"""What values the leaves of a search: value functions and critics."""
+"""Values of the leaves of a search: by value functions or critics."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 AnyValueFunction: TypeAlias = ValueFunction | Mapping[DepthLimit, ValueFunction]
 """One value function for all depth limits, or one for each at which a search ends, counted from the
-game's root: networks know one depth limit only."""
+game's root, since a network is for one depth limit."""
 
 
 def function_at(function: AnyValueFunction, limit: DepthLimit) -> ValueFunction:
@@ -44,7 +44,7 @@ class ByValueFunction:
     """Leaves of a compiled game by a value function, or by several; a `ValuesAt`."""
 
     def __init__(self, pieces: Pieces, value_function: AnyValueFunction):
-        """Takes both; a ValueError if the value function is something else."""
+        """Takes both; a ValueError if the value function is none."""
         check_arguments(value_function, pieces.depth_limit, by_limit=True)
         self._pieces, self._function = pieces, value_function
         self._bound: dict[DepthLimit, LeafValues] = {}
@@ -61,10 +61,7 @@ class ByValueFunction:
         return bound_to(function, leaves)
 
     def check(self) -> None:
-        """Raises a ValueError if leaves where a search of the game ends cannot be valued.
-
-        Of value functions that are made for one depth limit it is known beforehand.
-        """
+        """Raises a ValueError if a value function for one depth limit does not fit its leaves."""
         limits = [self._pieces.limit(horizon) for horizon in self._pieces.horizons()]
         for limit in limits:
             function = function_at(self._function, limit)
@@ -81,7 +78,7 @@ class ByValueFunction:
                 ) from None
 
     def _bound_at(self, limit: DepthLimit) -> LeafValues:
-        """The value function at all leaves of a depth limit that is counted from the root."""
+        """The value function at all leaves of a depth limit, counted from the root."""
         if limit not in self._bound:
             leaves = cut(self._pieces.tree, limit).leaves
             self._bound[limit] = bound_to(function_at(self._function, limit), leaves)
@@ -97,7 +94,7 @@ def values_by(pieces: Pieces, value_function: AnyValueFunction | None) -> ByValu
 class ByCritic:
     """Leaves at which the opponent chooses a transformation of its blueprint; a `ValuesAt`.
 
-    Kubíček et al. (2023), section 4.3. The searching player goes on by its blueprint.
+    Kubíček et al. (2023), section 4.3. The searching player continues by its blueprint.
     """
 
     def __init__(self, critic: Critic | None):
@@ -114,20 +111,16 @@ class ByCritic:
         values = self._values(leaves.tree, leaves.histories, root.player)
         return MultiValuedLeaves(leaves, root.player, values)
 
-    def of_best(self, root: Root) -> np.ndarray:
-        """What the opponent gets by the transformation that is best in each of its root infosets.
+    def best_cfvs(self, root: Root) -> np.ndarray:
+        """The opponent's cfvs by the best transformation in each root infoset: float64 [R_-p]."""
+        return self._root_cfvs(root).max(axis=1)
 
-        Returns:
-          float64 [R_-p], in its utility.
-        """
-        return self._by_transformation(root).max(axis=1)
+    def identity_cfvs(self, root: Root) -> np.ndarray:
+        """The opponent's cfvs by its blueprint in each root infoset: float64 [R_-p]."""
+        return self._root_cfvs(root)[:, 0]
 
-    def of_identity(self, root: Root) -> np.ndarray:
-        """What the opponent gets at the root by its blueprint: float64 [R_-p], in its utility."""
-        return self._by_transformation(root)[:, 0]
-
-    def _by_transformation(self, root: Root) -> np.ndarray:
-        """The opponent's cfvs of each transformation at its root infosets: float64 [R_-p, K]."""
+    def _root_cfvs(self, root: Root) -> np.ndarray:
+        """The opponent's cfvs by each transformation at its root infosets: float64 [R_-p, K]."""
         tree, histories = root.trunk.tree, root.histories
         values = self._values(tree, histories, root.player)
         reach = root.at_histories(root.player) * tree.chance_reach[histories]
@@ -137,7 +130,7 @@ class ByCritic:
         return cfvs
 
     def _values(self, tree: CompiledTree, histories: np.ndarray, player: int) -> np.ndarray:
-        """What histories are worth to a player by the opponent's choices: float [N, K]."""
+        """The values of histories to a player by the opponent's transformation: float [N, K]."""
         if self._critic is None:
             raise ValueError(
                 f"this search in {tree.game} needs the values of histories, and no critic was "

@@ -1,6 +1,6 @@
 """`ParticleSource`: searches below bounded particles, taken from the leaves of the search before.
 
-`algorithms.particle_search` says how.
+See `algorithms.particle_search` for the algorithm.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import numpy as np
 import pyspiel
 import torch
 
-from spiel_dl.search.played import PlayedSource, PlayedWay
-from spiel_dl.search.policy import Answer, Search
+from spiel_dl.search.played import PlayedPath, PlayedSource
+from spiel_dl.search.policy import LocalStrategy, Search
 from spiel_dl.search.search import search
 from spiel_dl.search.spec import Root, Solution, Spec
 from spiel_dl.solvers.effort import Effort
@@ -38,13 +38,13 @@ class ParticleSource(PlayedSource[Solution]):
     """Searches below particles of a public state.
 
     Attributes:
-      num_regenerations: how often particles had to be regenerated.
+      num_regenerations: the number of times that particles were regenerated.
     """
 
     is_private = True
 
     def __init__(self, game: AnyGame, depth_limit: DepthLimit, *, budget: int, seed: int = 0):
-        """Loads the game. A search starts at `budget` particles, at most; they are drawn by `seed`.
+        """Loads the game. A search starts from at most `budget` particles, drawn with `seed`.
 
         Raises:
           ValueError: if the game has no rules, or a number is too small.
@@ -54,84 +54,88 @@ class ParticleSource(PlayedSource[Solution]):
         self._seed = checked_count("seed", seed, 0)
         self.num_regenerations = 0
 
-    def following(self, way: PlayedWay, position: int | None, kept: Solution | None) -> int | None:
-        """See `Source`: where the depth limit is passed, or no particle has led."""
-        if position is None or kept is None:
-            return way.decisions[0]
-        for later in way.decisions:
+    def next_position(
+        self, path: PlayedPath, position: int | None, result: Solution | None
+    ) -> int | None:
+        """See `Source`: at the depth limit, or in an own infoset that no particle leads to."""
+        if position is None or result is None:
+            return path.decisions[0]
+        for later in path.decisions:
             if later <= position:
                 continue
-            if way.depth[later] - way.depth[position] >= self.depth_limit.value:
+            if path.depth[later] - path.depth[position] >= self.depth_limit.value:
                 return later
-            is_own = way.acting[later] == way.player
-            key = int(way.infoset_keys[later])
-            if is_own and action_probabilities(kept, way.player, key) is None:
+            is_own = path.acting[later] == path.player
+            key = int(path.infoset_keys[later])
+            if is_own and action_probabilities(result, path.player, key) is None:
                 return later
         return None
 
     def solve(
-        self, way: PlayedWay, position: int, before: Solution | None, spec: Spec, search: Search
+        self, path: PlayedPath, position: int, previous: Solution | None, spec: Spec, search: Search
     ) -> Solution:
-        """See `Source`; all of the solution is kept."""
-        generator = self.generator(self._seed, way, position)
-        particles = given = None
-        if before is not None:
-            particles, given = self._below(way, position, before, spec, generator)
+        """See `Source`; the result is the whole solution."""
+        generator = self.generator(self._seed, path, position)
+        particles = opponent_values = None
+        if previous is not None:
+            particles, opponent_values = self._below(path, position, previous, spec, generator)
         if particles is None:
-            self.num_regenerations += before is not None
-            particles = self._regenerate(way, position, generator)
-        root = root_of_particles(particles, self.depth_limit, way.player, given)
-        solution = search(dataclasses.replace(root, key=self.seed_of(way, position)))
-        _ = solution.leaf_cfvs  # Values that are not finite are refused at once.
+            self.num_regenerations += previous is not None
+            particles = self._regenerate(path, position, generator)
+        root = root_of_particles(particles, self.depth_limit, path.player, opponent_values)
+        solution = search(dataclasses.replace(root, key=self.seed_of(path, position)))
+        _ = solution.leaf_cfvs  # Raises at once if values are not finite.
         return solution
 
-    def answer(self, way: PlayedWay, state: pyspiel.State, kept: Solution | None) -> Answer:
+    def local_strategy(
+        self, path: PlayedPath, state: pyspiel.State, result: Solution | None
+    ) -> LocalStrategy:
         """See `Source`: the average strategy."""
         del state
-        assert kept is not None
-        answer = action_probabilities(kept, way.player, int(way.infoset_keys[-1]))
-        assert answer is not None
-        return Answer(answer)
+        assert result is not None
+        probabilities = action_probabilities(result, path.player, int(path.infoset_keys[-1]))
+        assert probabilities is not None
+        return LocalStrategy(probabilities)
 
-    def num_bytes(self, kept: Solution) -> int:
+    def num_bytes(self, result: Solution) -> int:
         """See `Source`: that of its tree; what is cached later is left out."""
-        tree = kept.trunk.tree
+        tree = result.trunk.tree
         names = [field for field in vars(tree) if field in type(tree).__dataclass_fields__]
         arrays = [*(getattr(tree, name) for name in names), *vars(tree.states).values()]
         return sum(each.nbytes for each in arrays if isinstance(each, (np.ndarray, torch.Tensor)))
 
     def _below(
         self,
-        way: PlayedWay,
+        path: PlayedPath,
         position: int,
-        before: Solution,
+        previous: Solution,
         spec: Spec,
         generator: np.random.Generator,
     ) -> tuple[Particles, np.ndarray] | tuple[None, None]:
-        """Particles among the leaves of the search before; None where they are regenerated.
+        """Particles among the leaves of the search before; None: they must be regenerated.
 
         Returns:
-          The particles, and what the opponent gets in the infoset of each, float64 [N].
+          The particles, and the opponent's value in the infoset of each, float64 [N].
         """
-        player, opponent, leaves = way.player, 1 - way.player, before.trunk.leaves
-        tree = before.trunk.tree
+        player, opponent, leaves = path.player, 1 - path.player, previous.trunk.leaves
+        tree = previous.trunk.tree
         assert tree.public_key is not None
         first = leaves.histories[leaves.history_offsets[:-1]]
-        found = np.flatnonzero(tree.public_key[first] == way.public_keys[position])
-        if not len(found):
+        matches = np.flatnonzero(tree.public_key[first] == path.public_keys[position])
+        if not len(matches):
             return None, None
-        public_state = int(found[0])
-        candidates = leaf_particles(before, public_state)
-        is_own = candidates.infoset_keys[player] == way.infoset_keys[position]
+        public_state = int(matches[0])
+        candidates = leaf_particles(previous, public_state)
+        is_own = candidates.infoset_keys[player] == path.infoset_keys[position]
         own = candidates.chance_reach * candidates.reach[opponent] * is_own
-        # Behind a gadget the opponent may come where the solution before did not expect it.
+        # Behind a gadget, the opponent's reach by the solution before may be 0.
         if not (is_own if spec.resolves else own).any():
             return None, None
-        worth = leaf_worth(before, opponent, public_state)
+        values = leaf_values(previous, opponent, public_state)
         particles = self._choose(candidates, own, is_own, generator)
         keys, rows = np.unique(candidates.infoset_keys[opponent], return_index=True)
         of_particle = np.searchsorted(keys, particles.infoset_keys[opponent])
-        return particles, worth[rows[of_particle]]
+        return particles, values[rows[of_particle]]
 
     def _choose(
         self,
@@ -140,7 +144,7 @@ class ParticleSource(PlayedSource[Solution]):
         is_own: np.ndarray,
         generator: np.random.Generator,
     ) -> Particles:
-        """Half of the budget for the own infoset, half for all others, or what they leave."""
+        """Half of the budget in the own infoset, and half, or what is left, elsewhere."""
         num_others = int((~is_own).sum())
         num_own = min(int(is_own.sum()), max(self._budget // 2, self._budget - num_others))
         rows = np.flatnonzero(is_own)
@@ -151,56 +155,59 @@ class ParticleSource(PlayedSource[Solution]):
         return chosen.joined(others.sample(self._budget - num_own, generator))
 
     def _regenerate(
-        self, way: PlayedWay, position: int, generator: np.random.Generator
+        self, path: PlayedPath, position: int, generator: np.random.Generator
     ) -> Particles:
         """Random histories of the public state, half of them in the own infoset."""
-        here = way.here(position)
+        here = path.here(position)
         public = self.rules.public_tensor(here, True)[0]
         own = sample_consistent(
             self.game,
             public,
             self._budget,
             generator,
-            player=way.player,
-            private_tensor=self.rules.private_tensor(here, way.player, True)[0],
+            player=path.player,
+            private_tensor=self.rules.private_tensor(here, path.player, True)[0],
         )
-        found = sample_consistent(self.game, public, self._budget, generator)
-        keys = self.keys.of_level(found.states)[0][way.player]
-        others = np.flatnonzero(keys != way.infoset_keys[position])
-        candidates = own.joined(found.take(others)) if len(others) else own
+        whole = sample_consistent(self.game, public, self._budget, generator)
+        keys = self.keys.of_level(whole.states)[0][path.player]
+        others = np.flatnonzero(keys != path.infoset_keys[position])
+        candidates = own.joined(whole.take(others)) if len(others) else own
         is_own = np.arange(candidates.num_particles) < own.num_particles
         return self._choose(candidates, is_own.astype(np.float64), is_own, generator)
 
 
 def particle_spec(value_function: ValueFunction | None, gadget: str = "unsafe") -> Spec:
-    """What is solved below particles: a trunk whose leaves a value function values.
+    """The spec of a search below particles: a trunk whose leaves a value function values.
 
-    Behind a gadget the cfvs of leaves are averages over the iterations, to which a player can hold
-    its opponent (`algorithms.continual_resolving` says why).
+    Behind a gadget the cfvs of leaves are averages over the iterations, for safety (see
+    `algorithms.continual_resolving`).
     """
     check_gadget(gadget, allowed=WITHOUT_GIFTS)
-    values = functools.partial(_at_leaves, value_function=value_function)
+    values = functools.partial(_leaf_values, value_function=value_function)
     return Spec(values, gadget, averages=gadget != "unsafe")
 
 
-def _at_leaves(root: Root, value_function: ValueFunction | None) -> LeafValues:
+def _leaf_values(root: Root, value_function: ValueFunction | None) -> LeafValues:
     check_value_function(root.trunk, value_function)
     assert value_function is not None
     return bound_to(value_function, root.trunk.leaves)
 
 
 def root_of_particles(
-    particles: Particles, depth_limit: DepthLimit, player: int, given: np.ndarray | None = None
+    particles: Particles,
+    depth_limit: DepthLimit,
+    player: int,
+    opponent_values: np.ndarray | None = None,
 ) -> Root:
-    """The root of a search below particles, to which both players come with their reaches.
+    """The root of a search below particles, at both players' reach of them.
 
     Args:
       particles: where it starts.
       depth_limit: where it ends, counted from the particles.
       player: who searches.
-      given: float64 [N], for each particle what the opponent could get in its infoset there, once
-        that is reached. Times its counterfactual reach of the particles alone, it is the given cfv.
-        None: the opponent cannot have come otherwise.
+      opponent_values: float64 [N], for each particle the opponent's value in its infoset, given
+        that it is reached; times its counterfactual reach by the particles, the given cfv. None:
+        no gadget is needed.
 
     Raises:
       ValueError: if the trunk cannot be built.
@@ -211,16 +218,16 @@ def root_of_particles(
         reach / reach.sum() if reach.any() else reach for reach in root_ranges(trunk, particles)
     )
     cfvs = None
-    if given is not None:
+    if opponent_values is not None:
         own, others = (trunk.extent.roots_at(p, trunk.extent.starts) for p in (player, 1 - player))
         reach = particles.chance_reach * (first, second)[player][own]
         num_others = len(trunk.root_infosets[1 - player])
-        cfvs = np.bincount(others, reach * given, minlength=num_others)
+        cfvs = np.bincount(others, reach * opponent_values, minlength=num_others)
     return Root(
         trunk,
         player,
         (first, second),
-        is_first=given is None,
+        is_first=opponent_values is None,
         given_cfvs=cfvs,
         seconds={"tree": time.perf_counter() - started},
     )
@@ -232,7 +239,7 @@ def solve_below(
     depth_limit: DepthLimit,
     effort: Effort,
 ) -> Solution:
-    """Solves the game below particles at both players' reaches, without a gadget.
+    """Solves the game below particles at both players' reach, without a gadget.
 
     Raises:
       ValueError: if the trunk cannot be built, or if the game goes on at the limit and there is no
@@ -242,7 +249,7 @@ def solve_below(
     solution = search(
         root_of_particles(particles, depth_limit, 0), particle_spec(value_function), effort
     )
-    _ = solution.leaf_cfvs  # Values that are not finite are refused at once.
+    _ = solution.leaf_cfvs  # Raises at once if values are not finite.
     return solution
 
 
@@ -258,12 +265,12 @@ def action_probabilities(
     """
     tree, infosets = solution.trunk.tree, solution.trunk.infosets[player]
     keys = tree.infoset_key[player, tree.first_history[player][infosets]]
-    found = np.flatnonzero(keys == infoset_key)
-    if not len(found):
+    matches = np.flatnonzero(keys == infoset_key)
+    if not len(matches):
         return None
-    own = solution.trunk.sequence_form.treeplexes[player].sequences(int(found[0]))
+    own = solution.trunk.sequence_form.treeplexes[player].sequences(int(matches[0]))
     probabilities = solution.strategies[player][own].tolist()
-    actions = tree.legal_actions(player, int(infosets[found[0]])).tolist()
+    actions = tree.legal_actions(player, int(infosets[matches[0]])).tolist()
     return dict(zip(actions, probabilities, strict=True))
 
 
@@ -284,11 +291,11 @@ def leaf_particles(solution: Solution, public_state: int) -> Particles:
     )
 
 
-def leaf_worth(solution: Solution, player: int, public_state: int) -> np.ndarray:
-    """What a player gets at the leaves of a leaf public state, once its infoset is reached.
+def leaf_values(solution: Solution, player: int, public_state: int) -> np.ndarray:
+    """A player's cfvs at the leaves of a leaf public state, divided by its counterfactual reach.
 
     Returns:
-      float64 [n], in the order of `leaf_particles`; 0 where chance and the opponent never come.
+      float64 [n], in the order of `leaf_particles`; 0 where that reach is 0.
     """
     leaves, cfvs = solution.trunk.leaves, solution.leaf_cfvs
     assert cfvs is not None

@@ -1,16 +1,15 @@
-"""Searches along a game that is played: what a player has seen, and public states reconstructed.
+"""Searches in games with `Rules`, in public states reconstructed from observations.
 
-`BlueprintSource` searches on top of policies that are known beforehand, from the first decision on
-wherever a search can be made:
+`BlueprintSource` searches on top of both players' blueprint, from the first decision on:
 
-  1. Histories of the public state are reconstructed by the game's `Rules`, or a sample of them is
-     drawn (`search.samples`), and the game from there to the depth limit is built.
-  2. The player's range is its own reach, replayed along the past of each of its infosets there: by
-     the searches on the way where there were any, and by its blueprint elsewhere.
-  3. Where the last search ends, or one level below a public state that is too large to be searched,
-     the next one begins.
+  1. The histories of the public state are reconstructed by the game's `Rules`, or a sample of them
+     is drawn (`search.samples`), and the game from there to the depth limit is built.
+  2. The player's range is its own reach, replayed to each of its infosets there: by the searches
+     on the way where there were any, and by its blueprint elsewhere.
+  3. The next search starts where this one ends, or one level below a public state that is too large
+     to be searched.
 
-The searching player reads public observations, and of its own infoset only which it is.
+A search reads public observations, and of the player's private ones only which infoset it is in.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ import torch
 
 from spiel_dl.games.rules import Rules, StateBatch
 from spiel_dl.search.beliefs import Beliefs
-from spiel_dl.search.policy import Answer, Search, Source
+from spiel_dl.search.policy import LocalStrategy, Search, Source
 from spiel_dl.search.policy_rows import fixed_to
 from spiel_dl.search.samples import Sample, Sampler
 from spiel_dl.search.spec import Root, Solution, Spec
@@ -42,13 +41,13 @@ from spiel_dl.tree.pieces import check_scheme
 from spiel_dl.tree.sparse_tree import SparseTree, depth_of_steps, sparse_trunk
 from spiel_dl.tree.trunk import Trunk
 
-KeptT = TypeVar("KeptT")
-MOST = 1_000_000
-"""Without a bound, searches of more histories than this are left out; they would not end."""
+ResultT = TypeVar("ResultT")
+LARGEST_SEARCH = 1_000_000
+"""The most histories of a search without a bound of its own; larger ones would not end."""
 
 
-class PlayedWay(NamedTuple):
-    """What a player has seen at the T histories from the root to a state.
+class PlayedPath(NamedTuple):
+    """The observations of a player at the T histories from the root to a state.
 
     Attributes:
       player: the player.
@@ -69,7 +68,7 @@ class PlayedWay(NamedTuple):
 
     @property
     def decisions(self) -> list[int]:
-        """The positions on the way in which either player acts; `acting` says who."""
+        """The positions in which either player acts."""
         return np.flatnonzero(self.acting >= 0).tolist()
 
     def here(self, position: int) -> StateBatch:
@@ -77,12 +76,12 @@ class PlayedWay(NamedTuple):
         return self.states.take(torch.tensor([position]))
 
 
-class PlayedSource(Source[PlayedWay, KeptT], abc.ABC):
-    """Searches in a game with `Rules`, which is not compiled.
+class PlayedSource(Source[PlayedPath, ResultT], abc.ABC):
+    """Searches in a game with `Rules` that is not compiled.
 
     Attributes:
       rules: the game's rules.
-      keys: tells its infosets and public states apart.
+      keys: the keys of its infosets and public states.
       depth_limit: how deep each search looks.
     """
 
@@ -102,7 +101,7 @@ class PlayedSource(Source[PlayedWay, KeptT], abc.ABC):
         self.keys = InfosetKeys(self.rules)
         self.depth_limit = depth_limit
 
-    def way(self, state: pyspiel.State, player: int, spec: Spec | None = None) -> PlayedWay:
+    def path(self, state: pyspiel.State, player: int, spec: Spec | None = None) -> PlayedPath:
         """See `Source`."""
         del spec
         rules, batches = self.rules, [self.rules.initial_state()]
@@ -112,48 +111,48 @@ class PlayedSource(Source[PlayedWay, KeptT], abc.ABC):
         acting = rules.current_player(states).numpy()
         rounds = rules.round_index(states).numpy()
         steps = depth_of_steps(self.depth_limit, acting[:-1], rounds[:-1], rounds[1:])
-        steps[np.maximum.accumulate(acting[:-1]) < 0] = 0  # what chance does at the start
+        steps[np.maximum.accumulate(acting[:-1]) < 0] = 0  # chance events before the first action
         infoset_keys, public_keys = self.keys.of_level(states)
         depth = np.concatenate([[0], np.cumsum(steps)])
-        return PlayedWay(player, states, acting, depth, infoset_keys[player], public_keys)
+        return PlayedPath(player, states, acting, depth, infoset_keys[player], public_keys)
 
-    def key(self, way: PlayedWay, position: int) -> int:
-        """See `Source`: the infoset. What was seen settles where searches started on the way."""
-        return int(way.infoset_keys[position])
+    def key(self, path: PlayedPath, position: int) -> int:
+        """See `Source`: the infoset, which determines where searches on the path started."""
+        return int(path.infoset_keys[position])
 
-    def seed_of(self, way: PlayedWay, position: int) -> int:
-        """What is drawn for a search goes by this; always the same for what it is the search of."""
-        return self.key(way, position) % (1 << 63)
+    def seed_of(self, path: PlayedPath, position: int) -> int:
+        """The seed of a search's draws, by its key."""
+        return self.key(path, position) % (1 << 63)
 
-    def generator(self, seed: int, way: PlayedWay, position: int) -> np.random.Generator:
-        """Draws for a search."""
-        return np.random.default_rng([seed, way.player, self.seed_of(way, position)])
+    def generator(self, seed: int, path: PlayedPath, position: int) -> np.random.Generator:
+        """The random generator of a search."""
+        return np.random.default_rng([seed, path.player, self.seed_of(path, position)])
 
 
-class Found(NamedTuple):
-    """What is kept of a search along a game, down to where the next one may begin.
+class SearchedStrategy(NamedTuple):
+    """The strategy of a search in the levels above the next one.
 
     Attributes:
-      origin: the level from which on blocks are counted.
-      end: the level at which the next search may begin.
-      infoset_keys: int64 [I], sorted: the player's infosets to which its plan comes. None are
-        there if there was no search.
+      origin: the level from which blocks are counted.
+      end: the first level at which the next search may start.
+      infoset_keys: int64 [I], sorted: the player's infosets that its plan reaches; empty if the
+        search was left out.
       strategy: float64 [I, A], the probabilities of all actions there.
-      before: what was kept before on the way; None if this is the first.
+      previous: the strategy of the search before; None: this is the first one.
     """
 
     origin: int
     end: int
     infoset_keys: np.ndarray
     strategy: np.ndarray
-    before: Found | None
+    previous: SearchedStrategy | None
 
-    def rows_of(self, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Which infosets are among those that were searched, and their places: bool, int [N]."""
+    def find(self, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Whether infosets were searched, and their rows in `strategy`: bool [N], int64 [N]."""
         if not len(self.infoset_keys):
             return np.zeros(len(keys), np.bool_), np.zeros(len(keys), np.int64)
-        place = np.searchsorted(self.infoset_keys, keys).clip(max=len(self.infoset_keys) - 1)
-        return self.infoset_keys[place] == keys, place
+        rows = np.searchsorted(self.infoset_keys, keys).clip(max=len(self.infoset_keys) - 1)
+        return self.infoset_keys[rows] == keys, rows
 
 
 @dataclasses.dataclass(frozen=True)
@@ -161,10 +160,11 @@ class Schedule:
     """When searches are made along a game.
 
     Attributes:
-      scheme: "block" searches again where the last search ends, and keeps all that it found;
+      scheme: "block" searches again where the last search ends, and keeps all levels of it;
         "sliding" searches again at every level.
       first_level: the first level at which a search may start, in the depth limit's unit.
-      max_histories: the most histories of a search, those of its whole look-ahead; None: `MOST`.
+      max_histories: the most histories of a search with its whole look-ahead; None:
+        `LARGEST_SEARCH`.
     """
 
     scheme: str = "block"
@@ -176,15 +176,15 @@ class Schedule:
         check_counts(self, 0, "first_level")
 
 
-class BlueprintSource(PlayedSource[Found]):
-    """Searches on top of policies that are known of both players.
+class BlueprintSource(PlayedSource[SearchedStrategy]):
+    """Searches on top of both players' blueprint.
 
     Attributes:
-      blueprint: what both players do where it was not searched, as `PolicyRows`; the opponent's
-        model, if there is one.
-      sampler: how the histories are chosen at which a search starts.
+      blueprint: both players' policy without search, as `PolicyRows`; if the opponent has a model,
+        its part is that.
+      sampler: chooses the histories at which a search starts.
       schedule: when searches are made.
-      num_drawn: how many searches started from public states that were not listed.
+      num_drawn: the number of searches from public states with too many histories to list.
     """
 
     def __init__(
@@ -203,84 +203,96 @@ class BlueprintSource(PlayedSource[Found]):
         self.is_private = sampler.is_private
         self.num_left_to_blueprint = self.num_drawn = 0
         self._num_kept = depth_limit.value if self.schedule.scheme == "block" else 1
-        self._most = self.schedule.max_histories or MOST
+        self._max_histories = self.schedule.max_histories or LARGEST_SEARCH
         self._beliefs = Beliefs(self.game, sampler.max_listed)
 
     @property
     def num_regenerations(self) -> int:
-        """How often a draw was made anew, by uniform play; see `search.beliefs`."""
+        """The number of draws that were repeated by uniform play; see `search.beliefs`."""
         return self._beliefs.num_regenerations
 
-    def key(self, way: PlayedWay, position: int) -> int:
-        """See `Source`: the public state, if searches on the way are those of public states."""
-        on_the_way = [i for i in way.decisions if i <= position]
-        if not self.is_private or all(self._is_public(way, i) for i in on_the_way):
-            return int(way.public_keys[position])
-        return int(way.infoset_keys[position])
+    def key(self, path: PlayedPath, position: int) -> int:
+        """See `Source`: the public state if all searches so far hold one, else the infoset."""
+        so_far = [i for i in path.decisions if i <= position]
+        if not self.is_private or all(self._is_public(path, i) for i in so_far):
+            return int(path.public_keys[position])
+        return int(path.infoset_keys[position])
 
-    def following(self, way: PlayedWay, position: int | None, kept: Found | None) -> int | None:
+    def next_position(
+        self, path: PlayedPath, position: int | None, result: SearchedStrategy | None
+    ) -> int | None:
         """See `Source`: the first decision at or below where the search before ends."""
-        starts = iter(self._starts(way))
-        if position is None or kept is None:
+        starts = iter(self._starts(path))
+        if position is None or result is None:
             return next(starts, None)
-        return next((i for i in starts if i > position and way.depth[i] >= kept.end), None)
+        return next((i for i in starts if i > position and path.depth[i] >= result.end), None)
 
-    def num_bytes(self, kept: Found) -> int:
-        """See `Source`; that of the search before is counted there."""
-        return kept.infoset_keys.nbytes + kept.strategy.nbytes
+    def num_bytes(self, result: SearchedStrategy) -> int:
+        """See `Source`; without the search before, which is a result of its own."""
+        return result.infoset_keys.nbytes + result.strategy.nbytes
 
     def solve(
-        self, way: PlayedWay, position: int, before: Found | None, spec: Spec, search: Search
-    ) -> Found:
-        """See `Source`. Nothing is found if the search is too large, or the player never comes."""
-        depth = int(way.depth[position])
-        origin = self.schedule.first_level if before is None else before.origin
+        self,
+        path: PlayedPath,
+        position: int,
+        previous: SearchedStrategy | None,
+        spec: Spec,
+        search: Search,
+    ) -> SearchedStrategy:
+        """See `Source`; without infosets if the search is too large or the player's range is 0."""
+        depth = int(path.depth[position])
+        origin = self.schedule.first_level if previous is None else previous.origin
         end = origin + ((depth - origin) // self._num_kept + 1) * self._num_kept
         try:
-            root = self.root(way, position, before, spec)
+            root = self.root(path, position, previous, spec)
         except TooManyHistoriesError:
             root, origin, end = None, depth + 1, depth + 1
         if root is None:
             self.num_left_to_blueprint += 1
-            nothing = np.zeros((0, self.game.num_distinct_actions()))
-            return Found(origin, end, np.zeros(0, np.int64), nothing, before)
-        return Found(origin, end, *self._kept(search(root), end - depth), before)
+            no_rows = np.zeros((0, self.game.num_distinct_actions()))
+            return SearchedStrategy(origin, end, np.zeros(0, np.int64), no_rows, previous)
+        rows = self._strategy_rows(search(root), end - depth)
+        return SearchedStrategy(origin, end, *rows, previous)
 
-    def answer(self, way: PlayedWay, state: pyspiel.State, kept: Found | None) -> Answer:
-        """See `Source`: the search's strategy; the blueprint's where its plan never comes."""
+    def local_strategy(
+        self, path: PlayedPath, state: pyspiel.State, result: SearchedStrategy | None
+    ) -> LocalStrategy:
+        """See `Source`: the search's strategy; the blueprint's where its plan's reach is 0."""
         actions = state.legal_actions()
-        if kept is not None:
-            (is_found,), (place,) = kept.rows_of(way.infoset_keys[-1:])
-            if is_found:
-                row = kept.strategy[place, actions]
-                return Answer(dict(zip(actions, row.tolist(), strict=True)))
-        row = self.blueprint(way.here(len(way.acting) - 1), way.player)[0, actions]
-        row /= row.sum()  # NumPy's generators refuse what single precision leaves of 1
-        return Answer(dict(zip(actions, row.tolist(), strict=True)), was_searched=False)
+        if result is not None:
+            (is_searched,), (index,) = result.find(path.infoset_keys[-1:])
+            if is_searched:
+                row = result.strategy[index, actions]
+                return LocalStrategy(dict(zip(actions, row.tolist(), strict=True)))
+        row = self.blueprint(path.here(len(path.acting) - 1), path.player)[0, actions]
+        row /= row.sum()  # NumPy's generators refuse sums that are 1 in single precision only
+        return LocalStrategy(dict(zip(actions, row.tolist(), strict=True)), was_searched=False)
 
-    def root(self, way: PlayedWay, position: int, before: Found | None, spec: Spec) -> Root | None:
-        """Where the search at a position starts; None: the player never comes there.
+    def root(
+        self, path: PlayedPath, position: int, previous: SearchedStrategy | None, spec: Spec
+    ) -> Root | None:
+        """The root of the search at a position; None: the player's range there is 0.
 
         Raises:
           TooManyHistoriesError: if there are more histories than allowed.
         """
-        player, opponent, times = way.player, 1 - way.player, [time.perf_counter()]
-        sample = self.sample(way, position, before, spec)
+        player, opponent, times = path.player, 1 - path.player, [time.perf_counter()]
+        sample = self.sample(path, position, previous, spec)
         particles = sample.particles.by_chance()
         times.append(time.perf_counter())
-        trunk = sparse_trunk(particles, self.depth_limit, 1 + self._most)  # with its history 0
+        trunk = sparse_trunk(particles, self.depth_limit, 1 + self._max_histories)  # plus the root
         times.append(time.perf_counter())
         reach, chance = particles.reach, particles.chance_reach
         mass = float(reach[player] @ chance)
         if mass == 0:
             return None
         starts = trunk.extent.starts
-        # Networks in single precision need not say quite the same in all histories of an infoset.
+        # In single precision, a network's rows may differ slightly between histories of an infoset.
         own, prior = (
             trunk.by_root_infoset(each, starts, reach[each]) for each in (player, opponent)
         )
         own = own / mass
-        is_first = position == way.decisions[0]
+        is_first = position == path.decisions[0]
         both = float((reach[player] / mass * chance) @ reach[opponent])
         others = prior / both if both > 0 and not is_first else np.ones(len(prior))
         model, modelled = None, None
@@ -297,63 +309,65 @@ class BlueprintSource(PlayedSource[Found]):
             model_plan=model,
             modelled=modelled,
             bound=self._bound(player, trunk, sample),
-            key=self.seed_of(way, position),
+            key=self.seed_of(path, position),
             seconds=dict(zip(("reconstruction", "tree"), np.diff(times).tolist(), strict=True)),
         )
 
-    def sample(self, way: PlayedWay, position: int, before: Found | None, spec: Spec) -> Sample:
+    def sample(
+        self, path: PlayedPath, position: int, previous: SearchedStrategy | None, spec: Spec
+    ) -> Sample:
         """The histories at which a search starts, with both players' reach.
 
-        The searching player's is its own, as it plays; the opponent's, by what is known of it, is
-        asked for only where it matters, and 1 elsewhere.
+        The searching player's is by its searches so far; the opponent's by the blueprint, or 1
+        where nothing depends on it.
 
         Raises:
           TooManyHistoriesError: if there are more than allowed.
         """
-        player, here = way.player, way.here(position)
-        # What is known is known of both players; reading it tells nothing of what is hidden.
+        player, here = path.player, path.here(position)
+        # Both players' policies are public, so their reach tells nothing that is hidden.
         belief = self._beliefs.of(
-            int(way.public_keys[position]),
+            int(path.public_keys[position]),
             self.rules.public_tensor(here, True)[0],
-            self.policies(player, before),
+            self.policies(player, previous),
             changing=(player,),
-            asked=(0, 1) if spec.asks_prior or self.sampler.draws else (player,),
+            needed=(0, 1) if spec.needs_prior or self.sampler.draws else (player,),
         )
         self.num_drawn += belief.num_histories is None
-        generator = self.generator(self.sampler.seed, way, position)
+        generator = self.generator(self.sampler.seed, path, position)
         return self.sampler.choose(belief, player, here, generator)
 
-    def policies(self, player: int, before: Found | None) -> PolicyRows:
-        """What both players do: the one who searches as it found before, else what is known."""
+    def policies(self, player: int, previous: SearchedStrategy | None) -> PolicyRows:
+        """Both players' policies: the searches so far for the player, else the blueprint."""
 
         def rows(states: StateBatch, mover: int) -> np.ndarray:
-            found = self.blueprint(states, mover)
+            probabilities = self.blueprint(states, mover)
             if mover != player:
-                return found
-            keys, kept = self.keys.of_level(states)[0][mover], before
+                return probabilities
+            keys, searched = self.keys.of_level(states)[0][mover], previous
             is_open = np.ones(len(keys), np.bool_)
-            while kept is not None:
-                is_found, place = kept.rows_of(keys)
-                is_found &= is_open
-                found[is_found] = kept.strategy[place[is_found]]
-                is_open &= ~is_found
-                kept = kept.before
-            return found
+            while searched is not None:
+                is_searched, indices = searched.find(keys)
+                is_searched &= is_open
+                probabilities[is_searched] = searched.strategy[indices[is_searched]]
+                is_open &= ~is_searched
+                searched = searched.previous
+            return probabilities
 
         return rows
 
     def _bound(self, player: int, trunk: Trunk[SparseTree], sample: Sample) -> FixedStrategy | None:
-        """The player's blueprint below its root infosets that are not solved; None: all are."""
+        """Binds the player to its blueprint below unsolved root infosets; None: all are solved."""
         if sample.is_solved is None or sample.is_solved.all():
             return None
         solved = np.zeros(len(trunk.root_infosets[player]), np.bool_)
         solved[trunk.extent.roots_at(player, trunk.extent.starts)] = sample.is_solved
         firsts = trunk.tree.first_history[player][trunk.infosets[player]]
-        others = ~solved[trunk.extent.roots_at(player, firsts)]
-        return fixed_to(self.blueprint, trunk, player, others)
+        unsolved = ~solved[trunk.extent.roots_at(player, firsts)]
+        return fixed_to(self.blueprint, trunk, player, unsolved)
 
-    def _kept(self, solution: Solution, num_levels: int) -> tuple[np.ndarray, np.ndarray]:
-        """Infoset keys and strategy of a `Found`, of the levels that are kept."""
+    def _strategy_rows(self, solution: Solution, num_levels: int) -> tuple[np.ndarray, np.ndarray]:
+        """Infoset keys and strategy of a `SearchedStrategy` in a solution's first levels."""
         trunk, player, bound = solution.trunk, solution.player, solution.root.bound
         tree, treeplex = trunk.tree, trunk.sequence_form.treeplexes[player]
         firsts = tree.first_history[player][trunk.infosets[player]]
@@ -371,13 +385,13 @@ class BlueprintSource(PlayedSource[Found]):
         order = np.argsort(keys)
         return keys[order], rows[kept][order]
 
-    def _starts(self, way: PlayedWay) -> list[int]:
-        """The positions on a way at which a search may start."""
-        may_start = way.depth >= self.schedule.first_level
-        return [position for position in way.decisions if may_start[position]]
+    def _starts(self, path: PlayedPath) -> list[int]:
+        """The positions on a path at which a search may start."""
+        may_start = path.depth >= self.schedule.first_level
+        return [position for position in path.decisions if may_start[position]]
 
-    def _is_public(self, way: PlayedWay, position: int) -> bool:
-        """Whether a search would be that of the whole public state."""
-        public_tensor = self.rules.public_tensor(way.here(position), True)[0]
-        size = self._beliefs.size(int(way.public_keys[position]), public_tensor)
+    def _is_public(self, path: PlayedPath, position: int) -> bool:
+        """Whether a search would hold the whole public state."""
+        public_tensor = self.rules.public_tensor(path.here(position), True)[0]
+        size = self._beliefs.size(int(path.public_keys[position]), public_tensor)
         return size is not None and self.sampler.holds(size)

@@ -1,9 +1,9 @@
-"""`SearchPolicy`: plays by searches, which are made when they are needed.
+"""`SearchPolicy`: an OpenSpiel policy by searches, each made when it is first needed.
 
     policy = SearchPolicy(source, spec, effort)
 
-A `Source` says where searches start on the way to a state and yields their roots; a `Spec` says
-what each solves. The same policy serves compiled and played games, by the source it is given.
+A `Source` finds where searches start on the way to a state and makes their roots; a `Spec` defines
+the game that each solves. Sources exist for compiled games and for games with `Rules`.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from spiel_dl.tree.from_openspiel import check_game_of
 from spiel_dl.tree.load import compile_game
 
 MAX_BYTES = 2**28
-"""How much memory what is kept of searches may take together."""
+"""The most memory that the kept results of all searches may take."""
 
 Search: TypeAlias = Callable[[Root], Solution]
 
 
-class Way(Protocol):
-    """What a player has seen on the way to a state."""
+class SearchPath(Protocol):
+    """The positions from the root to a state, as one player observed them."""
 
     @property
     def player(self) -> int:
@@ -39,34 +39,34 @@ class Way(Protocol):
 
     @property
     def decisions(self) -> list[int]:
-        """The positions on the way at which a search may start."""
+        """The positions on the path at which a search may start."""
 
 
-class Answer(NamedTuple):
-    """What a player does in a state.
+class LocalStrategy(NamedTuple):
+    """A player's strategy in one state.
 
     Attributes:
       probabilities: of all legal actions.
-      was_searched: whether a search found them; if not, they are a blueprint's.
+      was_searched: whether a search computed them; if not, they are a blueprint's.
     """
 
     probabilities: dict[int, float]
     was_searched: bool = True
 
 
-WayT = TypeVar("WayT", bound=Way)
-KeptT = TypeVar("KeptT")
+PathT = TypeVar("PathT", bound=SearchPath)
+ResultT = TypeVar("ResultT")
 
 
-class Source(abc.ABC, Generic[WayT, KeptT]):
-    """Where searches start on the way to a state, and what is kept of them.
+class Source(abc.ABC, Generic[PathT, ResultT]):
+    """Makes the roots of the searches on the way to a state, and the results kept of them.
 
     Attributes:
       game: the game.
-      players: for whom there are searches.
-      is_private: whether searches start from more than what is public.
-      num_left_to_blueprint: how many searches were not made, because they would have been too large
-        or the player never comes there.
+      players: the players who search.
+      is_private: whether roots may depend on the searching player's private observations.
+      num_left_to_blueprint: the number of searches left out because they would have been too large
+        or the player's own reach there is 0.
     """
 
     game: pyspiel.Game
@@ -79,44 +79,48 @@ class Source(abc.ABC, Generic[WayT, KeptT]):
         check_game_of(state, self.game)
 
     @abc.abstractmethod
-    def way(self, state: pyspiel.State, player: int, spec: Spec) -> WayT:
-        """What a player has seen on the way to a state; nothing hidden from it is read."""
+    def path(self, state: pyspiel.State, player: int, spec: Spec) -> PathT:
+        """The path to a state; reads nothing that is hidden from the player."""
 
     @abc.abstractmethod
-    def key(self, way: WayT, position: int) -> Hashable:
-        """The key under which the search that starts at a position is kept."""
+    def key(self, path: PathT, position: int) -> Hashable:
+        """The key of the result of the search that starts at a position."""
 
-    def following(self, way: WayT, position: int | None, kept: KeptT | None) -> int | None:
-        """Where the search after the one at a position starts; None: that is the last one.
+    def next_position(
+        self, path: PathT, position: int | None, result: ResultT | None
+    ) -> int | None:
+        """The position of the search after the one at `position`; None: there is none.
 
-        Of position None it is the first search. From wherever a search was kept, it must lead to
-        the same place in the end. Here there is a search at each of the way's positions.
+        With position=None, it is that of the first search. From any kept result on, the same last
+        search must be reached. By default, each of the path's positions has a search.
         """
-        del kept
+        del result
         after = 0 if position is None else position + 1
-        return after if after < len(way.decisions) else None
+        return after if after < len(path.decisions) else None
 
     @abc.abstractmethod
     def solve(
-        self, way: WayT, position: int, before: KeptT | None, spec: Spec, search: Search
-    ) -> KeptT:
-        """Makes a root, has it searched, and returns what is kept of it.
+        self, path: PathT, position: int, previous: ResultT | None, spec: Spec, search: Search
+    ) -> ResultT:
+        """Makes the root of a search, searches it, and returns its result.
 
         Args:
-          way: what was seen.
+          path: the path.
           position: where the search starts.
-          before: what was kept of the search before on this way; None: this is the first one.
-          spec: what is solved.
+          previous: the result of the search before it on this path; None: this is the first one.
+          spec: the game to solve.
           search: the search.
         """
 
     @abc.abstractmethod
-    def answer(self, way: WayT, state: pyspiel.State, kept: KeptT | None) -> Answer:
-        """What the player does at the end of the way, by the last search on it; None: none."""
+    def local_strategy(
+        self, path: PathT, state: pyspiel.State, result: ResultT | None
+    ) -> LocalStrategy:
+        """The strategy at the end of a path by its last search's result; None: no search."""
 
-    def num_bytes(self, kept: KeptT) -> int:
-        """How much memory takes what is kept of a search; 0 where that is little."""
-        del kept
+    def num_bytes(self, result: ResultT) -> int:
+        """The memory of a result; 0: negligible."""
+        del result
         return 0
 
     def to_array_policy(self, policy: SearchPolicy) -> ArrayPolicy:
@@ -127,21 +131,21 @@ class Source(abc.ABC, Generic[WayT, KeptT]):
 class SearchPolicy(openspiel_policy.Policy):
     """Both players' policies by search, each as if only that player searched.
 
-    Nothing is searched before it is asked for. Where there is one legal action, nothing is.
+    A search is made when a state that needs it is first asked for. With one legal action, none is.
 
     Attributes:
-      source: where searches start.
-      spec: what they solve.
+      source: makes the roots of searches.
+      spec: the game that each solves.
       effort: how long each iterates.
-      kept: what is kept of the latest searches, by player and what each is the search of.
-      watch: is told of every search; None: nobody asks.
-      gap: by how much all searches may be below their optima together, in utility units of the
-        whole game; NaN where that is not known.
-      num_searches: how many searches were made; those that are made side by side count each.
-      num_unfinished: how many solutions ended above the tolerance of their effort.
-      num_moves, num_moves_searched: how many questions with more than one answer there were, and
-        how many were answered by search, not by a blueprint.
-      answer_was_searched: whether the last answer was.
+      results: the results of the latest searches, by player and `Source.key`.
+      watch: called with every solution; None: nothing is called.
+      gap: the largest total suboptimality of all searches so far, in utility units of the whole
+        game; NaN: unknown.
+      num_searches: the number of searches made; each public state of a batch counts.
+      num_unfinished: the number of searches whose gap stayed above the tolerance of their effort.
+      num_moves, num_moves_searched: the number of decisions with more than one legal action, and
+        of those that were made by search, not by a blueprint.
+      answer_was_searched: whether the last decision was made by search.
     """
 
     def __init__(
@@ -152,10 +156,10 @@ class SearchPolicy(openspiel_policy.Policy):
         *,
         max_kept: int | None = None,
     ):
-        """Searches nothing yet; `max_kept` searches are kept, None: all that there is room for.
+        """Makes no search yet; keeps `max_kept` results, None: as many as fit into `MAX_BYTES`.
 
         Raises:
-          ValueError: if the effort is something else, or none may be kept.
+          ValueError: if the effort is no `Effort`, or `max_kept` is below 1.
         """
         check_effort(effort)
         if max_kept is not None and max_kept < 1:
@@ -163,7 +167,7 @@ class SearchPolicy(openspiel_policy.Policy):
         super().__init__(source.game, [0, 1])
         self.source, self.spec, self.effort = source, spec, effort
         self.watch: Watch | None = None
-        self.kept: collections.OrderedDict[Hashable, Any] = collections.OrderedDict()
+        self.results: collections.OrderedDict[Hashable, Any] = collections.OrderedDict()
         self.gap = 0.0
         self.num_searches = self.num_unfinished = 0
         self.num_moves = self.num_moves_searched = 0
@@ -173,7 +177,7 @@ class SearchPolicy(openspiel_policy.Policy):
 
     @property
     def num_left_to_blueprint(self) -> int:
-        """How many searches were not made; see `Source`."""
+        """The number of searches left out; see `Source`."""
         return self.source.num_left_to_blueprint
 
     def action_probabilities(
@@ -194,57 +198,57 @@ class SearchPolicy(openspiel_policy.Policy):
         if len(actions) == 1:
             self.answer_was_searched = False
             return {actions[0]: 1.0}
-        way, kept = self._solved(state, player)
-        answer = self.source.answer(way, state, kept)
+        path, result = self._search_on_path(state, player)
+        strategy = self.source.local_strategy(path, state, result)
         self.num_moves += 1
-        self.num_moves_searched += answer.was_searched
-        self.answer_was_searched = answer.was_searched
-        return answer.probabilities
+        self.num_moves_searched += strategy.was_searched
+        self.answer_was_searched = strategy.was_searched
+        return strategy.probabilities
 
     def found(self, state: pyspiel.State) -> Any:
-        """What is kept of the search that the answer at a state is read from; None: no search.
+        """The result of the search that decides at a state; None: no search does.
 
         Raises:
           ValueError: as `action_probabilities`.
         """
         self.source.check_state(state)
-        return self._solved(state, asking.acting_player(state))[1]
+        return self._search_on_path(state, asking.acting_player(state))[1]
 
     def to_array_policy(self) -> ArrayPolicy:
         """A copy of the policy in all infosets, in a game that can be compiled."""
         return self.source.to_array_policy(self)
 
-    def _solved(self, state: pyspiel.State, player: int) -> tuple[Any, Any]:
-        """What a player has seen on the way to a state, and what is kept of the last search."""
-        way = self.source.way(state, player, self.spec)
-        keys = {i: (player, self.source.key(way, i)) for i in way.decisions}
-        solved = [i for i in keys if keys[i] in self.kept]
-        position = solved[-1] if solved else self.source.following(way, None, None)
-        kept = None
+    def _search_on_path(self, state: pyspiel.State, player: int) -> tuple[Any, Any]:
+        """The path to a state, and the result of the last search on it; makes those missing."""
+        path = self.source.path(state, player, self.spec)
+        keys = {i: (player, self.source.key(path, i)) for i in path.decisions}
+        solved = [i for i in keys if keys[i] in self.results]
+        position = solved[-1] if solved else self.source.next_position(path, None, None)
+        result = None
         while position is not None:
-            kept = self._at(way, position, keys[position], kept)
-            position = self.source.following(way, position, kept)
-        return way, kept
+            result = self._result_at(path, position, keys[position], result)
+            position = self.source.next_position(path, position, result)
+        return path, result
 
-    def _at(self, way: Any, position: int, key: Hashable, before: Any) -> Any:
-        """What is kept of the search at a position, after it was made if need be."""
-        if key in self.kept:
-            self.kept.move_to_end(key)
-            return self.kept[key]
-        kept = self.source.solve(way, position, before, self.spec, self.search)
-        self.kept[key] = kept
-        self._num_bytes += self.source.num_bytes(kept)
-        while self._is_too_much():
-            _, oldest = self.kept.popitem(last=False)
+    def _result_at(self, path: Any, position: int, key: Hashable, previous: Any) -> Any:
+        """The kept result of the search at a position, or that of a new search."""
+        if key in self.results:
+            self.results.move_to_end(key)
+            return self.results[key]
+        result = self.source.solve(path, position, previous, self.spec, self.search)
+        self.results[key] = result
+        self._num_bytes += self.source.num_bytes(result)
+        while self._exceeds_memory():
+            _, oldest = self.results.popitem(last=False)
             self._num_bytes -= self.source.num_bytes(oldest)
-        return kept
+        return result
 
-    def _is_too_much(self) -> bool:
-        too_many = self._max_kept is not None and len(self.kept) > self._max_kept
-        return too_many or (self._num_bytes > MAX_BYTES and len(self.kept) > 1)
+    def _exceeds_memory(self) -> bool:
+        too_many = self._max_kept is not None and len(self.results) > self._max_kept
+        return too_many or (self._num_bytes > MAX_BYTES and len(self.results) > 1)
 
     def search(self, root: Root) -> Solution:
-        """Searches below a root, and counts and tells it."""
+        """Searches below a root, counts the search, and calls `watch`."""
         solution = search(root, self.spec, self.effort)
         self.num_searches += root.num_public_states
         self.gap += solution.gap / root.unit

@@ -1,7 +1,6 @@
-"""What policies do in many states at once: rows of probabilities, and games played to the end.
+"""Action probabilities of policies in batches of states, and rollouts by them.
 
-Beliefs, rollouts and searches along the played game ask for many states in one call. Policy
-networks and the uniform policy answer that by the states' tensors.
+Beliefs, rollouts and searches in games with `Rules` evaluate policies in many states per call.
 """
 
 from __future__ import annotations
@@ -28,18 +27,17 @@ from spiel_dl.tree.histories import first_occurrence_ids
 from spiel_dl.tree.trunk import Trunk
 
 AnyBlueprint: TypeAlias = openspiel_policy.Policy | ActingPolicy
-"""A policy network or the uniform policy; or a function that answers many states at once."""
+"""A policy network or the uniform policy; or a function of a batch of tensors."""
 _SUM_TOLERANCE = 1e-4
-"""Of the sum of a row of probabilities, which are of single precision."""
+"""For the sum of a row of probabilities in single precision."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class TensorPolicy:
-    """What both players do by a policy that is asked by tensors, as `PolicyRows`.
+    """A policy that is a function of tensors, as `PolicyRows`.
 
-    A network is shown what it sees; any other function, information state tensors.
-
-    Answers that are no distributions are refused, with a ValueError.
+    A network gets the tensors of its `sight`; any other function, information state tensors. Rows
+    that are no distributions raise a ValueError.
 
     Attributes:
       rules: the game.
@@ -60,14 +58,14 @@ class TensorPolicy:
 
 
 def _sight_of(acting: ActingPolicy) -> Sight:
-    # A function may be the method `act` of a policy.
+    # The function may be the method `act` of a policy.
     return sight.of_policy(getattr(acting, "__self__", acting))
 
 
 def _check_distributions(rows: np.ndarray, legal: np.ndarray) -> None:
-    """A blueprint's rows (float64 [N, A]) must be distributions over legal actions (bool [N, A]).
+    """Raises a ValueError unless rows, float64 [N, A], are distributions over legal actions.
 
-    Those of states without legal actions may be anything.
+    Rows of states without legal actions, bool [N, A], are not checked.
     """
     if rows.shape != legal.shape:
         raise ValueError(
@@ -86,7 +84,7 @@ def _check_distributions(rows: np.ndarray, legal: np.ndarray) -> None:
 
 
 def play_on_by(rules: Rules, acting: ActingPolicy, horizon: Horizon | None = None) -> PlayOn:
-    """How games are played on by a policy: to the end in compiled loops where that can be done."""
+    """Rollouts by a policy: without a horizon in compiled loops, where the game has them."""
     if horizon is not None:
         return Rollouts(rules, TensorPolicy(rules, acting), horizon).play_on
     if isinstance(acting, ActingNetwork) and can_play(rules, acting):
@@ -96,9 +94,7 @@ def play_on_by(rules: Rules, acting: ActingPolicy, horizon: Horizon | None = Non
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class PositionValues:
-    """What a network says a player's utility is where it acts, as `PlayerValues`.
-
-    It does not see what is hidden.
+    """A network's values where the player acts, as `PlayerValues`, by what that player observes.
 
     Attributes:
       rules: the game.
@@ -114,12 +110,12 @@ class PositionValues:
 
 
 def acting_policy(policy: openspiel_policy.Policy) -> ActingPolicy | None:
-    """What a network, or a small policy, does in many states at once; None for any other."""
+    """A network or small policy as a function of tensors; None for any other policy."""
     if isinstance(policy, NetworkPolicy):
         if policy.fine_tuning is None and policy.parameters.device.type == "cpu":
             return ActingNetwork(policy.network, policy.parameters)
         return policy.act
-    return _SMALL.get(type(policy))
+    return _SMALL_POLICIES.get(type(policy))
 
 
 def _act_uniformly(observation: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
@@ -129,21 +125,21 @@ def _act_uniformly(observation: torch.Tensor, legal: torch.Tensor) -> torch.Tens
 
 def _act_highest(observation: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
     del observation
-    later = legal.flip(-1).cumsum(dim=-1).flip(-1)  # legal actions from each one on
+    later = legal.flip(-1).cumsum(dim=-1).flip(-1)  # the number of legal actions from each on
     return (legal & (later == 1)).to(torch.float32)
 
 
-_SMALL: dict[type, ActingPolicy] = {
+_SMALL_POLICIES: dict[type, ActingPolicy] = {
     UniformPolicy: _act_uniformly,
     HighestActionPolicy: _act_highest,
 }
 
 
 def acting_blueprint(blueprint: AnyBlueprint) -> ActingPolicy:
-    """What a blueprint does in many states at once; of a function, itself.
+    """A blueprint as a function of tensors; a function is returned as it is.
 
     Raises:
-      ValueError: if it is neither a function nor a policy that answers many states at once.
+      ValueError: if it is neither a function, a network nor a small policy.
     """
     is_policy = isinstance(blueprint, openspiel_policy.Policy)
     acting = acting_policy(blueprint) if is_policy else blueprint
@@ -157,29 +153,22 @@ def acting_blueprint(blueprint: AnyBlueprint) -> ActingPolicy:
 
 
 def rows_of(rules: Rules, policy: openspiel_policy.Policy) -> PolicyRows:
-    """What both players do by a policy, as `find_rows` has it.
-
-    Raises:
-      ValueError: if the policy does not answer many states at once.
-    """
-    found = find_rows(rules, policy)
-    if found is None:
+    """As `find_rows`; a ValueError if it finds none."""
+    rows = find_rows(rules, policy)
+    if rows is None:
         raise ValueError(
             f"{type(policy).__name__} does not answer many states at once; give a policy "
             "network or the uniform policy"
         )
-    return found
+    return rows
 
 
 def find_rows(rules: Rules, policy: openspiel_policy.Policy) -> PolicyRows | None:
-    """What both players do by a policy network, a small policy or a script, in batches of states.
+    """The rows of a policy network, a small policy or the hunter; None: it is none of these.
 
     Args:
       rules: the game.
       policy: of this game.
-
-    Returns:
-      None, if the policy is none of these.
     """
     if isinstance(policy, HunterPolicy):
         return policy.rows
@@ -190,14 +179,12 @@ def find_rows(rules: Rules, policy: openspiel_policy.Policy) -> PolicyRows | Non
 def fixed_to(
     policy: PolicyRows, trunk: Trunk[Any], player: int, infosets: np.ndarray | None = None
 ) -> FixedStrategy:
-    """A player who is bound to a policy in some infosets of a trunk, and is free elsewhere.
-
-    In a trunk with choices at its leaves, these come behind the infosets, and are free.
+    """Binds a player to a policy in some infosets of a trunk; elsewhere, and at leaves, it is free.
 
     Args:
-      policy: is asked in the first state of each infoset; its answers are made to sum to 1.
-      trunk: of a tree whose states are known.
-      player: whose policy it is.
+      policy: evaluated in the first state of each infoset; its rows are made to sum to 1.
+      trunk: of a tree that has states.
+      player: the player.
       infosets: bool [I], of the trunk; None: all.
     """
     treeplex, tree = trunk.sequence_form.treeplexes[player], trunk.tree
@@ -210,6 +197,6 @@ def fixed_to(
     if len(sequences):
         rows = policy(tree.states_of(tree.first_history[player][own[infosets]]), player)
         ids, _ = first_occurrence_ids(treeplex.infoset_of_sequence[sequences])
-        found = rows[ids, tree.sequence_action[player][trunk.sequences[player][sequences]]]
-        strategy[sequences] = found / np.bincount(ids, found)[ids]
+        weights = rows[ids, tree.sequence_action[player][trunk.sequences[player][sequences]]]
+        strategy[sequences] = weights / np.bincount(ids, weights)[ids]
     return FixedStrategy(bound, strategy)

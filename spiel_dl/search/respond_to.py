@@ -1,4 +1,4 @@
-"""`ResponsePolicy`: what policies that respond to a model of the opponent have in common."""
+"""`ResponsePolicy`, the base of policies that respond to an opponent model, and its sources."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ DEFAULT_EFFORT = Effort(iterations=10_000, tolerance=1e-6)
 class ResponsePolicy(SearchPolicy):
     """A player's response to a model of its opponent; the opponent plays the model.
 
-    Where the player's own strategy or a model that is always followed never comes, any strategy is
-    as good as another one, and there may be any.
+    The strategy is arbitrary where the player's own reach is 0, or that of a model followed with
+    p = 1.
     """
 
     source: CompiledSource | TurnResponses
@@ -45,11 +45,11 @@ class ResponsePolicy(SearchPolicy):
 
     @property
     def player(self) -> int:
-        """Who responds."""
+        """The player who responds."""
         return self.source.players[0]
 
 
-def steps_of(
+def source_and_spec(
     game: AnyGame,
     player: int,
     model: openspiel_policy.Policy,
@@ -58,13 +58,13 @@ def steps_of(
     value_function: AnyValueFunction | None,
     spec: Spec,
 ) -> tuple[CompiledSource | TurnResponses, Spec]:
-    """What `response_source` makes, and a spec with the values of a value function.
+    """The source of a response's searches, and the spec with the values of a value function.
 
-    Of games too large to list, hold'em has steps, too, as gadget "joint" has them.
+    Hold'em that is too large to list is solved by `TurnResponses`, as with gadget "joint".
 
     Raises:
-      ValueError: as `response_source`, or if such a game wants another gadget, linear programs, or
-        another depth limit.
+      ValueError: as `response_source`, or if such a game is to be solved with another gadget, by
+        linear programs or at another depth limit.
     """
     check_player(player)
     check_depth_limit(depth_limit)
@@ -74,13 +74,13 @@ def steps_of(
         from spiel_dl.factored.holdem import HoldemGame  # With torch, as its rules.
 
         if isinstance(compiled, HoldemGame):
-            check_scheme(scheme)  # Its steps are the same by either.
-            return _steps_on_turn(compiled, player, model, depth_limit, value_function, spec)
+            check_scheme(scheme)  # Both schemes have the same steps there.
+            return _turn_responses(compiled, player, model, depth_limit, value_function, spec)
     source = response_source(compiled, player, model, depth_limit, scheme)
     return source, dataclasses.replace(spec, values=values_by(source.pieces, value_function))
 
 
-def _steps_on_turn(
+def _turn_responses(
     game: HoldemGame,
     player: int,
     model: openspiel_policy.Policy,
@@ -95,11 +95,11 @@ def _steps_on_turn(
             f"{game.game} is too large to list, so there are no linear programs of it, and no "
             f"gadget={spec.gadget!r}; take exact=False and gadget='joint'"
         )
-    steps = TurnResponses(game, player, _known(game, player, model), depth_limit)
+    source = TurnResponses(game, player, _model_and_uniform(game, player, model), depth_limit)
     values = None
     if value_function is not None:
-        values = steps.values(function_at(value_function, depth_limit))
-    return steps, dataclasses.replace(spec, values=values)
+        values = source.values(function_at(value_function, depth_limit))
+    return source, dataclasses.replace(spec, values=values)
 
 
 def response_source(
@@ -109,21 +109,21 @@ def response_source(
     depth_limit: DepthLimit,
     scheme: str,
 ) -> CompiledSource:
-    """Searches of a player whose opponent's model is known; it plays uniformly before them.
+    """The source of a player's searches against a model; without a search, the player is uniform.
 
     Raises:
-      ValueError: if the game cannot be compiled, or not be taken apart so, if there is no such
-        player, or if the model is not a policy for the game.
+      ValueError: if the game cannot be compiled or cut into pieces, if there is no such player, or
+        if the model is not a policy for the game.
     """
     check_player(player)
     pieces = Pieces(compile_game(game, model), depth_limit, scheme)
-    return CompiledSource(pieces, _known(pieces.tree, player, model), (player,))
+    return CompiledSource(pieces, _model_and_uniform(pieces.tree, player, model), (player,))
 
 
-def _known(
+def _model_and_uniform(
     tree: GameTree | FactoredGame, player: int, model: openspiel_policy.Policy
 ) -> ArrayPolicy:
-    """The opponent's model, and a uniform player."""
+    """The policy of the opponent's model and a uniform player."""
     others = read_strategy(tree, model, 1 - player)
     own = tree.treeplexes[player].uniform_strategy()
     return ArrayPolicy(tree, (own, others) if player == 0 else (others, own))

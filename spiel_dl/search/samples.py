@@ -1,4 +1,4 @@
-"""At which histories of a public state a search starts: all, some, or those of some knowledge."""
+"""Samplers of the histories at which a search starts: all, a sample, or by order of knowledge."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class Sample(NamedTuple):
 
     Attributes:
       particles: N histories, with both players' reach.
-      is_solved: bool [N], which are of infosets of the searching player that are solved; in others
-        it is bound to its blueprint. None: all.
+      is_solved: bool [N], whether the searching player's infoset is solved; in others it is bound
+        to its blueprint. None: all are.
     """
 
     particles: Particles
@@ -30,12 +30,12 @@ class Sample(NamedTuple):
 
 
 class Sampler(abc.ABC):
-    """How the histories are chosen at which a search starts.
+    """Chooses the histories at which a search starts.
 
     Attributes:
-      max_listed: public states of more histories are not listed.
+      max_listed: the most histories of a public state that is listed.
       seed: of all draws.
-      is_private: whether what is chosen may depend on what only the searching player knows.
+      is_private: whether the choice may depend on the searching player's private observations.
       draws: whether histories are drawn, by both players' reach.
     """
 
@@ -45,7 +45,7 @@ class Sampler(abc.ABC):
     draws: bool = True
 
     def holds(self, size: int) -> bool:
-        """Whether a search holds a whole public state of so many histories."""
+        """Whether a public state of this many histories is searched as a whole."""
         del size
         return False
 
@@ -57,9 +57,9 @@ class Sampler(abc.ABC):
 
         Args:
           belief: of the public state.
-          player: who searches.
-          here: a state of its infoset, batch dimension 1; nothing else of it is read.
-          generator: draws.
+          player: the player who searches.
+          here: a state of its infoset, batch dimension 1; only its observations are read.
+          generator: draws the histories.
 
         Raises:
           TooManyHistoriesError: if there are more than can be searched.
@@ -72,7 +72,7 @@ class WholePublicState(Sampler):
     is_private = draws = False
 
     def __init__(self, max_listed: int):
-        """Refuses public states of more histories."""
+        """Takes the most histories; public states of more raise an error."""
         self.max_listed = max_listed
 
     def choose(
@@ -84,14 +84,14 @@ class WholePublicState(Sampler):
             raise TooManyHistoriesError(
                 f"more than {self.max_listed:,} histories in a public state"
             )
-        return Sample(belief.everything)
+        return Sample(belief.particles)
 
 
 class SomeOfPublicState(Sampler):
-    """Half of a budget in the own infoset, and half, or what is left, elsewhere.
+    """A sample: half of a budget in the own infoset, and half, or what is left, elsewhere.
 
-    If the budget holds the public state, these are all histories. If not, the opponent's given cfvs
-    and its choices are those of a sample.
+    A public state within the budget is searched as a whole. Else the opponent's given cfvs and
+    choices are those of a sample.
     """
 
     def __init__(self, config: ParticleConfig):
@@ -121,14 +121,13 @@ class OfKnowledge(Sampler):
     Zhang and Sandholm (2021), "Subgame solving without common knowledge", section 4, and (2025),
     "General search techniques without common knowledge". Two histories are neighbours if a player
     cannot tell them apart. The subgame of order k holds the histories of the own infoset, those
-    that the opponent may then hold possible, and so on; what lies further away cannot be reached
-    from the own infoset. The player's infosets within a distance of k - 1 are solved; in those that
-    are cut, it is bound to the blueprint. Where there are more histories than the budget, they are
-    drawn, infoset by infoset.
+    that the opponent cannot tell from these, and so on. The player's infosets within a distance of
+    k - 1 are solved; in infosets that are cut, it is bound to the blueprint. Where there are more
+    histories than the budget, they are drawn, infoset by infoset.
 
-    Not safe, at any order below that of the public state: what is solved at one infoset assumes the
-    blueprint at its neighbours, where the same is done. Deviation: given cfvs and leaves are the
-    critic's, where the paper takes best responses in the whole game.
+    Not safe at any order below that of the public state: the solution at one infoset assumes the
+    blueprint at its neighbours, which are solved in the same way. Deviation: given cfvs and leaf
+    values are the critic's, where the paper takes best responses in the whole game.
     """
 
     def __init__(self, config: ParticleConfig):
@@ -139,17 +138,17 @@ class OfKnowledge(Sampler):
     def choose(
         self, belief: Belief, player: int, here: StateBatch, generator: np.random.Generator
     ) -> Sample:
-        """See `Sampler`; infosets are shared out evenly where the budget binds."""
+        """See `Sampler`; infosets have equal shares of a budget that is too small for all."""
         if isinstance(belief, ListedBelief):
             rows, is_solved = self._rows_within(belief, player, here)
             if len(rows) <= self._budget:
-                return Sample(belief.everything.take(rows), is_solved)
+                return Sample(belief.particles.take(rows), is_solved)
         return self._drawn_within(belief, player, here, generator)
 
     def _rows_within(
         self, belief: ListedBelief, player: int, here: StateBatch
     ) -> tuple[np.ndarray, np.ndarray]:
-        """The histories within the order, int64 [n], and which are solved, bool [n]."""
+        """The histories within the order, int64 [n], and whether they are solved, bool [n]."""
         keys = belief.infoset_keys
         is_solved = within = keys[player] == belief.key_of(player, here)
         for distance in range(self._order):
@@ -158,7 +157,7 @@ class OfKnowledge(Sampler):
             if who == player:
                 is_solved = wider
             if wider.sum() == within.sum():
-                # All that either player may hold possible.
+                # The histories are the whole common-knowledge set.
                 is_solved = wider
                 break
             within = wider
@@ -170,42 +169,43 @@ class OfKnowledge(Sampler):
     ) -> Sample:
         """At most `budget` histories within the order."""
         share = max(1, round(self._budget ** (1 / min(self._order + 1, 3))))
-        found = belief.infoset(player, here, share, generator)
-        known: tuple[set[int], set[int]] = (set(), set())
-        known[player].add(int(found.infoset_keys[player, 0]))
+        particles = belief.infoset(player, here, share, generator)
+        included: tuple[set[int], set[int]] = (set(), set())  # infosets of each player
+        included[player].add(int(particles.infoset_keys[player, 0]))
         for distance in range(self._order):
             who = player if distance % 2 else 1 - player
-            keys = found.infoset_keys
+            keys = particles.infoset_keys
             _, firsts = first_occurrence_ids(keys[who])
-            new = [row for row in firsts.tolist() if int(keys[who, row]) not in known[who]]
-            if not new and all(len(known[p]) == len(np.unique(keys[p])) for p in (0, 1)):
+            new = [row for row in firsts.tolist() if int(keys[who, row]) not in included[who]]
+            if not new and all(len(included[p]) == len(np.unique(keys[p])) for p in (0, 1)):
                 break
-            left = self._budget - found.num_particles
+            left = self._budget - particles.num_particles
             if left <= 0:
                 break
             share, new = max(1, left // max(1, len(new))), new[:left]
             for row in new:
-                known[who].add(int(keys[who, row]))
-                found = _with_infoset(belief, found, row, who, share, generator)
-        return Sample(found, np.isin(found.infoset_keys[player], list(known[player])))
+                included[who].add(int(keys[who, row]))
+                particles = _with_infoset(belief, particles, row, who, share, generator)
+        return Sample(particles, np.isin(particles.infoset_keys[player], list(included[player])))
 
 
 def _with_infoset(
     belief: Belief,
-    found: Particles,
+    particles: Particles,
     row: int,
-    who: int,
+    player: int,
     share: int,
     generator: np.random.Generator,
 ) -> Particles:
-    """Particles, and those of a player's infoset at one of them that are not there yet."""
-    state = found.states.take(torch.tensor([row]))
-    more = belief.infoset(who, state, share, generator)
-    there = set(map(tuple, found.infoset_keys.T.tolist()))
-    pairs = map(tuple, more.infoset_keys.T.tolist())
-    rows = [i for i, pair in enumerate(pairs) if pair not in there]
+    """Particles, and a sample of a player's infoset at one of them that they lack."""
+    state = particles.states.take(torch.tensor([row]))
+    sample = belief.infoset(player, state, share, generator)
+    present = set(map(tuple, particles.infoset_keys.T.tolist()))
+    pairs = map(tuple, sample.infoset_keys.T.tolist())
+    rows = [i for i, pair in enumerate(pairs) if pair not in present]
     if not rows:
-        return found
-    new = more.take(np.array(rows))
-    # Chosen because of this particle, they stand for as many as it does.
-    return found.joined(dataclasses.replace(new, stands_for=new.copies * found.copies[row]))
+        return particles
+    new = sample.take(np.array(rows))
+    # As this particle stands for several histories, so does each particle that it leads to.
+    stands_for = new.copies * particles.copies[row]
+    return particles.joined(dataclasses.replace(new, stands_for=stands_for))

@@ -1,9 +1,9 @@
-"""The one search: solves the game below a root as a spec says.
+"""The one search: solves the game that a spec defines below a root.
 
     solution = search(root, spec, effort)
 
 A search puts a gadget on top of the trunk, binds the opponent to its model with some probability
-and the player to what it has decided, values the leaves, and runs CFR or a linear program.
+and the player to its earlier decisions, values the leaves, and runs CFR or a linear program.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ def search(root: Root, spec: Spec, effort: Effort) -> Solution:
 
     Args:
       root: where the search starts.
-      spec: what is solved.
-      effort: how long to iterate. Without a model, the tolerance counts only where multi-valued
-        leaves tell the gap.
+      spec: the game to solve.
+      effort: how long to iterate. Without a model, the tolerance counts at multi-valued leaves
+        only, where the gap is known.
 
     Raises:
-      ValueError: if something in the root does not fit its trunk, or values are not finite.
+      ValueError: if an array of the root does not fit its trunk, or values are not finite.
     """
     started = time.perf_counter()
     values = None
@@ -55,14 +55,14 @@ def search(root: Root, spec: Spec, effort: Effort) -> Solution:
     if isinstance(values, np.ndarray):
         form, num_choices = _with_choices(form, root, values), values.shape[2]
     gadget = _with_gadget(form, root, spec, given_cfvs)
-    game = _game(gadget, root, spec, num_choices)
-    found = _solved(game, gadget, root, spec, effort.in_unit(root.unit), values)
+    game = _restricted_game(gadget, root, spec, num_choices)
+    solution = _solve(game, gadget, root, spec, effort.in_unit(root.unit), values)
     seconds = {
         **root.seconds,
         "values": valued - started,
         "solution": time.perf_counter() - valued,
     }
-    return dataclasses.replace(_solution(found, game, gadget, root, values), seconds=seconds)
+    return dataclasses.replace(_in_trunk(solution, game, gadget, root, values), seconds=seconds)
 
 
 def _given_cfvs(root: Root, spec: Spec) -> np.ndarray | None:
@@ -79,7 +79,7 @@ def _given_cfvs(root: Root, spec: Spec) -> np.ndarray | None:
 
 
 def _with_choices(form: SequenceForm, root: Root, utilities: np.ndarray) -> SequenceForm:
-    """The game above the leaves, and a choice of both players in each leaf infoset."""
+    """Adds both players' choice of a continuation in each leaf infoset below a trunk's game."""
     first, second = root.order
     leaves = root.trunk.leaves
     return with_leaf_choices(
@@ -94,17 +94,17 @@ def _with_choices(form: SequenceForm, root: Root, utilities: np.ndarray) -> Sequ
 def _with_gadget(
     form: SequenceForm, root: Root, spec: Spec, given_cfvs: np.ndarray | None
 ) -> Gadget:
-    """Puts the gadget on top of a trunk whose players are in the root's order."""
-    name, others, refinement = spec.gadget, root.prior, spec.refinement
+    """Puts the gadget on top of a trunk's game whose players are in the root's order."""
+    name, opponent_range, refinement = spec.gadget, root.prior, spec.refinement
     if given_cfvs is None:
-        name, others, refinement = "unsafe", root.ranges[root.opponent], None
+        name, opponent_range, refinement = "unsafe", root.ranges[root.opponent], None
     own_range, player = root.ranges[root.player], root.order.index(root.player)
-    roots = gadgets.Roots(own_range, others, given_cfvs, root.gifts, root.public_states)
+    roots = gadgets.Roots(own_range, opponent_range, given_cfvs, root.gifts, root.public_states)
     return gadgets.put_on_top(name, form, player, roots, refinement)
 
 
-def _game(gadget: Gadget, root: Root, spec: Spec, num_choices: int) -> RestrictedGame:
-    """The game of a gadget in which the opponent follows its model and the player is bound."""
+def _restricted_game(gadget: Gadget, root: Root, spec: Spec, num_choices: int) -> RestrictedGame:
+    """A gadget's game in which the opponent is bound to its model and the player to decisions."""
     form, ranges = gadget.sequence_form, gadget.root_ranges
     if root.model_plan is None:
         game = unrestricted(form, ranges, gadget.inflows)
@@ -113,17 +113,18 @@ def _game(gadget: Gadget, root: Root, spec: Spec, num_choices: int) -> Restricte
         assert root.modelled is not None
         plan, modelled = root.model_plan, root.modelled
         if num_choices:
-            # Behind the leaves the model goes on by the first choice.
+            # The model's continuation is the first choice.
             choices = np.zeros((len(root.trunk.leaves.sequences[root.opponent]), num_choices))
             choices[:, 0] = plan[root.trunk.leaves.sequences[root.opponent]]
             plan = np.concatenate([plan, choices.reshape(-1)])
             modelled = np.concatenate([modelled, np.ones(len(choices), np.bool_)])
         treeplex = form.treeplexes[1]
-        on_top, is_modelled = np.zeros(treeplex.num_sequences), np.ones(treeplex.num_infosets, bool)
-        on_top[gadget.new_sequences[1]] = plan
+        full_plan = np.zeros(treeplex.num_sequences)
+        full_plan[gadget.new_sequences[1]] = plan
+        is_modelled = np.ones(treeplex.num_infosets, bool)
         # A gadget's infosets come first, and count as modelled.
         is_modelled[len(is_modelled) - len(modelled) :] = modelled
-        game = restrict(form, ranges, on_top, is_modelled, spec.p, inflows=gadget.inflows)
+        game = restrict(form, ranges, full_plan, is_modelled, spec.p, inflows=gadget.inflows)
     if root.bound is None:
         return game
     # The player's own infosets come first, before its choices at leaves.
@@ -133,7 +134,7 @@ def _game(gadget: Gadget, root: Root, spec: Spec, num_choices: int) -> Restricte
     return game._replace(fixed=FixedStrategy(infosets, strategy))
 
 
-def _solved(
+def _solve(
     game: RestrictedGame,
     gadget: Gadget,
     root: Root,
@@ -152,14 +153,14 @@ def _solved(
         for new, player in zip(gadget.new_sequences, root.order, strict=True)
     )
     if isinstance(values, MultiValuedLeaves):
-        leaves = _multi_valued((first, second), values, root.order, spec.leaf_choice, effort)
+        leaves = _multi_valued_leaves((first, second), values, root.order, spec.leaf_choice, effort)
     else:
-        leaves = Leaves((first, second), _in_order(values, root.order))
+        leaves = Leaves((first, second), _reordered(values, root.order))
     return depth_limited.solve_with_leaves(game, leaves, effort, record=spec.averages)
 
 
-def _in_order(values: LeafValues, order: tuple[int, int]) -> depth_limited.LeafValuer:
-    """Values of leaves for a solver that has the players in another order."""
+def _reordered(values: LeafValues, order: tuple[int, int]) -> depth_limited.LeafValuer:
+    """Values of leaves for a solver that has the players in a root's order."""
 
     def valuer(players: tuple[int, ...], ranges: Pair) -> Sequence[np.ndarray]:
         range_0, range_1 = ranges[order[0]], ranges[order[1]]
@@ -171,16 +172,16 @@ def _in_order(values: LeafValues, order: tuple[int, int]) -> depth_limited.LeafV
     return valuer
 
 
-def _multi_valued(
+def _multi_valued_leaves(
     sequences: Pair,
     values: MultiValuedLeaves,
     order: tuple[int, int],
     leaf_choice: str,
     effort: Effort,
 ) -> Leaves:
-    """Leaves at which the opponent chooses how to go on."""
+    """Leaves at which the opponent chooses its continuation."""
     if leaf_choice == "best_response":
-        return Leaves(sequences, _in_order(values, order))
+        return Leaves(sequences, _reordered(values, order))
     player = order[values.player]
     choices = values.choices(effort.variant)
 
@@ -188,25 +189,25 @@ def _multi_valued(
         side = int(players[0] != player)
         return [choices.update(side, ranges if player == 0 else ranges[::-1])]
 
-    def best_values(who: int, ranges: Pair) -> np.ndarray:
-        return choices.best_values(int(who != player), ranges[1 - who])
+    def best_values(p: int, ranges: Pair) -> np.ndarray:
+        return choices.best_values(int(p != player), ranges[1 - p])
 
     return Leaves(sequences, valuer, best_values)
 
 
-def _solution(
-    found: depth_limited.Solution,
+def _in_trunk(
+    solution: depth_limited.Solution,
     game: RestrictedGame,
     gadget: Gadget,
     root: Root,
     values: LeafValues | np.ndarray | None,
 ) -> Solution:
-    """What was found, of the trunk's own sequences and with its players in their own order."""
-    plans = list(found.plans)
+    """A solver's solution in the trunk's own sequences and order of players."""
+    plans = list(solution.plans)
     if root.model_plan is not None:
-        # What is played need not be the plan of the averages.
+        # The strategy need not be that of the average plan.
         treeplex = game.sequence_form.treeplexes[0]
-        plans[0] = realization_plan(treeplex, found.strategy, game.ranges[0], game.inflows[0])
+        plans[0] = realization_plan(treeplex, solution.strategy, game.ranges[0], game.inflows[0])
         plans[1] = plans[1] + game.model_part
     treeplexes, by_player = root.trunk.sequence_form.treeplexes, root.order.index
     first, second = (
@@ -216,13 +217,13 @@ def _solution(
     )
     own = treeplexes[root.player]
     if root.model_plan is not None:
-        strategy = found.strategy[: own.num_sequences]
+        strategy = solution.strategy[: own.num_sequences]
     else:
         strategy = behaviour_strategy(own, (first, second)[root.player])
     cfvs = None
-    if len(found.cfvs[0]):
-        cfvs = (found.cfvs[by_player(0)], found.cfvs[by_player(1)])
+    if len(solution.cfvs[0]):
+        cfvs = (solution.cfvs[by_player(0)], solution.cfvs[by_player(1)])
         for each in cfvs:
             check_values(each)
-    valued_by = values if isinstance(values, LeafValues) else None
-    return Solution(root, (first, second), strategy, found.gap, cfvs, valued_by)
+    leaf_values = values if isinstance(values, LeafValues) else None
+    return Solution(root, (first, second), strategy, solution.gap, cfvs, leaf_values)

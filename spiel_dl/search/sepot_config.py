@@ -1,4 +1,4 @@
-"""Where and how searches along a game are made: their configurations, which import no torch."""
+"""Configurations of searches in games with `Rules`; this module imports no torch."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from spiel_dl.tree.pieces import check_scheme
 GIVEN_CFVS = ("transformations", "critic")
 LEAF_CHOICES = ("regret_matching", "best_response")
 MAX_HISTORIES = 25_000
-"""Where scripts stop searching if nothing else is said: the first bound of the paper's Table 1, on
-the unique histories of a whole look-ahead."""
+"""The default bound of scripts on the unique histories of a search with its whole look-ahead: the
+first one of the paper's Table 1."""
 DEFAULT_EFFORT = Effort(iterations=1500, tolerance=1e-4, variant=PREDICTIVE_CFR_PLUS)
 PAPERS_EFFORT = Effort(iterations=1500)
 """The paper's Table 2: CFR+."""
@@ -30,26 +30,25 @@ class SearchConfig:
     `algorithms.sepot` for why they are these.
 
     Attributes:
-      scheme: "block" searches again where the last search ends, and keeps all that it found;
+      scheme: "block" searches again where the last search ends, and keeps all levels of it;
         "sliding" searches again at every level; see `tree.pieces`.
-      given_cfvs: What the opponent may have instead of entering a subgame: "transformations", what
-        the critic says of the one that is best there against the blueprint; or "critic", what it
-        says of the identity, by which both go on by the blueprint.
+      given_cfvs: The cfvs that the opponent may take instead of entering a subgame, by the critic:
+        "transformations", those of the best transformation there against the blueprint; or
+        "critic", those of the identity, by which both players continue by the blueprint.
       first_level: Above this level, in the unit of the depth limit, the blueprint is played.
-      max_histories: A search of more unique histories, those of its whole look-ahead, is left to
-        the blueprint; None: no bound.
+      max_histories: The most unique histories of a search with its whole look-ahead; where there
+        are more, the blueprint is played. None: no bound.
       leaf_choice: How the opponent chooses at the leaves: "regret_matching", as everywhere else
         ("stateful"), or "best_response", anew in every iteration ("stateless", equation 3).
-      gadget: What is on top of a search that does not begin at the root: "resolving", as the paper
-        has it, "max_margin", or "unsafe": nothing, and the opponent has come by its blueprint; see
+      gadget: The gadget on top of a search that does not start at the root: "resolving", as in the
+        paper, "max_margin", or "unsafe": none, with the opponent's range by its blueprint; see
         `solvers.gadgets`.
-      refinement: What the opponent's root infosets count where it need not enter: "ones", "prior"
-        (by the blueprint's reach) or "mixed", see `solvers.refinement`; None: the gadget is not
-        refined.
-      effort: How long to iterate in each search. With a tolerance it stops at
-        the gap of the game above the leaves, and public states are searched one by one; without
-        one, where it looks to the end of the game, or with leaf_choice="best_response", which has
-        no gap, all iterations are done.
+      refinement: The weights of the opponent's root infosets in the gadget: "ones", "prior" (by the
+        blueprint's reach) or "mixed", see `solvers.refinement`; None: the gadget is not refined.
+      effort: How long to iterate in each search. With a tolerance it stops at the gap of the game
+        above the leaves, and public states are searched one by one; without one, where it looks to
+        the end of the game, or with leaf_choice="best_response", which has no gap, all iterations
+        are done.
     """
 
     scheme: str = "block"
@@ -63,11 +62,11 @@ class SearchConfig:
 
     @staticmethod
     def as_printed(**settings: Any) -> SearchConfig:
-        """As Kubíček et al. (2023) have it, with other settings if any.
+        """The configuration of Kubíček et al. (2023), with other settings if any.
 
         Given cfvs are those of the critic's identity (section 4.2), and subgames are solved
         separately, in pieces (section 5.3). Section 4.2 takes the network's range for a player
-        that has played by the network until it searches, as is done here. Table 2 has CFR+, 1,500
+        that has played by the network until it searches, as here. Table 2 has CFR+, 1,500
         iterations.
         """
         return SearchConfig(**{"given_cfvs": "critic", "effort": PAPERS_EFFORT, **settings})
@@ -89,17 +88,17 @@ class SearchConfig:
 
 @dataclasses.dataclass(frozen=True)
 class ParticleConfig:
-    """From which histories a search starts.
+    """The sample of histories from which a search starts.
 
     Attributes:
       budget: The largest number of histories that a search starts from, at least 2.
-      max_listed: Public states of at most so many histories are listed in full, as are those of at
-        most `budget`. From larger ones, histories are drawn.
+      max_listed: Public states of at most this many histories are listed in full, as are those of
+        at most `budget`. From larger ones, histories are drawn.
       seed: The seed of all draws. Searches in the same infoset always draw the same histories.
       order: The order of knowledge of a knowledge-limited search. With order 1, it starts from the
-        searching player's infoset and from all that the opponent holds possible there. Each further
-        order adds what a player, the searching one and the opponent by turns, cannot tell from
-        these. None: a search starts from a sample of the whole public state.
+        searching player's infoset and from all histories that the opponent cannot tell from these.
+        Each further order adds what a player, the searching one and the opponent by turns, cannot
+        tell from them. None: a search starts from a sample of the whole public state.
     """
 
     budget: int = 1000
@@ -116,19 +115,18 @@ class ParticleConfig:
 
 @dataclasses.dataclass(frozen=True)
 class MirrorDescentConfig:
-    """How a search by mirror descent is made.
+    """Settings of mirror-descent search.
 
     Attributes:
       stepsize: The size eta of one step, with action values in utility ranges; positive.
       temperature: The strength alpha with which each step draws the policy to the uniform one; 0 is
         mirror descent.
-      depth: After so many moves of players, the searched one included, a game stops where the
-        player acts next, and is worth what the network says there; None: games are played to the
-        end.
-      num_rollouts: The least number of games that are played out in each search. Every history is
-        played out equally often after each action.
-      budget: The largest number of histories of the infoset from which games are played out.
-      max_listed: Public states of at most so many histories are listed in full. From larger ones,
+      depth: After this many moves of players, the searched one included, a rollout stops where the
+        player acts next, and takes the network's value; None: games are played to the end.
+      num_rollouts: The least number of rollouts in each search. Every history has equally many
+        after each action.
+      budget: The largest number of histories of the infoset from which rollouts start.
+      max_listed: Public states of at most this many histories are listed in full. From larger ones,
         histories are drawn.
       seed: The seed of all draws. Searches in the same infoset always draw the same.
     """

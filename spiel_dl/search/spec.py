@@ -1,4 +1,4 @@
-"""What a search starts from, what it solves, and what it finds: `Root`, `Spec` and `Solution`."""
+"""The root, the specification and the solution of a search: `Root`, `Spec` and `Solution`."""
 
 from __future__ import annotations
 
@@ -21,37 +21,36 @@ from spiel_dl.value_functions.base import LeafValues, ask
 from spiel_dl.value_functions.multi_valued import MultiValuedLeaves
 
 WHOLE_GAME = ("joint", "full", "full_trunk")
-"""Gadgets by which a search starts at the game's root each time, the player bound in what it has
-decided: in all levels above, on the way, or wherever a search was made before."""
+"""Gadgets by which each search starts at the game's root, with the player bound to its earlier
+decisions: in all levels above, on the path, or wherever a search was made before."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Root:
-    """Where a search starts, and what is known there. A `Source` makes it.
+    """Where a search starts: a trunk, and both players' ranges at its top. A `Source` makes it.
 
     Attributes:
-      trunk: what the search looks at, from the public states where it starts down to its leaves.
-      player: who searches.
+      trunk: the trunk to search, from the public states where it starts down to its leaves.
+      player: the player who searches.
       ranges: for each player, float64 [R_p], its own reach of its root infosets. The opponent's is
-        the one with which it comes where nothing lets it choose.
-      is_first: whether the opponent cannot have come otherwise than expected, so that no gadget is
-        needed.
-      given_cfvs: float64 [R_-p], what the opponent may have instead of entering, in its utility and
-        of the scale of the player's range; None: the spec says it.
-      gifts: float64 [R_-p], by how much these may rise without harm; None: by nothing.
-      prior: float64 [R_-p], the opponent's own reach as far as it is known, of any scale; gadgets
-        are refined by it. None: all root infosets count alike.
-      public_states: int [R_-p], in which of the search's public states each of the opponent's root
-        infosets is, from 0 on; None: there is one.
-      model_plan: float64 [S_-p], the weights of the opponent's model of the trunk's sequences;
-        None: there is no model.
-      modelled: bool [I_-p], in which of its infosets in the trunk the model binds it.
-      bound: in which of its infosets in the trunk the player is bound, and to what; None: nowhere.
-      kept: bool [I_p], for which of its infosets the player keeps the solution; None: for all.
-      unit: how large a unit of utility of the whole game is here.
-      limit: where the trunk ends, counted from the game's root; None: nobody asks.
-      key: tells this search from others of its player; what is drawn for it goes by this.
-      seconds: what it took to make this root, by what was made.
+        used where no gadget lets it choose.
+      is_first: whether the opponent's range is certain, so that no gadget is needed.
+      given_cfvs: float64 [R_-p], the cfvs that the opponent may take instead of entering, in its
+        utility and at the scale of the player's range; None: `Spec.given_cfvs` computes them.
+      gifts: float64 [R_-p], how much these may rise at no loss of safety; None: 0.
+      prior: float64 [R_-p], the opponent's own reach by its blueprint or model, of any scale, by
+        which gadgets are refined. None: all root infosets count alike.
+      public_states: int [R_-p], the number, from 0 on, of the public state of each of the
+        opponent's root infosets; None: there is one public state.
+      model_plan: float64 [S_-p], the realization plan of the opponent's model in the trunk; None:
+        there is no model.
+      modelled: bool [I_-p], its infosets in the trunk in which the model binds it.
+      bound: the player's fixed strategy in some of its infosets in the trunk; None: it is free.
+      kept: bool [I_p], the player's infosets whose strategy is taken from the solution; None: all.
+      unit: the size here of one unit of utility of the whole game.
+      limit: where the trunk ends, counted from the game's root; None: not needed.
+      key: the search's key among those of its player; the seed of its draws.
+      seconds: the time that making this root took, by step.
     """
 
     trunk: Trunk[Any]
@@ -73,26 +72,26 @@ class Root:
 
     @property
     def opponent(self) -> int:
-        """Who does not search."""
+        """The other player."""
         return 1 - self.player
 
     @property
     def num_public_states(self) -> int:
-        """In how many public states the search starts, side by side."""
+        """The number of public states in which the search starts."""
         return 1 if self.public_states is None else int(self.public_states.max()) + 1
 
     @property
     def order(self) -> tuple[int, int]:
-        """The players of the game as players 0 and 1 of the one that is solved.
+        """The game's players in the order in which the solver has and updates them.
 
-        Who responds to a model, or is bound, comes first there, and is updated first.
+        A player who responds to a model, or is bound, is first.
         """
-        comes_first = self.model_plan is not None or self.bound is not None
-        return (self.player, self.opponent) if comes_first else (0, 1)
+        searcher_first = self.model_plan is not None or self.bound is not None
+        return (self.player, self.opponent) if searcher_first else (0, 1)
 
     @property
     def histories(self) -> np.ndarray:
-        """The histories that the search starts at: int [n]."""
+        """The histories at which the search starts: int [n]."""
         return self.trunk.extent.starts
 
     def at_histories(self, player: int) -> np.ndarray:
@@ -101,30 +100,30 @@ class Root:
 
 
 ValuesAt: TypeAlias = Callable[[Root], LeafValues | np.ndarray]
-"""What the leaves below a root are worth: `LeafValues` of ranges; `MultiValuedLeaves`, where the
-opponent chooses how to go on; or the searching player's utilities, float [N, J, K], by its own
-choice in each of its leaf infosets and by the opponent's, of which the model's is the first."""
+"""The values of the leaves below a root: `LeafValues` of ranges; `MultiValuedLeaves`, where the
+opponent chooses its continuation; or the searching player's utilities, float [N, J, K], by both
+players' choice of a continuation in each leaf infoset. The model's continuation is the first."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Spec:
-    """What a search solves.
+    """The game that a search solves.
 
     Attributes:
-      values: says what leaves are worth; None: a search looks to the end of the game.
-      gadget: what lets the opponent choose how it has come: "resolving", "max_margin",
-        "reach_max_margin" (see `solvers.gadgets`), or "unsafe", nothing; or one of `WHOLE_GAME`.
+      values: values the leaves; None: a search looks to the end of the game.
+      gadget: the opponent's decision at the root: "resolving", "max_margin", "reach_max_margin"
+        (see `solvers.gadgets`), or "unsafe", none; or one of `WHOLE_GAME`.
       refinement: weights by which the gadget is refined, one of `solvers.refinement.WEIGHTS`; None:
         it is not.
-      given_cfvs: says what the opponent may have instead of entering, float64 [R_-p]; None: what
-        the search before says.
+      given_cfvs: computes the cfvs that the opponent may take instead of entering, float64 [R_-p];
+        None: they are those of the search before.
       p: the probability that the opponent follows its model; None: there is no model.
       model_to_the_end: whether the model binds the opponent to the end of the game, not only down
         to the depth limit.
       leaf_choice: how the opponent chooses at multi-valued leaves: "regret_matching", as everywhere
         else, or "best_response", anew in every iteration.
-      averages: whether the cfvs of leaves are averaged over the iterations, as a next search needs
-        them. If not, they are those of the average ranges.
+      averages: whether the cfvs of leaves are averages over the iterations, as the next search
+        needs them, or those of the average ranges.
       exact: whether to solve by linear programming.
     """
 
@@ -149,12 +148,12 @@ class Spec:
 
     @property
     def resolves(self) -> bool:
-        """Whether the opponent may choose how it has come."""
+        """Whether a gadget lets the opponent choose its root infosets."""
         return self.gadget in SAFE_GADGETS
 
     @property
-    def asks_prior(self) -> bool:
-        """Whether a search needs to know the opponent's own reach of where it starts."""
+    def needs_prior(self) -> bool:
+        """Whether a search depends on the opponent's own reach of its root infosets."""
         by_prior = self.refinement not in (None, "ones")
         return by_prior or not self.resolves or self.p is not None
 
@@ -165,15 +164,14 @@ class Solution:
 
     Attributes:
       root: where the search started.
-      plans: for each player, float64 [S_p], realization plans in the trunk: what the player plays,
-        and what it expected of its opponent. Behind a gadget, the opponent's begin with the
-        probabilities with which it enters.
-      strategy: float64 [S_p], what the searching player plays, as behaviour.
-      gap: by how much the strategy may be below the optimum, in utility units here; NaN: not known.
+      plans: for each player, float64 [S_p], its realization plan in the trunk. Behind a gadget, the
+        opponent's starts with the probabilities with which it enters.
+      strategy: float64 [S_p], the searching player's behaviour strategy.
+      gap: the largest suboptimality of the strategy, in utility units here; NaN: unknown.
       averaged_cfvs: for each player, float64 [L_p], the cfvs of the leaves, averaged over the
-        iterations; None: they were not.
-      values: what valued the leaves; None: nothing did.
-      seconds: what the search took, by what was done.
+        iterations; None: they were not averaged.
+      values: the values of the leaves; None: there were none, or none of ranges.
+      seconds: the time that the search took, by step.
     """
 
     root: Root
@@ -186,12 +184,12 @@ class Solution:
 
     @property
     def trunk(self) -> Trunk[Any]:
-        """What the search looked at."""
+        """The trunk that was searched."""
         return self.root.trunk
 
     @property
     def player(self) -> int:
-        """Who searched."""
+        """The player who searched."""
         return self.root.player
 
     @property
@@ -210,7 +208,7 @@ class Solution:
 
     @functools.cached_property
     def leaf_cfvs(self) -> Pair | None:
-        """For each player, float64 [L_p], what the leaves are worth; None: that is not known.
+        """For each player, float64 [L_p], the cfvs of the leaves; None: unknown.
 
         Raises:
           ValueError: if these values are not finite.
@@ -239,17 +237,17 @@ class Solution:
         """For each player, float64 [S_p], the cfv of each of its sequences under both plans.
 
         A sequence's cfv is that of taking its action in its infoset. Where the player's own plan
-        never comes, it goes on by a best response.
+        has reach 0, it goes on by a best response.
         """
         form, leaf_cfvs = self.trunk.sequence_form, self.leaf_cfvs
         assert leaf_cfvs is not None, "the leaves of this search have no cfvs"
         valued = form.with_constants(self.trunk.leaves.sequences, leaf_cfvs)
-        found = []
+        cfvs = []
         for player, treeplex in enumerate(form.treeplexes):
-            comes = self.plans[player][treeplex.parent_sequence] > 0
-            fixed = FixedStrategy(comes, self.strategies[player])
-            found.append(best_response(valued, player, self.plans[1 - player], fixed=fixed).cfv)
-        return found[0], found[1]
+            is_reached = self.plans[player][treeplex.parent_sequence] > 0
+            fixed = FixedStrategy(is_reached, self.strategies[player])
+            cfvs.append(best_response(valued, player, self.plans[1 - player], fixed=fixed).cfv)
+        return cfvs[0], cfvs[1]
 
     @property
     def root_cfvs(self) -> Pair:
@@ -262,4 +260,4 @@ class Solution:
 
 
 Watch: TypeAlias = Callable[[Solution], None]
-"""Is told of every search."""
+"""A callback that gets the solution of every search."""

@@ -1,9 +1,9 @@
 """`TurnResponses`: responses to a model in hold'em from the turn on, where it is too large to list.
 
-Steps are those of CDRNR's gadget `joint` (`algorithms.cdrnr`), and with p = 1 those of CDBR. On the
-turn, the opponent follows its model there, and is rational on the river: the whole game is solved,
-or a value function says what the river is worth. On the river the player is bound to what it has
-decided on the turn, and the opponent follows its model throughout. A step serves all rivers.
+Steps are those of CDRNR's gadget `joint` (`algorithms.cdrnr`), and with p = 1 those of CDBR. In the
+step on the turn, the opponent follows its model there and is rational on the river: the whole game
+is solved, or a value function values the river. In the step on the river, one for all rivers, the
+player is bound to its strategy on the turn, and the opponent follows its model throughout.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from spiel_dl.factored.families import cut_any
 from spiel_dl.factored.holdem import HoldemGame
 from spiel_dl.factored.holdem_rivers import NoLeaves
 from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.search.policy import Answer, Search, SearchPolicy, Source
+from spiel_dl.search.policy import LocalStrategy, Search, SearchPolicy, Source
 from spiel_dl.search.spec import Root, Solution, Spec, ValuesAt
 from spiel_dl.solvers.best_response import FixedStrategy, realization_plan
 from spiel_dl.tree.depth_limit import BEYOND_THE_GAME, DepthLimit
@@ -26,29 +26,29 @@ from spiel_dl.value_functions.base import ValueFunction, bound_to
 
 
 class WholeGame(NamedTuple):
-    """All of a game, to be searched."""
+    """A whole game in the place of a trunk."""
 
     sequence_form: FactoredForm
     leaves: NoLeaves = NoLeaves()
 
 
-class ResponseWay(NamedTuple):
+class ResponsePath(NamedTuple):
     """The steps before a player decides: one on the turn, two on the river."""
 
     player: int
     decisions: list[int]
 
 
-class TurnResponses(Source[ResponseWay, bool]):
+class TurnResponses(Source[ResponsePath, bool]):
     """Steps of a player whose opponent's model is known.
 
     Attributes:
       tree: the game.
-      policy: the model, and what the player does as far as it was searched; uniform elsewhere.
+      policy: the model, and the player's strategy: searched where it was, else uniform.
     """
 
     def __init__(self, game: HoldemGame, player: int, policy: ArrayPolicy, depth_limit: DepthLimit):
-        """Takes the model and a uniform player as a policy.
+        """Takes the game and a policy of the opponent's model and a uniform player.
 
         Raises:
           ValueError: if the limit is neither one round of a game that begins on the turn, nor
@@ -68,47 +68,51 @@ class TurnResponses(Source[ResponseWay, bool]):
         self._on_turn = on_turn
 
     def values(self, function: ValueFunction) -> ValuesAt:
-        """What a value function says where the turn ends; a ValueError if it cannot."""
+        """A value function at the end of the turn; a ValueError if the step looks beyond it."""
         if self._turn is None:
             raise ValueError("value_function= would never be asked: the step looks at all the game")
         bound = bound_to(function, self._turn.leaves)
         return lambda root: bound
 
-    def way(self, state: pyspiel.State, player: int, spec: Spec) -> ResponseWay:
+    def path(self, state: pyspiel.State, player: int, spec: Spec) -> ResponsePath:
         """See `Source`."""
         del spec
         infoset = self.tree.find_infoset(state, player)
         if player not in self.players:
-            return ResponseWay(player, [])
-        return ResponseWay(player, [0] if self._on_turn[player][infoset] else [0, 1])
+            return ResponsePath(player, [])
+        return ResponsePath(player, [0] if self._on_turn[player][infoset] else [0, 1])
 
-    def key(self, way: ResponseWay, position: int) -> int:
+    def key(self, path: ResponsePath, position: int) -> int:
         """See `Source`: the step."""
         return position
 
     def solve(
-        self, way: ResponseWay, position: int, before: bool | None, spec: Spec, search: Search
+        self, path: ResponsePath, position: int, previous: bool | None, spec: Spec, search: Search
     ) -> bool:
         """See `Source`."""
-        del before
+        del previous
         self._step(position, spec, search)
         return True
 
-    def answer(self, way: ResponseWay, state: pyspiel.State, kept: bool | None) -> Answer:
+    def local_strategy(
+        self, path: ResponsePath, state: pyspiel.State, result: bool | None
+    ) -> LocalStrategy:
         """See `Source`."""
-        return Answer(self.policy.action_probabilities(state, way.player), kept is not None)
+        return LocalStrategy(
+            self.policy.action_probabilities(state, path.player), result is not None
+        )
 
     def to_array_policy(self, policy: SearchPolicy) -> ArrayPolicy:
-        """See `Source`; makes the steps that were not asked for yet."""
+        """See `Source`; makes the steps that are missing."""
         for step in range(1 if self._turn is None else 2):
-            if (self.players[0], step) not in policy.kept:
+            if (self.players[0], step) not in policy.results:
                 self._step(step, policy.spec, policy.search)
-                policy.kept[self.players[0], step] = True
+                policy.results[self.players[0], step] = True
         first, second = (strategy.copy() for strategy in self.policy.strategies)
         return ArrayPolicy(self.tree, (first, second))
 
     def _step(self, step: int, spec: Spec, search: Search) -> None:
-        """Makes a step, and writes what it found into the policy."""
+        """Makes a step, and writes its solution into the policy."""
         [player] = self.players
         opponent, ones = 1 - player, (np.ones(1), np.ones(1))
         strategy = self.policy.strategies[player]

@@ -1,8 +1,8 @@
 """`TurnSource`: searches in hold'em from the turn on, where it is too large to list.
 
-The turn is searched first, or a blueprint of the whole game is known instead. Each river is
-searched when it is reached, below its line of betting and its card: with a gadget, at the player's
-range and the cfvs that the opponent has there by what was found before.
+The turn is searched first, unless there is a blueprint of the whole game. Each river is searched
+when it is reached, below its line of betting and its card, with a gadget: at the player's range and
+the opponent's cfvs by the solution of the turn or by the blueprint.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from spiel_dl.factored.holdem import HoldemGame
 from spiel_dl.factored.holdem_rivers import HoldemRivers, RiverStarts
 from spiel_dl.factored.holdem_trunk import HoldemTrunk
 from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.search.policy import Answer, Search, SearchPolicy, Source
+from spiel_dl.search.policy import LocalStrategy, Search, SearchPolicy, Source
 from spiel_dl.search.spec import Root, Solution, Spec
 from spiel_dl.solvers.best_response import best_response, realization_plan
 from spiel_dl.solvers.gifts import gifts_at_leaves
@@ -26,12 +26,12 @@ from spiel_dl.solvers.regret_minimization import Pair
 _RELATIVE_NOISE = 1e-12
 
 
-class TurnWay(NamedTuple):
-    """What a player has seen: the turn, and then a river.
+class TurnPath(NamedTuple):
+    """The position of a player: on the turn, or on a river.
 
     Attributes:
       player: the player.
-      line: which leaf of the turn the river is below; -1: the state is on the turn.
+      line: the leaf of the turn above the river; -1: the state is on the turn.
       board: the number of the river's board.
     """
 
@@ -45,8 +45,8 @@ class TurnWay(NamedTuple):
         return [0] if self.line < 0 else [0, 1]
 
 
-class Turn(NamedTuple):
-    """What is known of a turn.
+class SolvedTurn(NamedTuple):
+    """Both players' plans on a turn, and their cfvs below it.
 
     Attributes:
       plans: for each player, float64 [S_p], its realization plan of the turn's sequences.
@@ -57,20 +57,20 @@ class Turn(NamedTuple):
     cfvs: Pair
 
 
-class TurnSource(Source[TurnWay, Turn]):
+class TurnSource(Source[TurnPath, SolvedTurn]):
     """Searches on the turn and on rivers.
 
     Attributes:
       tree: the game.
-      turn: its turn, whose leaves are `starts`.
-      starts: of all rivers.
-      policy: what both players do as far as it was searched; the blueprint elsewhere, or uniform.
+      turn: its turn.
+      starts: the starts of all rivers, the leaves of the turn.
+      policy: both players' policy: searched where it was, else the blueprint or uniform.
     """
 
     def __init__(self, turn: HoldemTrunk, blueprint: ArrayPolicy | None):
-        """Takes a turn, and a policy of the whole game that is known; None: the turn is searched.
+        """Takes a turn, and a policy of the whole game; None: the turn is searched, too.
 
-        Without one, a spec must say what leaves are worth, by lines and cards.
+        That search needs a spec with values at `starts`.
         """
         self.tree: HoldemGame = turn.tree
         self.game = self.tree.game
@@ -83,35 +83,39 @@ class TurnSource(Source[TurnWay, Turn]):
             for player in (0, 1)
         )
         self.policy = ArrayPolicy(self.tree, (first, second))
-        self._found: Turn | None = None
-        self._given: dict[int, Pair] = {}
+        self._solved_turn: SolvedTurn | None = None
+        self._cfvs_and_gifts: dict[int, Pair] = {}
 
-    def way(self, state: pyspiel.State, player: int, spec: Spec) -> TurnWay:
-        """See `Source`; where the infoset lies is read, and nothing else."""
+    def path(self, state: pyspiel.State, player: int, spec: Spec) -> TurnPath:
+        """See `Source`; of the state only the player's infoset is read."""
         del spec
         node, board, _ = self.tree.parts(player, self.tree.find_infoset(state, player))
-        return TurnWay(player, int(self.turn.leaves.line_above[node]), board)
+        return TurnPath(player, int(self.turn.leaves.line_above[node]), board)
 
-    def key(self, way: TurnWay, position: int) -> tuple[int, int]:
+    def key(self, path: TurnPath, position: int) -> tuple[int, int]:
         """See `Source`: line and card."""
-        return (way.line, way.board) if position else (-1, 0)
+        return (path.line, path.board) if position else (-1, 0)
 
     def solve(
-        self, way: TurnWay, position: int, before: Turn | None, spec: Spec, search: Search
-    ) -> Turn:
+        self, path: TurnPath, position: int, previous: SolvedTurn | None, spec: Spec, search: Search
+    ) -> SolvedTurn:
         """See `Source`."""
         turn = self._turn(search)
         if position:
-            self._search_rivers(way.player, [way.line], [way.board], turn, search)
+            self._search_rivers(path.player, [path.line], [path.board], turn, search)
         return turn
 
-    def answer(self, way: TurnWay, state: pyspiel.State, kept: Turn | None) -> Answer:
+    def local_strategy(
+        self, path: TurnPath, state: pyspiel.State, result: SolvedTurn | None
+    ) -> LocalStrategy:
         """See `Source`."""
-        probabilities = self.policy.action_probabilities(state, way.player)
-        return Answer(probabilities, kept is not None and (way.line >= 0 or not self.blueprint))
+        probabilities = self.policy.action_probabilities(state, path.player)
+        return LocalStrategy(
+            probabilities, result is not None and (path.line >= 0 or not self.blueprint)
+        )
 
     def to_array_policy(self, policy: SearchPolicy) -> ArrayPolicy:
-        """See `Source`; makes all searches, side by side."""
+        """See `Source`; searches all rivers at once."""
         turn = self._turn(policy.search)
         lines = np.flatnonzero(self.turn.leaves.is_open).tolist()
         for player in (0, 1):
@@ -119,13 +123,15 @@ class TurnSource(Source[TurnWay, Turn]):
         first, second = (strategy.copy() for strategy in self.policy.strategies)
         return ArrayPolicy(self.tree, (first, second))
 
-    def _turn(self, search: Search) -> Turn:
-        """What is known of the turn, after it was searched if need be."""
-        if self._found is None:
-            self._found = self._by_blueprint() if self.blueprint else self._searched(search)
-        return self._found
+    def _turn(self, search: Search) -> SolvedTurn:
+        """The turn's plans and cfvs, by the blueprint or by a search that is made once."""
+        if self._solved_turn is None:
+            self._solved_turn = (
+                self._turn_of_blueprint() if self.blueprint else self._search_turn(search)
+            )
+        return self._solved_turn
 
-    def _searched(self, search: Search) -> Turn:
+    def _search_turn(self, search: Search) -> SolvedTurn:
         leaves: Any = self.starts
         trunk: Any = dataclasses.replace(self.turn, leaves=leaves)
         solution = search(Root(trunk, 0, (np.ones(1), np.ones(1)), is_first=True))
@@ -133,10 +139,10 @@ class TurnSource(Source[TurnWay, Turn]):
         for player in (0, 1):
             own = self.turn.sequences[player]
             self.policy.strategies[player][own] = solution.strategies[player]
-        return Turn(solution.plans, solution.averaged_cfvs)
+        return SolvedTurn(solution.plans, solution.averaged_cfvs)
 
-    def _by_blueprint(self) -> Turn:
-        """What both players get on rivers by best responses to the blueprint."""
+    def _turn_of_blueprint(self) -> SolvedTurn:
+        """The blueprint's plans, and cfvs of rivers by best responses to it."""
         assert self.blueprint is not None
         strategies = self.blueprint.strategies
         plans = [realization_plan(self.tree.treeplexes[p], strategies[p]) for p in (0, 1)]
@@ -148,24 +154,24 @@ class TurnSource(Source[TurnWay, Turn]):
             own = starts.showdowns.values_against(player, on_turn[other][starts.sequences[other]])
             if lines:
                 rivers = HoldemRivers.of(RiverStarts.of(self.turn, lines, starts.boards.tolist()))
-                found = best_response(
+                response_cfvs = best_response(
                     rivers.sequence_form, player, plans[other][rivers.sequences[other]]
                 ).cfv
                 places = rivers.starts.within(player, starts)
-                own[places] = found[: len(places)]
+                own[places] = response_cfvs[: len(places)]
             cfvs.append(own)
-        return Turn(on_turn, (cfvs[0], cfvs[1]))
+        return SolvedTurn(on_turn, (cfvs[0], cfvs[1]))
 
     def _search_rivers(
-        self, player: int, lines: list[int], boards: list[int], turn: Turn, search: Search
+        self, player: int, lines: list[int], boards: list[int], turn: SolvedTurn, search: Search
     ) -> None:
-        """Searches all rivers of some lines and cards side by side; writes them to the policy."""
+        """Searches all rivers of some lines and cards at once, and writes them into the policy."""
         rivers = HoldemRivers.of(RiverStarts.of(self.turn, lines, boards))
         solution = search(self._root(player, rivers, turn))
         self._keep(solution, rivers)
 
-    def _root(self, player: int, rivers: HoldemRivers, turn: Turn) -> Root:
-        """Rivers, and what is known there; numbers are scaled in each as if it were the game."""
+    def _root(self, player: int, rivers: HoldemRivers, turn: SolvedTurn) -> Root:
+        """The root of a search of rivers; ranges and cfvs are scaled in each river by itself."""
         starts, opponent = rivers.starts, 1 - player
         deals = self.tree.deals
         ranges: list[np.ndarray] = []
@@ -181,9 +187,9 @@ class TurnSource(Source[TurnWay, Turn]):
         scales = [np.divide(1.0, m, out=np.zeros_like(m), where=m > 0) for m in masses]
         prior = ranges[opponent]
         first, second = (ranges[p] * scales[p][starts.public_states[p]] for p in (0, 1))
-        if player not in self._given:
-            self._given[player] = self._given_to(player, turn)
-        cfvs, gifts = self._given[player]
+        if player not in self._cfvs_and_gifts:
+            self._cfvs_and_gifts[player] = self._opponent_cfvs(player, turn)
+        cfvs, gifts = self._cfvs_and_gifts[player]
         states = starts.public_states[opponent]
         places, scale = starts.within(opponent, self.starts), scales[player][states]
         trunk: Any = rivers
@@ -197,14 +203,14 @@ class TurnSource(Source[TurnWay, Turn]):
             public_states=states,
         )
 
-    def _given_to(self, player: int, turn: Turn) -> Pair:
-        """The opponent's cfvs where all rivers start, and its gifts: float64 [L_-p] each."""
+    def _opponent_cfvs(self, player: int, turn: SolvedTurn) -> Pair:
+        """The opponent's given cfvs where all rivers start, and its gifts: float64 [L_-p] each."""
         opponent, starts = 1 - player, self.starts
         own = turn.plans[player]
         reach = starts.reach.values_against(opponent, own[starts.sequences[player]])
-        # Sums of what was added and taken away again are not quite 0.
+        # Differences of equal sums are not exactly 0.
         reach = np.where(reach > _RELATIVE_NOISE * reach.max(), reach, 0.0)
-        # Nothing can be earned where chance and the player never come; networks may say otherwise.
+        # Networks may value rivers at which chance's or the player's reach is 0.
         cfvs = np.where(reach > 0, turn.cfvs[opponent], 0.0)
         both = [np.zeros(len(each)) for each in turn.cfvs]
         both[opponent] = cfvs
@@ -219,7 +225,7 @@ class TurnSource(Source[TurnWay, Turn]):
         return cfvs, gifts
 
     def _keep(self, solution: Solution, rivers: HoldemRivers) -> None:
-        """Writes what was found where the player comes by its own plan."""
+        """Writes a solution into the policy, in infosets that the player's own plan reaches."""
         player = solution.player
         treeplex = rivers.sequence_form.treeplexes[player]
         kept = treeplex.sum_per_infoset(solution.plans[player]) > 0

@@ -137,7 +137,7 @@ def test_the_prior_is_what_the_opponent_did_and_not_how_often_it_enters(gadget):
     )
     policy.to_array_policy()
     below = starts_of(policy, 0)
-    for state, start in policy.kept[0, ROOT].items():
+    for state, start in policy.results[0, ROOT].items():
         if not start.player_range.any():
             continue
         trunk = cut(tree, limit, state)
@@ -235,7 +235,7 @@ def starts_of(policy: ContinualResolvingPolicy, player: int) -> dict[int, Start]
     """What a player knows of the public states below those that were solved."""
     return {
         state: start
-        for (each, _), starts in policy.kept.items()
+        for (each, _), starts in policy.results.items()
         if each == player
         for state, start in starts.items()
     }

@@ -12,7 +12,7 @@ import torch
 from spiel_dl.algorithms.mirror_descent_search import (
     MirrorDescentConfig,
     MirrorDescentPolicy,
-    stepped,
+    mirror_descent_step,
 )
 from spiel_dl.games.features import features, num_features
 from spiel_dl.learning.critics import ExactCritic
@@ -87,7 +87,7 @@ def test_an_action_that_its_player_never_makes_hides_nothing_of_the_opponent():
     config = MirrorDescentConfig(num_rollouts=8_000, budget=100)
     policy = MirrorDescentPolicy(tree.game, blueprint, config)
     policy.action_probabilities(state)
-    [found] = policy.kept.values()
+    [found] = policy.results.values()
     history = int(tree.first_history[0][tree.find_infoset(state, 0)])
     np.testing.assert_allclose(found.values, exact_values(tree, blueprint, history, 0), atol=0.02)
 
@@ -169,7 +169,7 @@ def test_a_step_by_hand():
         ({"stepsize": 2.0, "temperature": 0.5}, (policy * np.exp([0.0, 0.5, -0.5])) ** 0.5),
         ({"stepsize": 1e6}, np.array([0.0, 1.0, 0.0])),
     ):
-        found = stepped(policy, values, **settings)
+        found = mirror_descent_step(policy, values, **settings)
         np.testing.assert_allclose(found, expected / expected.sum(), atol=1e-9)
 
 

@@ -16,7 +16,7 @@ from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.search.particles import (
     action_probabilities,
     leaf_particles,
-    leaf_worth,
+    leaf_values,
     particle_spec,
     root_of_particles,
     solve_below,
@@ -192,7 +192,7 @@ def test_given_values_are_those_of_the_particles_that_are_left():
     leaves = before.trunk.leaves
     largest = int(np.argmax(np.diff(leaves.history_offsets)))
     here = slice(*leaves.history_offsets[largest : largest + 2])
-    candidates, worth = leaf_particles(before, largest), leaf_worth(before, 1, largest)
+    candidates, worth = leaf_particles(before, largest), leaf_values(before, 1, largest)
     infoset = leaves.infoset_of_history[1, here]
     reach = np.bincount(infoset, candidates.reach[0] * candidates.chance_reach)
     is_known = reach > 0

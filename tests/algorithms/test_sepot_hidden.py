@@ -101,7 +101,7 @@ def check(policy, infosets: list[list[pyspiel.State]]) -> None:
     for states in infosets:
         first, *others = (policy.action_probabilities(state) for state in states[:-1])
         if isinstance(policy, SearchPolicy) and not isinstance(policy.source, CompiledSource):
-            policy.kept.clear()
+            policy.results.clear()
         others.append(policy.action_probabilities(states[-1]))
         assert others
         assert sum(first.values()) == pytest.approx(1.0)
@@ -191,9 +191,9 @@ def test_a_search_that_looks_at_hidden_cards_is_caught():
     """Though it keeps what it found for the next questions."""
 
     class Cheat(MirrorDescentSource):
-        def solve(self, way, position, before, spec, search):
-            found = super().solve(way, position, before, spec, search)
-            hidden = float(way.states.played.sum())
+        def solve(self, path, position, previous, spec, search):
+            found = super().solve(path, position, previous, spec, search)
+            hidden = float(path.states.played.sum())
             return found._replace(policy=found.policy + 1e-9 * hidden)
 
     game = pyspiel.load_game(FEW[0])

@@ -60,7 +60,7 @@ def test_a_listed_belief_is_that_of_the_compiled_game(game_string, actions):
     plans = plans_of(tree, Blueprint(tree.game).tabulate(tree).strategies)
     rows = {tuple(pair): row for row, pair in enumerate(tree.infoset_key.T.tolist())}
     histories = [rows[tuple(pair)] for pair in belief.infoset_keys.T.tolist()]
-    found = belief.everything
+    found = belief.particles
     assert found.num_particles > 2
     np.testing.assert_allclose(found.chance_reach, tree.chance_reach[histories])
     for player in (0, 1):
@@ -90,12 +90,12 @@ def keys_of(particles: Particles) -> list[tuple[int, int]]:
 def test_sums_over_samples_are_right_on_average(game_string, actions, source):
     _, listed, drawn = beliefs(game_string, actions)
     belief = listed if source == "listed" else drawn
-    budget = max(2, listed.everything.num_particles // 3)
+    budget = max(2, listed.particles.num_particles // 3)
     samples = [belief.whole(budget, np.random.default_rng(s)) for s in range(NUM_DRAWN)]
     assert {sample.num_particles for sample in samples} <= set(range(1, budget + 1))
-    exact = listed.everything.total_reach
+    exact = listed.particles.total_reach
     error = np.abs(average_masses(listed, samples) - exact).sum() / exact.sum()
-    single = np.mean([total_variation(listed.everything, sample) for sample in samples])
+    single = np.mean([total_variation(listed.particles, sample) for sample in samples])
     assert error < 0.25
     assert single > 0.05, "one sample alone says less"
 
@@ -109,7 +109,7 @@ def test_regenerated_histories_have_the_policies_reach(game_string, actions, mon
     public = game.rules.public_tensor(state.batch, True)[0]
     listed = Beliefs(game, max_listed=1000).of(0, public, rows)
     drawing = Beliefs(game, max_listed=2)
-    everything = listed.everything
+    everything = listed.particles
     budget = max(2, everything.num_particles // 2)
     belief = drawing.of(0, public, rows)
     samples = [belief.whole(budget, np.random.default_rng(s)) for s in range(NUM_DRAWN)]
@@ -135,7 +135,7 @@ def test_draws_that_die_out_make_all_sums_larger_by_one_factor(monkeypatch):
     monkeypatch.setattr("spiel_dl.search.beliefs.drawn_by_policies", draw)
     _, listed, drawn = beliefs("python_oshi_zumo_ii(coins=4)", [1, 2, 1])
     samples = [drawn.whole(2, np.random.default_rng(seed)) for seed in range(120)]
-    share, exact = sum(died) / len(samples), listed.everything.total_reach
+    share, exact = sum(died) / len(samples), listed.particles.total_reach
     masses = average_masses(listed, samples)
     assert 0.1 < share < 0.4
     assert masses.sum() / exact.sum() == pytest.approx(1 + share, rel=0.2)

@@ -107,14 +107,14 @@ def test_moves_with_a_choice_are_counted_and_no_others(search):
     policy, state, num_choices = UPON[search](BLUEPRINT), GAME.new_initial_state(), 0
     while not state.is_terminal():
         actions = state.legal_actions()
-        num_searches = len(policy.kept)
+        num_searches = len(policy.results)
         answer = policy.action_probabilities(state)
         num_choices += len(actions) > 1
         assert policy.num_moves == policy.num_moves_searched == num_choices
         assert policy.answer_was_searched == (len(actions) > 1)
         if len(actions) == 1:
             assert answer == {actions[0]: 1.0}
-            assert len(policy.kept) == num_searches
+            assert len(policy.results) == num_searches
         state.apply_action(actions[-1])
     assert num_choices
 
@@ -139,7 +139,7 @@ def test_searches_are_kept_as_long_as_there_is_memory(monkeypatch):
 def test_only_what_is_asked_for_is_solved():
     lazy = MAKERS["resolving"]()
     state = GAME.new_initial_state()
-    assert not lazy.kept
+    assert not lazy.results
     lazy.action_probabilities(state)
     assert lazy.num_searches == 1
     for action in (0, 1):

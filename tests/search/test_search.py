@@ -139,7 +139,7 @@ def test_values_of_a_critic_have_a_shape_and_are_numbers():
     with pytest.raises(ValueError, match=told):
         one_for_each(root)
     with pytest.raises(ValueError, match=r"returns the shape \[1\]; return \[1, K\]"):
-        one_for_each.of_best(root)
+        one_for_each.best_cfvs(root)
 
     def values(size: int) -> np.ndarray:
         found = np.zeros((size, 2))
