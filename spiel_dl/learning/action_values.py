@@ -28,7 +28,7 @@ import torch
 from spiel_dl.learning.config import LearnerConfig
 from spiel_dl.learning.recurrence import one_later, solve_backwards
 from spiel_dl.learning.sources import Trajectories
-from spiel_dl.networks.perceptron import Answer, Perceptron
+from spiel_dl.networks.perceptron import ForwardPass, Perceptron
 
 
 @dataclasses.dataclass(frozen=True)
@@ -59,7 +59,7 @@ class HistoryValues(NamedTuple):
       at_moves: the same for each move, float32 [T, B, A].
     """
 
-    said: Answer
+    said: ForwardPass
     at_moves: torch.Tensor
 
 
@@ -99,7 +99,7 @@ class ActionValueTrainer:
         """What the network says of the histories of some games."""
         seen = trajectories.histories
         assert seen is not None  # they are recorded
-        said = self.network.answer(self.parameters, seen.rows)
+        said = self.network.forward_pass(self.parameters, seen.rows)
         return HistoryValues(said, seen.at_moves(said.outputs))
 
     def learn(
@@ -112,7 +112,9 @@ class ActionValueTrainer:
         slope = 2 * weight * (said - targets.taken)
         gradient = torch.zeros_like(values.at_moves).scatter_(-1, column, slope.unsqueeze(-1))
         assert trajectories.histories is not None
-        self._descent.follow([values.said.gradient(trajectories.histories.add_up(gradient))])
+        self._descent.apply_gradients(
+            [values.said.gradient(trajectories.histories.add_up(gradient))]
+        )
 
     def tensors(self) -> dict[str, torch.Tensor]:
         """All tensors that a checkpoint holds, by name."""

@@ -119,7 +119,7 @@ class NetworkCritic(Critic):
         found = np.empty((len(histories), num_values), np.float32)
         first, *middle, last = self.network.split_layers(self.parameters)
         own = slice(player * num_values, (player + 1) * num_values)
-        later = [*middle, Layer.of(last.both[:, own].contiguous())]
+        later = [*middle, Layer.of(last.weight_and_bias[:, own].contiguous())]
         sums = history_features.weighted_sums(tree, histories, first.weight, first.bias)
         for start in range(0, len(histories), _BATCH):
             units = sums(slice(start, start + _BATCH))

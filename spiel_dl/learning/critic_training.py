@@ -91,13 +91,13 @@ class CriticTrainer:
         """
         seen, share = trajectories.histories, self._target_rate()
         assert seen is not None  # they are recorded
-        said = self.network.answer(self._parameters, seen.rows)
+        said = self.network.forward_pass(self._parameters, seen.rows)
         values = self.network.squashed(seen.at_moves(said.outputs)).unflatten(-1, (2, -1))
         error = values - self.targets(trajectories, values, policy)
         count = trajectories.valid.sum().clamp(min=1) * error[0, 0].numel()
         weight = (trajectories.valid / count)[..., None, None]
         gradient = (2 * weight * error).flatten(-2)
-        self._descent.follow([said.gradient(seen.add_up(gradient))])
+        self._descent.apply_gradients([said.gradient(seen.add_up(gradient))])
         self._target.lerp_(self._parameters.detach(), share)
         return (weight * error.square()).sum()
 

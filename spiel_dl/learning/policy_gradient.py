@@ -86,7 +86,7 @@ class PolicyGradientLearner(SelfPlayLearner):
         reported = []
         for epoch in range(self.config.num_epochs):
             if epoch:
-                said = self.network.answer(self.parameters, said.inputs)
+                said = self.network.forward_pass(self.parameters, said.inputs)
             current = MaskedPolicy(*map(seen.at_moves, MaskedPolicy.of(said.outputs[:, :-1], mask)))
             losses, slope = self.policy_loss(current, trajectories, advantage, magnets)
             if expected is not None:

@@ -17,8 +17,8 @@ import torch
 from spiel_dl.games.environments import keep_freed_memory
 from spiel_dl.learning import play_kernels
 from spiel_dl.learning.sources import Source, Trajectories
-from spiel_dl.networks.perceptron import Answer, Layer, evaluate
-from spiel_dl.networks.sparse_rows import listed
+from spiel_dl.networks.perceptron import ForwardPass, Layer, evaluate
+from spiel_dl.networks.sparse_rows import to_sparse
 from spiel_dl.policies.policy_network import PolicyNetwork, policy_of
 from spiel_dl.policies.sight import FEATURES, Sight
 
@@ -55,7 +55,7 @@ class ActingNetwork:
       exploration: share of decisions that are made at random instead, all legal actions being
         equally likely.
       said: keeps what the network says of all rows, which then need not be asked again, see
-        `answer`; None: that is forgotten.
+        `forward_pass`; None: that is forgotten.
       sight: what it sees.
     """
 
@@ -79,12 +79,12 @@ class ActingNetwork:
             policy = policy_of(outputs[:, : self.network.num_actions], legal)
         return explored(policy, legal, self.exploration) if self.exploration else policy
 
-    def answer(self, inputs: torch.Tensor) -> Answer:
-        """`PolicyNetwork.answer` of all rows that were shown, in turn."""
+    def forward_pass(self, inputs: torch.Tensor) -> ForwardPass:
+        """`PolicyNetwork.forward_pass` of all rows that were shown, in turn."""
         assert self.said is not None
         *units, outputs = (rows[: self.said.num_rows] for rows in self.said.room)
         outputs = outputs[:, : self.network.sizes[-1]]
-        return Answer(outputs, self.network, self._layers, listed(inputs), units)
+        return ForwardPass(outputs, self.network, self._layers, to_sparse(inputs), units)
 
 
 def explored(policy: torch.Tensor, legal: torch.Tensor, exploration: float) -> torch.Tensor:

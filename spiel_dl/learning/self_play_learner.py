@@ -21,7 +21,7 @@ from spiel_dl.learning.self_play import ActingNetwork, ActingPolicy, Said
 from spiel_dl.learning.sources import Seen, Trajectories
 from spiel_dl.learning.transformations import PolicyTransformations
 from spiel_dl.learning.tree_environment import TreeEnvironment
-from spiel_dl.networks.perceptron import Answer, room_for
+from spiel_dl.networks.perceptron import ForwardPass, output_buffers
 from spiel_dl.networks.sparse_rows import Inputs
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.network_policy import FineTuning, NetworkPolicy
@@ -103,7 +103,7 @@ class SelfPlayLearner(BatchLearner):
         self._logit_tables = self._tabulate()
         self._acting: ActingNetwork
         layers = self.network.padded_layers(self.parameters.detach())
-        self._room = room_for(layers, source.num_steps * source.batch_size)
+        self._room = output_buffers(layers, source.num_steps * source.batch_size)
         # Tensors, because a CUDA graph does not notice what changes in Python.
         self._now = {name: torch.zeros((), device=device) for name in self._schedule()}
 
@@ -147,13 +147,13 @@ class SelfPlayLearner(BatchLearner):
     def _descend(self, trajectories: Trajectories) -> list[torch.Tensor]:
         """Changes the current parameters; returns the `losses`."""
 
-    def _said(self, trajectories: Trajectories) -> Answer:
+    def _said(self, trajectories: Trajectories) -> ForwardPass:
         """What the network says of the rows of the games that were played last."""
-        return self._acting.answer(trajectories.seen.rows)
+        return self._acting.forward_pass(trajectories.seen.rows)
 
-    def _follow(self, said: Answer, gradient: torch.Tensor, seen: Seen) -> None:
+    def _follow(self, said: ForwardPass, gradient: torch.Tensor, seen: Seen) -> None:
         """One step of Adam, by the gradient of what was said of all moves, [T, B, A + 1]."""
-        self._descent.follow([said.gradient(seen.add_up(gradient))])
+        self._descent.apply_gradients([said.gradient(seen.add_up(gradient))])
 
     def _history_values(self, trajectories: Trajectories) -> HistoryValues | None:
         """What is known of the histories; None: nothing."""

@@ -1,4 +1,4 @@
-"""Where networks compute."""
+"""Checks of devices."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import torch
 
 
 def check_device(device: torch.device | str) -> None:
-    """Raises a ValueError if torch cannot compute there."""
+    """Raises a ValueError if torch cannot compute on a device."""
     try:
         torch.zeros(1, device=device)
     except (RuntimeError, AssertionError) as error:

@@ -1,4 +1,4 @@
-"""Feed-forward blocks of value networks, initialised the same on every device."""
+"""Feed-forward blocks of value networks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def feed_forward(
     *,
     layer_norm: bool = False,
 ) -> torch.nn.Sequential:
-    """Linear layers with ReLU between them.
+    """Linear layers with ReLU between them, initialised the same for every device.
 
     Weights are He-uniform, biases 0.
 
@@ -24,7 +24,7 @@ def feed_forward(
       sizes: the numbers of inputs, of each hidden layer's units, and of outputs.
       generator: makes the parameters; torch's global one is left alone.
       output_scale: multiplies the last layer's weights.
-      layer_norm: normalise what each hidden layer passes on (Ba et al. 2016).
+      layer_norm: normalise the outputs of each hidden layer (Ba et al. 2016).
     """
     layers: list[torch.nn.Module] = []
     for inputs, outputs in itertools.pairwise(sizes):

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @dataclasses.dataclass(frozen=True)
 class LearningRate:
-    """A learning rate that falls exponentially for some steps, and then stays.
+    """A learning rate that falls exponentially for some steps, and is constant afterwards.
 
     Attributes:
       first: the rate of the first step.
@@ -36,12 +36,12 @@ class LearningRate:
             raise ValueError(f"a learning rate cannot fall for {self.num_steps} steps; use 1")
 
     def at(self, step: int) -> float:
-        """The rate once so many steps are done."""
+        """The rate after so many steps."""
         if self.final is None:
             return self.first
         return self.first * (self.final / self.first) ** min(1.0, step / self.num_steps)
 
     def on_device(self, step: torch.Tensor) -> torch.Tensor:
-        """The same of a count of steps on a device (a scalar), without a look at it: float32 []."""
+        """The rate after `step` steps, a scalar on a device that is not read back: float32 []."""
         decay = math.log((self.final or self.first) / self.first) / self.num_steps
         return step.clamp(max=self.num_steps).mul_(decay).add_(math.log(self.first)).exp_()

@@ -1,4 +1,4 @@
-"""How every network of this package is trained: Adam, at a learning rate that may fall."""
+"""`Descent`: Adam, at a learning rate that may fall; every network here is trained by it."""
 
 from __future__ import annotations
 
@@ -49,17 +49,17 @@ class Descent:
     def step(self, loss: torch.Tensor) -> None:
         """One step of Adam down a loss, a scalar."""
         for parameter in self.parameters:
-            parameter.grad = None  # then the gradient is not copied
+            parameter.grad = None  # so that the new gradient is not copied
         loss.backward()
         gradients = [parameter.grad for parameter in self.parameters]
-        self.follow([gradient for gradient in gradients if gradient is not None])
+        self.apply_gradients([gradient for gradient in gradients if gradient is not None])
 
     @torch.no_grad()
-    def follow(self, gradients: list[torch.Tensor]) -> None:
-        """One step of Adam along gradients, which are changed.
+    def apply_gradients(self, gradients: list[torch.Tensor]) -> None:
+        """One step of Adam, given the gradients of all parameters, which are clipped in place.
 
-        The learning rate goes by the number of steps so far, which is counted on the device, as a
-        CUDA graph demands.
+        The number of steps, on which the learning rate depends, is counted on the device, as a CUDA
+        graph demands.
         """
         if self._gradient_clip < math.inf:
             for gradient in gradients:
@@ -68,7 +68,7 @@ class Descent:
         if self._rate.final is not None:
             rate = self._rate.on_device(self._steps[0])
         torch._foreach_add_(self._steps, 1)
-        # What torch.optim.Adam calls, which takes longer than a step of a small network.
+        # Called directly, as torch.optim.Adam's own work takes longer than a small network's step.
         torch._fused_adam_(
             self.parameters,
             gradients,
@@ -88,8 +88,8 @@ class Descent:
     def state(self, parameter: torch.Tensor, prefix: str = "") -> dict[str, torch.Tensor]:
         """Adam's `step` (float32 []) and moments `exp_avg`, `exp_avg_sq` of one parameter.
 
-        A checkpoint holds them, by these names behind a prefix, and is loaded by writing into them.
+        A checkpoint holds them by these names, after a prefix, and is loaded by writing into them.
         """
         index = next(i for i, own in enumerate(self.parameters) if own is parameter)
-        found = {"step": self._steps, "exp_avg": self._means, "exp_avg_sq": self._squares}
-        return {prefix + name: tensors[index] for name, tensors in found.items()}
+        state = {"step": self._steps, "exp_avg": self._means, "exp_avg_sq": self._squares}
+        return {prefix + name: tensors[index] for name, tensors in state.items()}

@@ -1,6 +1,6 @@
 """Multilayer perceptrons whose parameters are one flat vector.
 
-An optimizer, an average, a copy or a checkpoint then takes one operation.
+So an optimizer step, an average, a copy or a checkpoint takes one operation.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from typing import NamedTuple
 
 import torch
 
-from spiel_dl.networks.sparse_rows import CPU_BLOCK, Inputs, SparseRows, listed
+from spiel_dl.networks.sparse_rows import CPU_BLOCK, Inputs, SparseRows, to_sparse
 
-# Untrained policies are then nearly uniform, untrained values small.
+# With it, untrained policies are nearly uniform, and untrained values small.
 _OUTPUT_SCALE = 0.1
-# So many rows are multiplied at a time on a GPU: products over more rows may ask its library for
-# memory, which must not happen while a CUDA graph is captured.
+# Rows per product on a GPU: with more, its library may allocate memory, which must not happen while
+# a CUDA graph is captured.
 _BLOCK = 2**16
-# Products of so many columns at a time are several times as fast as those of a few less.
+# Products with a multiple of so many columns are several times as fast as with a few less.
 _COLUMNS = 16
 
 
@@ -30,17 +30,17 @@ class Layer(NamedTuple):
     Attributes:
       bias: float32 [1, outputs].
       weight: float32 [inputs, outputs].
-      both: the weights, and below them the biases: float32 [inputs + 1, outputs].
+      weight_and_bias: the weights, and below them the biases: float32 [inputs + 1, outputs].
     """
 
     bias: torch.Tensor
     weight: torch.Tensor
-    both: torch.Tensor
+    weight_and_bias: torch.Tensor
 
     @staticmethod
-    def of(both: torch.Tensor) -> Layer:
-        """The layer of its weights and biases."""
-        return Layer(both[-1:], both[:-1], both)
+    def of(weight_and_bias: torch.Tensor) -> Layer:
+        """The layer with these weights and biases."""
+        return Layer(weight_and_bias[-1:], weight_and_bias[:-1], weight_and_bias)
 
 
 class Perceptron(abc.ABC):
@@ -57,7 +57,7 @@ class Perceptron(abc.ABC):
         return sum(self._lengths())
 
     def initial_parameters(self, seed: int) -> torch.Tensor:
-        """Parameters to start from: float32 [P], the same for every device.
+        """Initial parameters: float32 [P], the same for every device.
 
         Weights are He-uniform, those of the last layer a tenth of it; biases are 0.
         """
@@ -71,11 +71,11 @@ class Perceptron(abc.ABC):
         return torch.cat(pieces)
 
     def outputs(self, parameters: torch.Tensor, inputs: Inputs) -> torch.Tensor:
-        """What the last layer says; its derivatives are those of `answer`.
+        """The outputs, without what a gradient needs; see `forward_pass`.
 
         Args:
           parameters: float32 [P], or [K, P] of K networks.
-          inputs: float32 [N, inputs], as they are or listed.
+          inputs: float32 [N, inputs], dense or sparse.
 
         Returns:
           Float32 [N, outputs], or [K, N, outputs].
@@ -84,119 +84,123 @@ class Perceptron(abc.ABC):
         if parameters.dim() == 1:
             return evaluate(self.padded_layers(parameters), inputs)[:, : self.sizes[-1]]
         networks = [self.padded_layers(row) for row in parameters]
-        found = parameters.new_empty((len(networks), len(inputs), len(networks[0][-1].bias[0])))
-        for layers, place in zip(networks, found, strict=True):
-            evaluate(layers, inputs, [*[None] * (len(layers) - 1), place])
-        return found[..., : self.sizes[-1]]
+        outputs = parameters.new_empty((len(networks), len(inputs), len(networks[0][-1].bias[0])))
+        for layers, buffer in zip(networks, outputs, strict=True):
+            evaluate(layers, inputs, [*[None] * (len(layers) - 1), buffer])
+        return outputs[..., : self.sizes[-1]]
 
-    def answer(self, parameters: torch.Tensor, inputs: Inputs) -> Answer:
-        """The same with what a gradient depends on.
+    def forward_pass(self, parameters: torch.Tensor, inputs: Inputs) -> ForwardPass:
+        """The outputs, and all that their gradient needs.
 
         Args:
-          parameters: float32 [P], not to be changed until the gradient is asked for.
-          inputs: float32 [N, inputs]; they are listed if that saves time.
+          parameters: float32 [P], not to be changed until the gradient is computed.
+          inputs: float32 [N, inputs]; made sparse if that saves time.
         """
         parameters = parameters.detach()
-        inputs = listed(inputs) if isinstance(inputs, torch.Tensor) else inputs
+        inputs = to_sparse(inputs) if isinstance(inputs, torch.Tensor) else inputs
         layers = self.padded_layers(parameters)
-        *units, outputs = room = room_for(layers, len(inputs))
-        evaluate(layers, inputs, room)
-        return Answer(outputs[:, : self.sizes[-1]], self, layers, inputs, units)
+        *activations, outputs = buffers = output_buffers(layers, len(inputs))
+        evaluate(layers, inputs, buffers)
+        return ForwardPass(outputs[:, : self.sizes[-1]], self, layers, inputs, activations)
 
     def padded_layers(self, parameters: torch.Tensor) -> list[Layer]:
-        """The layers to `evaluate`: the last one says zeros, too, so that it is multiplied fast."""
+        """Layers for `evaluate`; the last has outputs of 0 added, so that its product is fast."""
         *layers, last = self.split_layers(parameters)
         missing = -self.sizes[-1] % _COLUMNS
-        return [*layers, Layer.of(torch.nn.functional.pad(last.both, (0, missing)))]
+        return [*layers, Layer.of(torch.nn.functional.pad(last.weight_and_bias, (0, missing)))]
 
     def split_layers(self, parameters: torch.Tensor) -> list[Layer]:
-        """The layers of parameters, float32 [P]."""
+        """Splits parameters, float32 [P], into layers, which are views of them."""
         pieces = zip(parameters.split(self._lengths()), self.sizes[1:], strict=True)
         return [Layer.of(piece.view(-1, outputs)) for piece, outputs in pieces]
 
     def _lengths(self) -> list[int]:
-        """The lengths of the layers, each with its biases behind its weights."""
+        """The number of parameters of each layer; its biases follow its weights."""
         pairs = itertools.pairwise(self.sizes)
         return [(inputs + 1) * outputs for inputs, outputs in pairs]
 
 
-class Answer(NamedTuple):
-    """What a network says, and what its gradient depends on.
+class ForwardPass(NamedTuple):
+    """The outputs of a network, and all that their gradient needs.
 
     Attributes:
       outputs: float32 [N, outputs].
       network: the network.
-      layers: its layers, as `padded_layers` has them.
-      inputs: float32 [N, inputs], as they are or listed.
-      units: what came out of each hidden layer, float32 [N, units].
+      layers: its `padded_layers`.
+      inputs: float32 [N, inputs], dense or sparse.
+      activations: the output of each hidden layer, float32 [N, units].
     """
 
     outputs: torch.Tensor
     network: Perceptron
     layers: Sequence[Layer]
     inputs: Inputs
-    units: list[torch.Tensor]
+    activations: list[torch.Tensor]
 
-    def gradient(self, of_outputs: torch.Tensor) -> torch.Tensor:
-        """The gradient of the parameters, float32 [P], of that of the outputs."""
-        whole = of_outputs.new_zeros(self.network.num_parameters)
-        places = self.network.split_layers(whole)
-        before = zip(*map(_blocks, [self.inputs, *self.units]), strict=True)
-        last = len(places) - 1
-        for gradient, shown in zip(_split(of_outputs), before, strict=True):
+    def gradient(self, output_gradient: torch.Tensor) -> torch.Tensor:
+        """The gradient by the parameters, float32 [P], from that by the outputs (backpropagation).
+
+        Args:
+          output_gradient: float32 [N, outputs].
+        """
+        parameter_gradient = output_gradient.new_zeros(self.network.num_parameters)
+        layer_gradients = self.network.split_layers(parameter_gradient)
+        blocks = zip(*map(_blocks, [self.inputs, *self.activations]), strict=True)
+        last = len(layer_gradients) - 1
+        for gradient, layer_inputs in zip(_split(output_gradient), blocks, strict=True):
             for index in range(last, -1, -1):
-                place, units = places[index], shown[index]
-                if isinstance(units, SparseRows):
-                    place.both.add_(units.transposed_times(gradient))
+                of_layer, inputs = layer_gradients[index], layer_inputs[index]
+                if isinstance(inputs, SparseRows):
+                    of_layer.weight_and_bias.add_(inputs.transposed_times(gradient))
                     break
-                place.bias.add_(gradient.sum(dim=0))
+                of_layer.bias.add_(gradient.sum(dim=0))
                 if index == last:
                     # The other way round, a few columns too many or too few would cost much.
-                    place.weight.add_((gradient.t() @ units).t())
+                    of_layer.weight.add_((gradient.t() @ inputs).t())
                 else:
-                    place.weight.addmm_(units.t(), gradient)
+                    of_layer.weight.addmm_(inputs.t(), gradient)
                 if index:
                     weight = self.layers[index].weight[:, : gradient.shape[1]]
                     gradient = gradient @ weight.t()
-                    gradient = torch.ops.aten.threshold_backward(gradient, units, 0)
-        return whole
+                    gradient = torch.ops.aten.threshold_backward(gradient, inputs, 0)
+        return parameter_gradient
 
 
-def room_for(layers: Sequence[Layer], num_rows: int) -> list[torch.Tensor]:
-    """Room for what comes out of each layer: float32 [num_rows, units]."""
+def output_buffers(layers: Sequence[Layer], num_rows: int) -> list[torch.Tensor]:
+    """Uninitialised tensors for the outputs of each layer: float32 [num_rows, units]."""
     return [layer.bias.new_empty((num_rows, layer.bias.shape[1])) for layer in layers]
 
 
 def evaluate(
-    layers: Sequence[Layer], inputs: Inputs, room: Sequence[torch.Tensor | None] = ()
+    layers: Sequence[Layer], inputs: Inputs, buffers: Sequence[torch.Tensor | None] = ()
 ) -> torch.Tensor:
-    """What the last of some layers says.
+    """Evaluates layers, with ReLU between them.
 
     Args:
       layers: the layers.
-      inputs: float32 [N, inputs], as they are or listed.
-      room: where to write what comes out of each layer, float32 [N, units], of hidden ones after
-        their ReLU; None: it is forgotten. Default: the last one alone is kept.
+      inputs: float32 [N, inputs], dense or sparse.
+      buffers: where to write each layer's outputs, float32 [N, units], those of hidden layers after
+        their ReLU; None: nowhere. Default: a new tensor for the last layer alone.
 
     Returns:
-      Float32 [N, outputs].
+      The last layer's outputs, float32 [N, outputs].
     """
     hidden = [None] * (len(layers) - 1)
-    *others, outputs = room or [*hidden, *room_for(layers[-1:], len(inputs))]
+    *others, outputs = buffers or [*hidden, *output_buffers(layers[-1:], len(inputs))]
     assert outputs is not None
     blocks, end = _blocks(inputs), 0
     for rows in blocks:
         begin, end = end, end + len(rows)
-        for index, (layer, place) in enumerate(zip(layers, [*others, outputs], strict=True)):
-            # What is not kept is in the cache still when the next block needs room.
-            here = place if place is None or len(blocks) == 1 else place[begin:end]
+        for index, (layer, buffer) in enumerate(zip(layers, [*others, outputs], strict=True)):
+            # Without a buffer, a block's outputs get memory that is still in the cache.
+            out = buffer if buffer is None or len(blocks) == 1 else buffer[begin:end]
             if not isinstance(rows, SparseRows):
                 before = rows.relu_() if index else rows
-                rows = torch.addmm(layer.bias, before, layer.weight, out=here)
-            elif here is None:
-                rows = rows.times(layer.both)
+                rows = torch.addmm(layer.bias, before, layer.weight, out=out)
+            elif out is None:
+                rows = rows.times(layer.weight_and_bias)
             else:
-                rows = here.copy_(rows.times(layer.both))
+                rows = out.copy_(rows.times(layer.weight_and_bias))
     return outputs
 
 
@@ -206,6 +210,6 @@ def _blocks(rows: Inputs) -> Sequence[Inputs]:
 
 def _split(rows: torch.Tensor) -> Sequence[torch.Tensor]:
     size = CPU_BLOCK if rows.is_cpu else _BLOCK
-    # Torch takes its time to split what is in one piece.
+    # Splitting takes time even where there is one block.
     blocks: Sequence[torch.Tensor] = rows.split(size) if rows.shape[0] > size else [rows]
     return blocks

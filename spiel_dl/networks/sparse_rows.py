@@ -1,6 +1,6 @@
-"""Inputs that are mostly zeros, as lists of the others: their products take a fraction of the time.
+"""Sparse network inputs, whose products take a fraction of the time of dense ones.
 
-One-hots, boards and hands are such inputs. Products are those of torch's `embedding_bag`.
+One-hots, boards and hands are such inputs. Products are made by torch's `embedding_bag`.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ import numba
 import numpy as np
 import torch
 
-# Below, listing takes as long as it saves.
+# With fewer columns, the conversion takes as long as it saves.
 _MIN_COLUMNS = 64
-# Of what is listed, the largest share that is not 0: a product then still takes half the time.
+# The largest share of entries that are not 0: a product then still takes half the time.
 _MAX_SHARE = 0.25
 
-# So many rows are multiplied at a time on a CPU: what comes out of all layers stays in the cache.
+# Rows per product on a CPU: the outputs of all layers stay in the cache.
 CPU_BLOCK = 1024
 
 _jit = numba.njit(cache=True, boundscheck=False, error_model="numpy", nogil=True)
@@ -26,14 +26,14 @@ _jit = numba.njit(cache=True, boundscheck=False, error_model="numpy", nogil=True
 
 @dataclasses.dataclass(frozen=True)
 class SparseRows:
-    """What is not 0 in a matrix float32 [N, D], which has a last column of ones added.
+    """A sparse matrix (CSR): float32 [N, D], and a last column of ones.
 
-    By that, a layer's biases are one more row of its weights.
+    The column of ones multiplies a layer's biases, the last row of its `Layer.weight_and_bias`.
 
     Attributes:
-      column: int32 [E], of each number, row by row.
-      value: float32 [E].
-      begin: int32 [N + 1], where each row begins, and E.
+      column: int32 [E], the column of each entry, row by row.
+      value: float32 [E], the entries that are not 0.
+      begin: int32 [N + 1], the index of each row's first entry, and E.
       num_columns: D + 1.
     """
 
@@ -47,19 +47,19 @@ class SparseRows:
 
     @functools.cached_property
     def blocks(self) -> list[SparseRows]:
-        """The same, `CPU_BLOCK` rows at a time."""
+        """The matrix in blocks of `CPU_BLOCK` rows."""
         if len(self) <= CPU_BLOCK:
             return [self]
         starts = range(0, len(self), CPU_BLOCK)
-        found = []
+        blocks = []
         for begin in (self.begin[start : start + CPU_BLOCK + 1] for start in starts):
             entries = slice(int(begin[0]), int(begin[-1]))
-            lists = self.column[entries], self.value[entries], begin - begin[0]
-            found.append(SparseRows(*lists, self.num_columns))
-        return found
+            arrays = self.column[entries], self.value[entries], begin - begin[0]
+            blocks.append(SparseRows(*arrays, self.num_columns))
+        return blocks
 
     def times(self, weight: torch.Tensor) -> torch.Tensor:
-        """Their product with weights, float32 [D + 1, U]: float32 [N, U]."""
+        """The product with weights, float32 [D + 1, U]: float32 [N, U]."""
         return _product(self, weight)
 
     def transposed_times(self, gradient: torch.Tensor) -> torch.Tensor:
@@ -76,26 +76,26 @@ class SparseRows:
 
 
 Inputs: TypeAlias = torch.Tensor | SparseRows
-"""What a network is shown: float32 [N, D], or the same as `listed` has it."""
+"""Network inputs, float32 [N, D], dense or sparse."""
 
 
-def listed(rows: torch.Tensor) -> Inputs:
-    """Rows, float32 [N, D], as `SparseRows` if that saves time."""
+def to_sparse(rows: torch.Tensor) -> Inputs:
+    """Rows, float32 [N, D], as `SparseRows` if that saves time, else as they are."""
     if not rows.is_cpu or rows.dtype != torch.float32 or rows.shape[1] < _MIN_COLUMNS:
         return rows
     num_rows, num_columns = rows.shape
-    room = int(rows.numel() * _MAX_SHARE) + 2 * num_columns
-    column, value = np.empty(room, np.int32), np.empty(room, np.float32)
+    capacity = int(rows.numel() * _MAX_SHARE) + 2 * num_columns
+    column, value = np.empty(capacity, np.int32), np.empty(capacity, np.float32)
     begin = np.empty(num_rows + 1, np.int32)
-    size = _list(rows.detach().contiguous().numpy(), column, value, begin)
+    size = _write_entries(rows.detach().contiguous().numpy(), column, value, begin)
     if size < 0:
         return rows
-    lists = torch.from_numpy(column[:size]), torch.from_numpy(value[:size])
-    return SparseRows(*lists, torch.from_numpy(begin), num_columns + 1)
+    entries = torch.from_numpy(column[:size]), torch.from_numpy(value[:size])
+    return SparseRows(*entries, torch.from_numpy(begin), num_columns + 1)
 
 
 def _product(rows: SparseRows, weight: torch.Tensor) -> torch.Tensor:
-    found: torch.Tensor = torch.embedding_bag(
+    product: torch.Tensor = torch.embedding_bag(
         weight,
         rows.column,
         rows.begin,
@@ -103,12 +103,14 @@ def _product(rows: SparseRows, weight: torch.Tensor) -> torch.Tensor:
         per_sample_weights=rows.value,
         include_last_offset=True,
     )[0]
-    return found
+    return product
 
 
 @_jit
-def _list(rows: np.ndarray, column: np.ndarray, value: np.ndarray, begin: np.ndarray) -> int:
-    """Writes the lists; returns their length, or -1 if there is no room for a row."""
+def _write_entries(
+    rows: np.ndarray, column: np.ndarray, value: np.ndarray, begin: np.ndarray
+) -> int:
+    """Writes the arrays of `SparseRows`; returns E, or -1 if they are too short."""
     num_columns, size = rows.shape[1], 0
     for row in range(rows.shape[0]):
         begin[row] = size
@@ -127,7 +129,7 @@ def _list(rows: np.ndarray, column: np.ndarray, value: np.ndarray, begin: np.nda
 def _transpose(
     column: np.ndarray, value: np.ndarray, begin: np.ndarray, num_columns: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The lists of the transposed matrix."""
+    """The arrays of the transposed matrix: columns, values and begins."""
     first: np.ndarray = np.zeros(num_columns + 1, np.int32)
     for entry in range(len(column)):
         first[column[entry] + 1] += 1

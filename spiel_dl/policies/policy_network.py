@@ -46,7 +46,7 @@ class PolicyNetwork(Perceptron):
     def values(self, parameters: torch.Tensor, observation: Inputs) -> torch.Tensor:
         """The values alone, float32 [N], of parameters, float32 [P]."""
         *layers, last = self.split_layers(parameters.detach())
-        of_value = Layer.of(last.both[:, -1:].contiguous())
+        of_value = Layer.of(last.weight_and_bias[:, -1:].contiguous())
         return evaluate([*layers, of_value], observation)[:, 0]
 
 

@@ -26,7 +26,7 @@ from spiel_dl.learning.self_play import ActingNetwork, Said, SelfPlay
 from spiel_dl.learning.sources import Moves, Source, TensorSource, Trajectories, sampled
 from spiel_dl.learning.state_environment import StateEnvironment
 from spiel_dl.learning.tree_environment import TreeEnvironment
-from spiel_dl.networks.perceptron import room_for
+from spiel_dl.networks.perceptron import output_buffers
 from spiel_dl.policies.policy_network import PolicyNetwork, policy_of
 from tests.games.flips import FlipsRules
 from tests.games.frequencies import check_frequencies, exact_ends
@@ -276,12 +276,14 @@ def test_what_the_network_said_in_play_is_what_it_says() -> None:
         acting = acting_network(SMALL["liar's dice 1x3"])
         self_play = self_play_by(kind, DICE, 50, 8, seed=3)
         size = self_play.source.num_steps * self_play.source.batch_size
-        said = Said(room_for(acting.network.padded_layers(acting.parameters), size))
+        said = Said(output_buffers(acting.network.padded_layers(acting.parameters), size))
         acting = dataclasses.replace(acting, said=said)
         played = self_play.play(acting)
-        found = acting.answer(played.seen.rows)
-        again = acting.network.answer(acting.parameters, played.seen.rows)
-        pairs = zip((found.outputs, *found.units), (again.outputs, *again.units), strict=True)
+        found = acting.forward_pass(played.seen.rows)
+        again = acting.network.forward_pass(acting.parameters, played.seen.rows)
+        pairs = zip(
+            (found.outputs, *found.activations), (again.outputs, *again.activations), strict=True
+        )
         for mine, other in pairs:
             torch.testing.assert_close(mine, other, atol=1e-5, rtol=1e-5)
 

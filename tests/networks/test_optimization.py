@@ -85,6 +85,6 @@ def test_a_gradient_that_is_known_is_followed_as_that_of_a_loss() -> None:
     descents = [Descent([x], LearningRate(0.1, 0.01, 5)) for x in (by_loss, by_gradient)]
     for _ in range(3):
         descents[0].step((slopes * by_loss).sum())
-        descents[1].follow([slopes.clone()])
+        descents[1].apply_gradients([slopes.clone()])
         assert torch.equal(by_loss, by_gradient)
     assert by_loss[0] < 0 < by_loss[1]

@@ -52,10 +52,10 @@ def test_outputs_and_gradients_are_those_of_torchs_layers(
     parameters = torch.randn(perceptron.num_parameters, generator=generator)
     inputs = torch.randn((num_rows, sizes[0]), generator=generator)
     module = torch_module(perceptron, parameters)
-    expected, answer = module(inputs), perceptron.answer(parameters, inputs)
-    torch.testing.assert_close(answer.outputs, expected)
+    expected, forward_pass = module(inputs), perceptron.forward_pass(parameters, inputs)
+    torch.testing.assert_close(forward_pass.outputs, expected)
     torch.testing.assert_close(perceptron.outputs(parameters, inputs), expected)
-    found = answer.gradient(2 * answer.outputs)
+    found = forward_pass.gradient(2 * forward_pass.outputs)
     layers = torch.autograd.grad(expected.square().sum(), list(module.parameters()))
     gradients = [(x.T if x.dim() == 2 else x).flatten() for x in layers]
     torch.testing.assert_close(found, torch.cat(gradients), rtol=1e-4, atol=1e-2)
