@@ -60,7 +60,7 @@ class TensorCFRSolver:
         self.tree = compile_game(game)
         self.variant = variant_by_name(variant)
         self.iteration = 0
-        # What depends on the number of the iteration: the `kernels.rates`, and the weight.
+        # What depends on the number of the iteration: the `kernels.rates_at`, and the weight.
         self._now = torch.zeros(4, dtype=dtype, device=device)
         self._graph: torch.cuda.CUDAGraph | None = None
         form = self.tree.sequence_form
@@ -77,7 +77,7 @@ class TensorCFRSolver:
         """
         numbers, first = self.variant.numbers, self.iteration + 1
         table = [
-            (*kernels.rates(float(t), numbers), kernels.average(float(t), numbers))
+            (*kernels.rates_at(float(t), numbers), kernels.averaging_weight(float(t), numbers))
             for t in range(first, first + checked_count("num_iterations", num_iterations, 0))
         ]
         on_device = self._now.new_tensor(table)
@@ -172,7 +172,7 @@ class _Side:
 
         Args:
           against: the opponent's realization plan.
-          now: [4], the `kernels.rates` of the iteration, and its weight in the average.
+          now: [4], the `kernels.rates_at` of the iteration, and its weight in the average.
         """
         positive, negative, optimism, weight = now
         torch.addmv(self._constants, self._payoffs, against, out=self._cfv)

@@ -1,9 +1,9 @@
-"""The order in which many iterations go through a treeplex at full speed.
+"""An order of a treeplex's sequences that lets iterations use vector instructions.
 
-Infosets are taken in *levels*: what lies behind an infoset is in a later level. Those of a level
-that have the same number of actions form a *group*, and a group's sequences stand action by action:
-the first actions of all its infosets, then the second ones, and so on. So all that happens in an
-infoset happens in many at once, as vector instructions without branches.
+Infosets are divided into *levels*: the infosets behind an infoset are in later levels. Infosets of
+one level with the same number of actions form a *group*. A group's sequences are stored action by
+action: the first actions of all its infosets, then the second ones, and so on. So each step of an
+infoset's update is done for many infosets at once, by vector instructions without branches.
 """
 
 from __future__ import annotations
@@ -16,24 +16,25 @@ import numpy as np
 from spiel_dl.solvers.kernels import SlicedPayoffs
 from spiel_dl.tree.sequence_form import Treeplex
 
-# With fewer infosets per group, on average, preparing for a group takes longer than it gains.
-_WORTHWHILE = 32
+# With fewer infosets per group on average, the cost of starting a group exceeds the gain.
+_MIN_GROUP_SIZE = 32
 
 
 class Arrangement(NamedTuple):
-    """Where each sequence of a treeplex stands, and its infosets in groups and levels.
+    """The place of each sequence of a treeplex in the new order, and its groups and levels.
 
     Attributes:
       place: uint32 [S], the place of each sequence; root sequences keep theirs.
       parents: uint32 [I], the place of each infoset's parent sequence, group after group.
       groups: int64 [G, 4], level after level: number of actions, place of the first sequence, index
         of the first infoset, number of infosets.
-      levels: int64 [L + 1, 2], each level's first group and first of `rounds`, and their total
-        numbers.
-      children, targets: uint32 [I], whose value is added to which place, round after round.
-      rounds: int64 [R + 1], the first addition of each round. In a round, all places are different,
-        so that no sum has to wait for another one. The infosets of a level are added in as many
-        rounds as there are behind one sequence, of which the last one comes first.
+      levels: int64 [L + 1, 2], each level's first group and first round; in the last row, the
+        total numbers.
+      children, targets: uint32 [I], the infosets whose values are added to their parent sequences,
+        and the places of these, round after round.
+      rounds: int64 [R + 1], the first addition of each round. The targets of a round are all
+        different, so its sums are independent. A level has as many rounds as there are infosets
+        behind one sequence, at most; the last of them is added first.
     """
 
     place: np.ndarray
@@ -46,12 +47,12 @@ class Arrangement(NamedTuple):
 
 
 class ArrangedGame(NamedTuple):
-    """What `arranged_kernels.run_iterations` takes: a pair for the two players each.
+    """A game in the order of its arrangements, as `arranged_kernels` takes it.
 
     Attributes:
-      arrangements: of their treeplexes.
-      payoffs: rows and columns by places.
-      constants: float64 [S_p], by places.
+      arrangements: of both players' treeplexes.
+      payoffs: each player's; rows and columns are places.
+      constants: each player's, float64 [S_p], by places.
     """
 
     arrangements: tuple[Arrangement, Arrangement]
@@ -108,7 +109,7 @@ def arrange_game(
     payoffs: Sequence[SlicedPayoffs],
     constants: Sequence[np.ndarray],
 ) -> ArrangedGame | None:
-    """A game by the places of both players' sequences.
+    """A game in the order of both players' arrangements.
 
     Args:
       treeplexes: both players' strategy spaces.
@@ -116,10 +117,10 @@ def arrange_game(
       constants: float64 [S_p], each player's constants.
 
     Returns:
-      None if groups are so small that iterations would not be faster.
+      The game; None if groups are so small that iterations would not be faster.
     """
     first, second = arrange(treeplexes[0]), arrange(treeplexes[1])
-    if any(len(x.parents) < _WORTHWHILE * len(x.groups) for x in (first, second)):
+    if any(len(x.parents) < _MIN_GROUP_SIZE * len(x.groups) for x in (first, second)):
         return None
     return ArrangedGame(
         (first, second),
@@ -128,8 +129,8 @@ def arrange_game(
     )
 
 
-def _by_places(payoffs: SlicedPayoffs, own: Arrangement, others: Arrangement) -> SlicedPayoffs:
-    return payoffs._replace(rows=own.place[payoffs.rows], columns=others.place[payoffs.columns])
+def _by_places(payoffs: SlicedPayoffs, own: Arrangement, opponent: Arrangement) -> SlicedPayoffs:
+    return payoffs._replace(rows=own.place[payoffs.rows], columns=opponent.place[payoffs.columns])
 
 
 def _constants_by_places(constants: np.ndarray, arrangement: Arrangement) -> np.ndarray:
@@ -150,7 +151,7 @@ def _level_starts(treeplex: Treeplex) -> np.ndarray:
 
 
 def _rank_from_last(parent: np.ndarray, level: np.ndarray) -> np.ndarray:
-    """How many later infosets of the same level have the same parent sequence: int64 [I]."""
+    """The number of later infosets of the same level and parent sequence: int64 [I]."""
     backwards = np.arange(len(parent))[::-1]
     by_parent = backwards[np.argsort(parent[backwards], kind="stable")]
     is_last = _changes(parent[by_parent]) | _changes(level[by_parent])
@@ -161,6 +162,6 @@ def _rank_from_last(parent: np.ndarray, level: np.ndarray) -> np.ndarray:
 
 
 def _changes(numbers: np.ndarray) -> np.ndarray:
-    """Where a number, none of them negative, is not the one before: bool [n]."""
-    found: np.ndarray = np.diff(numbers, prepend=-1) != 0
-    return found
+    """Whether each number (not negative) differs from the one before it: bool [n]."""
+    changes: np.ndarray = np.diff(numbers, prepend=-1) != 0
+    return changes

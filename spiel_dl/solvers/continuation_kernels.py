@@ -22,9 +22,9 @@ _sum_jit = numba.njit(
 class Blocks(NamedTuple):
     """Payoffs at leaves, a block for each of the second side's L_1 leaf infosets.
 
-    In a block they stand by *columns*, which are the first side's leaf infosets that share
-    histories with this one, and by the second side's K choices. The blocks have C columns
-    altogether.
+    The *columns* of a block are the first side's leaf infosets that share histories with the second
+    side's one; each column has K payoffs, one per choice of the second side. The blocks have C
+    columns in total.
 
     Attributes:
       payoffs: float32 or float64 [C, K], block after block: chance's reach times the first side's
@@ -40,7 +40,7 @@ class Blocks(NamedTuple):
 
 @_jit
 def counting_order(keys, count):
-    """The stable order of keys (int [N], from 0 to before `count`): int64 [N]."""
+    """A stable counting sort of keys (int [N], 0 to `count` - 1): their order, int64 [N]."""
     starts = np.zeros(count + 1, np.int64)
     for key in keys:
         starts[key + 1] += 1
@@ -54,12 +54,12 @@ def counting_order(keys, count):
 
 @_jit
 def sum_pairs(utilities, chance_reach, order, starts, payoffs):
-    """Sums the histories of each pair of leaf infosets.
+    """Sums payoffs over the histories of each pair of leaf infosets.
 
     Args:
       utilities: float [N, K], the first side's.
       chance_reach: float64 [N].
-      order: int64 [N], the histories, pair by pair.
+      order: int64 [N], the histories sorted by pair.
       starts: int64 [P + 1], where the histories of each pair start.
       payoffs: float32 or float64 [P, K]; overwritten.
     """
@@ -75,11 +75,11 @@ def sum_pairs(utilities, chance_reach, order, starts, payoffs):
 
 @_sum_jit
 def _values_of_block(blocks, infoset, weights, values):
-    """What each choice at an infoset of the second side earns it, into `values` (float64 [K])."""
+    """Writes the values of the second side's choices at an infoset to `values` (float64 [K])."""
     values[:] = 0.0
     start, end = blocks.starts[infoset], blocks.starts[infoset + 1]
     unrolled = end - (end - start) % 4
-    # Four columns at a time, so that each value is loaded and stored a quarter as often.
+    # Four columns per step, so that each value is loaded and stored a quarter as often.
     for j in range(start, unrolled, 4):
         columns = blocks.columns[j : j + 4]
         a, b = weights[columns[0]], weights[columns[1]]
@@ -97,7 +97,7 @@ def _values_of_block(blocks, infoset, weights, values):
 
 @_sum_jit
 def _expected(payoffs, weights):
-    """The payoff of a column (float [K]) under the second side's choices."""
+    """The expected payoff of a column (float [K]) under the second side's choices."""
     value = 0.0
     for k in range(weights.size):
         value += weights[k] * payoffs[k]
@@ -106,7 +106,7 @@ def _expected(payoffs, weights):
 
 @_jit
 def values_of_first(blocks, reach, choices, values):
-    """What its infosets are worth to the first side.
+    """The counterfactual values of the first side's infosets.
 
     Args:
       blocks: the payoffs.
@@ -117,7 +117,7 @@ def values_of_first(blocks, reach, choices, values):
     values[:] = 0.0
     for infoset in range(reach.size):
         weight = reach[infoset]
-        # Where the second side never comes, which is often, nothing has to be read.
+        # The second side often has reach 0; its block need not be read then.
         if weight != 0.0:
             for j in range(blocks.starts[infoset], blocks.starts[infoset + 1]):
                 payoff = _expected(blocks.payoffs[j], choices[infoset])
@@ -126,27 +126,27 @@ def values_of_first(blocks, reach, choices, values):
 
 @_jit
 def values_of_second(blocks, weights, values):
-    """What its choices earn the second side, into `values` (float64 [L_1, K]).
+    """The counterfactual values of the second side's choices.
 
     Args:
       blocks: the payoffs.
       weights: float64 [L_0], the first side's reach of its infosets.
-      values: overwritten.
+      values: float64 [L_1, K], overwritten.
     """
     for infoset in range(values.shape[0]):
         _values_of_block(blocks, infoset, weights, values[infoset])
 
 
 @_jit
-def update_second(blocks, weights, ranges, learner, now, weight, tolerance, cfv):
+def update_second(blocks, weights, ranges, learner, rates, weight, tolerance, cfv):
     """The second side's part of an iteration.
 
     Args:
       blocks: the payoffs.
       weights: float64 [L_0], the first side's reach of its infosets.
       ranges: float64 [L_1], the second side's own reach of its infosets.
-      learner: Learned of the second side; its regret, strategy and average of choices are updated.
-      now: the `kernels.rates` of this iteration.
+      learner: Learned of the second side; its regret, strategy and average are updated.
+      rates: `kernels.rates_at` this iteration.
       weight: of the iterate in the average.
       tolerance: weights up to this count as zero in regret matching.
       cfv: float64 [L_1 + L_1 K], the values of infosets and choices before the update;
@@ -165,4 +165,4 @@ def update_second(blocks, weights, ranges, learner, now, weight, tolerance, cfv)
         for s in range(first, last):
             value += strategy[s] * cfv[s]
         cfv[infoset] = value
-        match_regrets(regret, strategy, first, last, cfv, value, now, tolerance)
+        match_regrets(regret, strategy, first, last, cfv, value, rates, tolerance)

@@ -1,16 +1,16 @@
-"""Choices at the leaves of a depth-limited game: one of the players picks how it will go on.
+"""Choices at the leaves of a depth-limited game: one player chooses a continuation strategy.
 
 Brown, Sandholm, Amos (2018), "Depth-Limited Solving for Imperfect-Information Games"; Kubíček et
 al. (2023), section 4.3. At each of its leaf infosets the *second* side chooses one of K strategies
-for the rest of the game; the *first* side goes on in one way. What a leaf is worth under each
-choice is known before the first iteration. So this is one more decision per leaf infoset of an
-ordinary game in sequence form, whose payoffs are dense; they are kept in blocks of single precision
+for the rest of the game; the *first* side has a single continuation. The value of each leaf under
+each choice is computed before the first iteration. So this adds one decision per leaf infoset to an
+ordinary game in sequence form, with dense payoffs, which are stored in blocks of single precision
 and summed in double.
 
-Reading the blocks is most of an iteration. One sweep cannot serve both sides if these are updated
-in turn, because the first side answers the second side's new choices. But only one of two sweeps is
-a whole one: the first side is paid only in those infosets to which the second side comes, which in
-regret matching are few, and the rest is not read.
+Reading the blocks takes most of an iteration. With alternating updates it takes two sweeps, because
+the first side responds to the second side's new choices. But only one of them is complete: the
+first side is paid only in infosets that the second side reaches, which are few with regret
+matching, and the other blocks are not read.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from spiel_dl.tree.sequence_form import Treeplex
 
 
 class Continuations(NamedTuple):
-    """What leaves are worth to the first side, by the choice of the second side.
+    """The payoffs of leaves to the first side, for each choice of the second side.
 
     Attributes:
       blocks: the payoffs.
-      num_infosets: (L_0, L_1), how many leaf infosets each side has.
+      num_infosets: (L_0, L_1), the number of leaf infosets of each side.
     """
 
     blocks: Blocks
@@ -48,14 +48,14 @@ class Continuations(NamedTuple):
         num_infosets: tuple[int, int],
         dtype: npt.DTypeLike = np.float32,
     ) -> Continuations:
-        """Sums histories that neither side tells apart.
+        """Sums the payoffs of histories that are in the same leaf infosets of both sides.
 
         Args:
           utilities: float [N, K], the first side's.
           chance_reach: float64 [N].
           infosets: int [2, N], each side's leaf infoset.
           num_infosets: (L_0, L_1).
-          dtype: of the payoffs that are kept: float32, or float64 in twice the memory.
+          dtype: of the stored payoffs: float32, or float64 in twice the memory.
         """
         order = continuation_kernels.counting_order(infosets[0], num_infosets[0])
         order = order[continuation_kernels.counting_order(infosets[1][order], num_infosets[1])]
@@ -75,7 +75,7 @@ class Continuations(NamedTuple):
         return self.blocks.payoffs.shape[1]
 
     def values_of_first(self, reach: np.ndarray, choices: np.ndarray) -> np.ndarray:
-        """What its leaf infosets are worth to the first side: float64 [L_0].
+        """The counterfactual values of the first side's leaf infosets: float64 [L_0].
 
         Args:
           reach: float64 [L_1], the second side's reach of its leaf infosets.
@@ -88,7 +88,7 @@ class Continuations(NamedTuple):
         return values
 
     def values_of_second(self, reach: np.ndarray) -> np.ndarray:
-        """What each choice earns the second side: float64 [L_1, K].
+        """The counterfactual values of the second side's choices: float64 [L_1, K].
 
         Args:
           reach: float64 [L_0], the first side's reach of its leaf infosets.
@@ -99,10 +99,10 @@ class Continuations(NamedTuple):
 
 
 class ContinuationChoices:
-    """The second side learns its choices by regret minimization, one update at a time.
+    """Regret minimization over the second side's choices, one update at a time.
 
-    It is what a variant of CFR does in the last infosets of a game; `update` says what these are
-    worth to the infosets above.
+    It does what a variant of CFR does in the last infosets of a game; `update` returns their
+    values.
     """
 
     def __init__(
@@ -114,7 +114,7 @@ class ContinuationChoices:
         """Starts at uniform choices.
 
         Args:
-          continuations: what there is to choose.
+          continuations: payoffs of the choices.
           variant: the variant of CFR.
           utility_range: largest minus smallest utility.
         """
@@ -123,16 +123,16 @@ class ContinuationChoices:
         self._tolerance = RELATIVE_TOLERANCE * utility_range
         # One decision behind each leaf infoset.
         num_roots, num_choices = continuations.num_infosets[1], continuations.num_choices
-        leaf = np.arange(num_roots, dtype=np.int32)
-        first = (num_roots + num_choices * leaf).astype(np.int32)
+        leaf_infoset = np.arange(num_roots, dtype=np.int32)
+        first = (num_roots + num_choices * leaf_infoset).astype(np.int32)
         sizes = np.full(num_roots, num_choices, np.int32)
-        self._treeplex = Treeplex(leaf, first, sizes, num_roots)
+        self._treeplex = Treeplex(leaf_infoset, first, sizes, num_roots)
         self._learner = new_learned(self._treeplex)
         self._cfv = np.zeros(self._treeplex.num_sequences)
         self._num_updates = 0
 
     def update(self, side: int, ranges: Pair) -> np.ndarray:
-        """Does one side's part of an iteration, in which the first side learns nothing.
+        """Does one side's part of an iteration; only the second side's choices change.
 
         Args:
           side: 0 or 1.
@@ -151,8 +151,8 @@ class ContinuationChoices:
             np.ascontiguousarray(ranges[0]),
             np.ascontiguousarray(ranges[1]),
             self._learner,
-            kernels.rates(iteration, self._numbers),
-            kernels.average(iteration, self._numbers),
+            kernels.rates_at(iteration, self._numbers),
+            kernels.averaging_weight(iteration, self._numbers),
             self._tolerance,
             self._cfv,
         )
@@ -163,7 +163,7 @@ class ContinuationChoices:
         return self._by_infoset(behaviour_strategy(self._treeplex, self._learner.average))
 
     def best_values(self, side: int, range_of_other: np.ndarray) -> np.ndarray:
-        """What a side earns by its best choices against the other side's average: float64 [L].
+        """A side's values under its best choices against the other side's average: float64 [L].
 
         Args:
           side: 0 or 1.
@@ -175,7 +175,7 @@ class ContinuationChoices:
         return self._continuations.values_of_first(np.ones(len(weights)), weights)
 
     def _by_infoset(self, sequences: np.ndarray) -> np.ndarray:
-        """Choices (of float64 [L_1 + L_1 K]) by leaf infosets: float64 [L_1, K]."""
+        """The choices' part of values per sequence (float64 [L_1 + L_1 K]): float64 [L_1, K]."""
         return sequences[self._treeplex.num_root_sequences :].reshape(
             -1, self._continuations.num_choices
         )

@@ -1,9 +1,9 @@
 """The compiled loops of all solvers: NumPy arrays only; numbers are float64.
 
-Sparse payoffs are stored in *slices* of `LANES` rows of similar length (sliced ELLPACK): entry j of
-all rows of a slice stands together, so their sums are independent chains that the processor works
-on at once. Rows are summed in the order of their columns whatever the number of
-threads, so results do not depend on it.
+Sparse payoffs are stored in *slices* of `LANES` rows of similar length (sliced ELLPACK): the j-th
+entries of all rows of a slice are adjacent, so the row sums are independent chains that the
+processor computes in parallel. Each row is summed in column order, so results do not depend on the
+number of threads.
 
 Indices are unsigned, because numba checks signed ones for negative values, which takes as long as
 the arithmetic itself.
@@ -44,12 +44,12 @@ class SlicedPayoffs(NamedTuple):
 
 
 class Learned(NamedTuple):
-    """What one player has learned so far. See `RegretMinimizer`.
+    """One player's state in regret minimization. See `RegretMinimizer`.
 
     Attributes:
       regret, strategy, realization, average: float64 [S].
-      inflow: float64 [S], what enters a sequence's infoset besides the weight of its parent; empty
-        if that is nothing.
+      inflow: float64 [S], the weight that enters a sequence's infoset in addition to its parent's;
+        empty if there is none.
       is_fixed: bool [I], infosets whose strategy does not change.
     """
 
@@ -92,8 +92,8 @@ def add_slices(payoffs, begin, end, realization, cfv):
     """Adds the rows of some slices, times the realization plan, to `cfv`."""
     rows, starts, columns, values = payoffs
     for i in range(begin, end):
-        # One variable for each of the LANES: as an array, they would be loaded and stored each time
-        # around, and as a vector, the plan would be read by gather instructions, which are slow.
+        # One variable per lane: an array would be loaded and stored in every step, and a vector
+        # would read the plan by gather instructions, which are slow.
         a = b = c = d = e = f = g = h = 0.0
         for k in range(starts[i], starts[i + 1]):
             a += values[k, 0] * realization[columns[k, 0]]
@@ -130,7 +130,7 @@ def realization_plan(treeplex, strategy, realization):
 
 @_jit
 def realization_plan_with_inflow(treeplex, strategy, inflow, realization):
-    """`realization_plan` where more than a parent's weight may enter an infoset."""
+    """`realization_plan` with `inflow` (float64 [S]) added to the parents' weights."""
     origin = treeplex.origin
     for s in range(np.uint32(treeplex.num_root_sequences), np.uint32(origin.size)):
         realization[s] = (realization[origin[s]] + inflow[s]) * strategy[s]
@@ -138,7 +138,7 @@ def realization_plan_with_inflow(treeplex, strategy, inflow, realization):
 
 @_jit
 def behaviour_strategy(treeplex, plan, strategy):
-    """Fills `strategy` (float64 [S]) below the root sequences with that of a plan (float64 [S])."""
+    """Fills `strategy` (float64 [S]) below its root sequences by a plan (float64 [S])."""
     for i in range(treeplex.parent_sequence.size):
         first = treeplex.first_sequence[i]
         end = first + treeplex.num_actions[i]
@@ -151,7 +151,7 @@ def behaviour_strategy(treeplex, plan, strategy):
 
 @_jit
 def first_wrong_infoset(treeplex, strategy, infosets):
-    """The first of some infosets (bool [I]) whose probabilities are no distribution; -1: none."""
+    """The first of `infosets` (bool [I]) whose probabilities are no distribution; -1 if none."""
     for i in range(treeplex.parent_sequence.size):
         if not infosets[i]:
             continue
@@ -182,7 +182,7 @@ def best_response_values(treeplex, is_fixed, cfv, strategy):
 
     Args:
       treeplex: TreeplexArrays of the player.
-      is_fixed: bool [I], infosets where the player must play what `strategy` says.
+      is_fixed: bool [I], infosets where the player must play `strategy`.
       cfv: float64 [S], payoffs of the sequences; updated.
       strategy: float64 [S]; the best response is written to it.
     """
@@ -213,8 +213,8 @@ def discount_factor(iteration, exponent, offset):
 
 
 @_inline
-def rates(iteration, numbers):
-    """What the functions below need in an iteration (counted from 1.0), from a `Weighting`'s."""
+def rates_at(iteration, numbers):
+    """Discounts of positive and negative regrets, and the optimism, of an iteration (from 1.0)."""
     alpha, beta, _, optimism, offset, _, _ = numbers
     positive = discount_factor(iteration, alpha, offset)
     negative = discount_factor(iteration, beta, offset)
@@ -222,21 +222,21 @@ def rates(iteration, numbers):
 
 
 @_inline
-def accumulate(regret, newest, now):
-    """The cumulative regret of an action, from the one before and the iteration's own."""
-    updated = regret + newest
-    # A choice of the factor is no branch. The sum with 0 turns the -0.0 of a factor 0 into 0.0.
-    return updated * (now[0] if updated > 0.0 else now[1]) + 0.0
+def accumulate(regret, new_regret, rates):
+    """The discounted cumulative regret of an action after its regret in this iteration."""
+    updated = regret + new_regret
+    # Choosing the factor needs no branch. Adding 0 turns the -0.0 of a factor 0 into 0.0.
+    return updated * (rates[0] if updated > 0.0 else rates[1]) + 0.0
 
 
 @_inline
-def derive(regret, newest, now):
-    """What the next strategy is proportional to, where it is positive."""
-    return regret + now[2] * newest
+def predicted_regret(regret, new_regret, rates):
+    """The regret whose positive part is proportional to the next strategy."""
+    return regret + rates[2] * new_regret
 
 
 @_inline
-def average(iteration, numbers):
+def averaging_weight(iteration, numbers):
     """The weight of an iterate in the average."""
     gamma, change, horizon = numbers[2], numbers[5], numbers[6]
     if change == 0.0:
@@ -251,27 +251,27 @@ def average(iteration, numbers):
 
 @_jit
 def total_weight(num_iterations, numbers):
-    """The weights of all iterates in an average of so many."""
+    """The sum of the averaging weights of the first `num_iterations` iterates."""
     total = 0.0
     for iteration in range(1, num_iterations + 1):
-        total += average(float(iteration), numbers)
+        total += averaging_weight(float(iteration), numbers)
     return total
 
 
-# As a call, with the infoset's value in it, or unpacking the learner every time, this would make an
-# iteration take half as long again or twice as long.
+# Inlined, without the infoset's value, and with the learner unpacked by the caller: otherwise an
+# iteration takes 1.5 to 2 times as long.
 @_inline
-def match_regrets(regret, strategy, first, end, cfv, value, now, tolerance):
-    """`update_regrets` for one free infoset, of the sequences from `first` to before `end`.
+def match_regrets(regret, strategy, first, end, cfv, value, rates, tolerance):
+    """`update_regrets` for one free infoset, with the sequences `first` to `end` - 1.
 
-    `value` is the infoset's under the strategy before this update.
+    `value` is the infoset's value under the strategy before this update.
     """
     total = 0.0
     for s in range(first, end):
-        newest = cfv[s] - value
-        updated = accumulate(regret[s], newest, now)
+        new_regret = cfv[s] - value
+        updated = accumulate(regret[s], new_regret, rates)
         regret[s] = updated
-        weight = derive(updated, newest, now)
+        weight = predicted_regret(updated, new_regret, rates)
         strategy[s] = weight if weight > tolerance else 0.0
         total += strategy[s]
     if total > 0.0:
@@ -284,14 +284,14 @@ def match_regrets(regret, strategy, first, end, cfv, value, now, tolerance):
 
 
 @_jit
-def update_regrets(treeplex, learner, cfv, now, tolerance):
+def update_regrets(treeplex, learner, cfv, rates, tolerance):
     """One player's regret update and its next strategy, bottom-up.
 
     Args:
       treeplex: TreeplexArrays of the player.
       learner: Learned; its regret and strategy are updated.
-      cfv: float64 [S], payoffs of the sequences; the values of what follows are added to it.
-      now: the `rates` of this iteration.
+      cfv: float64 [S], payoffs of the sequences; the values of the infosets behind them are added.
+      rates: `rates_at` this iteration.
       tolerance: weights up to this count as zero in regret matching.
     """
     regret, strategy = learner.regret, learner.strategy
@@ -306,12 +306,12 @@ def update_regrets(treeplex, learner, cfv, now, tolerance):
             value += strategy[s] * cfv[s]
         cfv[parent_sequence[i]] += value
         if not is_fixed[i]:
-            match_regrets(regret, strategy, first, end, cfv, value, now, tolerance)
+            match_regrets(regret, strategy, first, end, cfv, value, rates, tolerance)
 
 
 @_jit
 def counterfactual_values(payoffs, constants, realization, cfv):
-    """Payoffs of a player's sequences against the opponent's realization plan, into `cfv`."""
+    """Writes payoffs of a player's sequences against the opponent's realization plan to `cfv`."""
     for s in range(constants.size):
         cfv[s] = constants[s]
     add_payoffs(payoffs, realization, cfv)
@@ -319,27 +319,27 @@ def counterfactual_values(payoffs, constants, realization, cfv):
 
 @_jit
 def update_player(treeplex, learner, iteration, numbers, tolerance, cfv):
-    """Steps 2 and 3 of an iteration for one player, whose sequences' payoffs are in `cfv`."""
+    """Steps 2 and 3 of an iteration for one player; `cfv` holds its sequences' payoffs."""
     t = float(iteration)
-    update_regrets(treeplex, learner, cfv, rates(t, numbers), tolerance)
-    weight = average(t, numbers)
+    update_regrets(treeplex, learner, cfv, rates_at(t, numbers), tolerance)
+    weight = averaging_weight(t, numbers)
     for s in range(learner.average.size):
         learner.average[s] += weight * learner.realization[s]
     realize(treeplex, learner)
 
 
 @_jit
-def run_iterations(game, learned, iterations, numbers, alternating, tolerance, done, cfv):
-    """The loop described in `regret_minimization`.
+def run_iterations(game, learned, iterations, numbers, alternating, tolerance, num_done, cfv):
+    """Does iterations as described in `regret_minimization`.
 
     Args:
-      game: (treeplexes, payoffs, constants), a pair for the two players each.
+      game: (treeplexes, payoffs, constants), each a pair for the two players.
       learned: a pair of `Learned`; updated.
       iterations: (first, last), counted from 1.
       numbers: of the `Weighting`.
       alternating: whether the players are updated in turn.
       tolerance: weights up to this count as zero in regret matching.
-      done: int64 [1], counts the iterations.
+      num_done: int64 [1], counts the iterations.
       cfv: a pair of float64 [S_p], work space.
     """
     (treeplex_0, treeplex_1), (payoffs_0, payoffs_1), (constants_0, constants_1) = game
@@ -353,4 +353,4 @@ def run_iterations(game, learned, iterations, numbers, alternating, tolerance, d
         if alternating:
             counterfactual_values(payoffs_1, constants_1, learner_0.realization, cfv_1)
         update_player(treeplex_1, learner_1, iteration, numbers, tolerance, cfv_1)
-        done[0] += 1
+        num_done[0] += 1

@@ -1,4 +1,4 @@
-"""States of regret minimizers: how they begin, what of them is saved, and which go on from it."""
+"""States of regret minimizers: initial states, checkpoints, and checks of checkpoints."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FIELDS = ("regret", "strategy", "realization", "average")
 
 
 def new_learned(treeplex: Treeplex) -> Learned:
-    """A learner that has learned nothing yet, with a reach of 1 everywhere."""
+    """A learner before the first iteration, with a reach of 1 everywhere."""
     return Learned(
         regret=np.zeros(treeplex.num_sequences),
         strategy=treeplex.uniform_strategy(),
@@ -33,7 +33,7 @@ def new_learned(treeplex: Treeplex) -> Learned:
 
 
 def arrays_of(learned: tuple[Learned, ...]) -> dict[str, np.ndarray]:
-    """What changes from iteration to iteration, by its name and player: no copies."""
+    """The arrays that iterations change, by name and player, not copied."""
     return {
         f"{field}_{player}": getattr(learner, field)
         for player, learner in enumerate(learned)
@@ -42,7 +42,7 @@ def arrays_of(learned: tuple[Learned, ...]) -> dict[str, np.ndarray]:
 
 
 def game_arrays(form: SequenceForm | FactoredForm) -> GameArrays | None:
-    """Treeplexes, payoffs and constants for compiled code; None: payoffs are not listed."""
+    """Treeplexes, payoffs and constants for compiled code; None for factored forms."""
     if isinstance(form, FactoredForm):
         return None
     first, second = (kernels.slice_payoffs(form.payoffs_for(player)) for player in (0, 1))
@@ -54,7 +54,7 @@ def game_arrays(form: SequenceForm | FactoredForm) -> GameArrays | None:
 def game_checksum(form: SequenceForm | FactoredForm) -> np.ndarray:
     """A checksum of treeplexes, payoffs and constants: uint8 [32].
 
-    Factored payoffs are what they give against an opponent who plays every sequence.
+    Factored payoffs enter by their values against a plan of ones.
     """
     digest = hashlib.sha256()
     for treeplex in form.treeplexes:
@@ -74,38 +74,38 @@ def game_checksum(form: SequenceForm | FactoredForm) -> np.ndarray:
     return np.frombuffer(digest.digest(), np.uint8)
 
 
-def check_state(state: Mapping[str, np.ndarray], own: Mapping[str, np.ndarray]) -> None:
-    """Raises a ValueError if a state is not of the game and the variant of another one.
+def check_state(state: Mapping[str, np.ndarray], expected: Mapping[str, np.ndarray]) -> None:
+    """Raises a ValueError if a state is of another game or variant than expected, or not finite.
 
     Args:
-      state: the one to check.
-      own: that of the regret minimizer that is to go on from it.
+      state: the state to check.
+      expected: a state of the regret minimizer that is to load it.
     """
-    for name, array in own.items():
-        found = np.asarray(state[name]) if name in state else None
-        if found is None or found.shape != array.shape:
-            shape = "nothing" if found is None else found.shape
+    for name, array in expected.items():
+        saved = np.asarray(state[name]) if name in state else None
+        if saved is None or saved.shape != array.shape:
+            shape = "nothing" if saved is None else saved.shape
             raise ValueError(
                 f"the state's {name} has shape {shape}, but {array.shape} is needed: it was "
                 "saved for another game or another variant of CFR"
             )
-        if not np.issubdtype(found.dtype, np.number):
-            raise ValueError(f"the state's {name} has dtype {found.dtype}, which are no numbers")
-        if name != "variant" and not np.isfinite(found).all():
+        if not np.issubdtype(saved.dtype, np.number):
+            raise ValueError(f"the state's {name} has dtype {saved.dtype}, which are no numbers")
+        if name != "variant" and not np.isfinite(saved).all():
             raise ValueError(f"the state's {name} has numbers that are not finite")
-    if not np.array_equal(state["game"], own["game"]):
+    if not np.array_equal(state["game"], expected["game"]):
         raise ValueError(
             "the state was saved for another game, of the same size: checksums of infosets and "
             "payoffs differ"
         )
-    if not np.array_equal(state["variant"], own["variant"]):
+    if not np.array_equal(state["variant"], expected["variant"]):
         raise ValueError(
             "the state was saved for another variant of CFR: its numbers are "
-            f"{state['variant'].tolist()}, not {own['variant'].tolist()}"
+            f"{state['variant'].tolist()}, not {expected['variant'].tolist()}"
         )
 
 
 def _add(digest: Any, array: np.ndarray, dtype: type) -> None:
-    """Adds an array, after its length, to a checksum."""
+    """Adds an array's length and entries to a checksum."""
     digest.update(len(array).to_bytes(8, "little"))
     digest.update(np.ascontiguousarray(array, dtype))

@@ -4,11 +4,11 @@ A variant is a few numbers (`solvers.variants.Weighting`): how regrets are accum
 strategy is derived from them, and how iterates are averaged. Iteration t does, for one player after
 the other (*alternating updates*, the default) or for both at once:
 
-  1. The cfv of each sequence: payoffs against the opponent's realization plan, plus constants.
-  2. Bottom-up in each infoset: the newest regrets are accumulated, and the next strategy is
-     derived.
-  3. The realization plan that was played is added to the average with its weight, and the one of
-     the next strategy takes its place.
+  1. Computes the cfv of each sequence: payoffs against the opponent's realization plan, plus
+     constants.
+  2. Bottom-up in each infoset: accumulates the iteration's regrets, and derives the next strategy.
+  3. Adds the current realization plan to the average with its weight, and replaces it by that of
+     the next strategy.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from spiel_dl.tree.counts import checked_count
 from spiel_dl.tree.factored_form import FactoredForm
 from spiel_dl.tree.sequence_form import SequenceForm
 
-# Regrets that tie in exact arithmetic differ by rounding noise, which must not decide a strategy.
-# Regret matching takes cumulative regrets up to this fraction of the utility range for zero.
+# Regret matching takes cumulative regrets up to this fraction of the utility range for zero. They
+# may tie in exact arithmetic and differ by rounding noise, which must not decide a strategy.
 RELATIVE_TOLERANCE = 1e-12
 LeafCfvs = Callable[[tuple[int, ...], Pair], Sequence[np.ndarray]]
-"""From the players who are updated next, (0,), (1,) or (0, 1), and both realization plans, float64
+"""Maps the players who are updated next, (0,), (1,) or (0, 1), and both realization plans, float64
 [S_p], to these players' counterfactual values at their leaf infosets, float64 [L_p] each."""
-# From so many iterations on, an arrangement gains more time than copying learned takes.
-_WORTH_ARRANGING = 8
+# With fewer iterations, copying learners to the arranged order takes longer than it saves.
+_MIN_ARRANGED = 8
 
 
 class RegretMinimizer:
@@ -44,11 +44,10 @@ class RegretMinimizer:
     Attributes:
       iteration: number of iterations done.
       alternating_updates: whether players are updated in turn, not at once.
-      num_averaged: how many of them are in the average: those since the last `begin_average`.
-      learned: what each player has learned: `regret` (cumulative), `strategy` (current, as
-        behaviour; 1 at root sequences), `realization` (its realization plan) and `average`
-        (weighted sum of the realization plans played so far), each float64 [S_p]. To be read;
-        written by the methods only.
+      num_averaged: number of iterations in the average: those since the last `begin_average`.
+      learned: each player's `Learned`: `regret` (cumulative), `strategy` (current behaviour
+        strategy; 1 at root sequences), `realization` (its realization plan) and `average`
+        (weighted sum of all realization plans so far), each float64 [S_p]. Read-only for callers.
     """
 
     def __init__(
@@ -66,8 +65,8 @@ class RegretMinimizer:
           variant: the variant of CFR.
           alternating_updates: update the players in turn, not at once.
           num_threads: threads for `run` where no infosets are held fixed. Results do not depend on
-            it. More than one pays from about 100,000 payoffs on. A factored form has its own number
-            instead.
+            it. More than one is faster from about 100,000 payoffs on. Not used for a factored form,
+            which has its own `num_threads`.
 
         Raises:
           ValueError: if `num_threads` is not a number of threads that numba can use.
@@ -91,30 +90,30 @@ class RegretMinimizer:
         self._realize(1)
 
     def run(self, num_iterations: int) -> None:
-        """Does that many iterations; none of them loads what is compiled for any number.
+        """Does `num_iterations` iterations; 0 only loads the compiled loops.
 
         Raises:
-          ValueError: if that is not an integer >= 0.
+          ValueError: if `num_iterations` is not an integer >= 0.
         """
         num_iterations = checked_count("num_iterations", num_iterations, 0)
         if self._game is None:
             self._iterate(num_iterations, None, None)
             return
         span = (self.num_averaged + 1, self.num_averaged + num_iterations)
-        alternating, done = self.alternating_updates, np.zeros(1, np.int64)
-        how = (self.learned, span, self._numbers, alternating, self._tolerance, done)
-        is_fixed = any(learner.is_fixed.any() for learner in self.learned)
-        is_worth_it = not 0 < num_iterations < _WORTH_ARRANGING or self._num_threads > 1
-        arranged = self._arranged_game if is_worth_it and not is_fixed else None
+        alternating, num_done = self.alternating_updates, np.zeros(1, np.int64)
+        arguments = (self.learned, span, self._numbers, alternating, self._tolerance, num_done)
+        any_fixed = any(learner.is_fixed.any() for learner in self.learned)
+        is_faster = not 0 < num_iterations < _MIN_ARRANGED or self._num_threads > 1
+        arranged = self._arranged_game if is_faster and not any_fixed else None
         try:
             if arranged is not None:
-                arranged_kernels.run_iterations(arranged, *how, self._num_threads)
+                arranged_kernels.run_iterations(arranged, *arguments, self._num_threads)
             if arranged is None or num_iterations == 0:
-                kernels.run_iterations(self._game, *how, self._cfvs)
+                kernels.run_iterations(self._game, *arguments, self._cfvs)
         finally:
-            # A keyboard's interrupt waits for compiled code, and finds iterations that are done.
-            self.iteration += int(done[0])
-            self.num_averaged += int(done[0])
+            # A KeyboardInterrupt is raised after compiled code, whose iterations count.
+            self.iteration += int(num_done[0])
+            self.num_averaged += int(num_done[0])
 
     def run_with_leaves(
         self, num_iterations: int, leaf_sequences: Pair, leaf_cfvs: LeafCfvs
@@ -122,53 +121,53 @@ class RegretMinimizer:
         """Does iterations in which a callback values the leaves of the sequence form.
 
         Args:
-          num_iterations: how many.
+          num_iterations: the number of iterations.
           leaf_sequences: for each player, int [L_p], the sequences from which its leaf infosets
             hang; several may hang from one.
-          leaf_cfvs: values the leaves. It is called before each player's update, or once an
-            iteration without alternating updates, for the players who are updated then.
+          leaf_cfvs: values the leaves for the players who are updated next. It is called before
+            each player's update or, without alternating updates, once per iteration.
 
         Raises:
-          ValueError: as `run`, or if values are not finite. An iteration that an error breaks off
-            is as if it had not begun.
+          ValueError: as `run`, or if values are not finite. After an error in an iteration, the
+            state is that before the iteration.
         """
         self._iterate(num_iterations, leaf_sequences, leaf_cfvs)
 
     def _iterate(
         self, num_iterations: int, leaf_sequences: Pair | None, leaf_cfvs: LeafCfvs | None
     ) -> None:
-        """`kernels.run_iterations` step by step."""
+        """`kernels.run_iterations` in Python, one iteration after the other."""
         num_iterations = checked_count("num_iterations", num_iterations, 0)
         # Players of one group are updated at once, against the same plans.
         groups = ((0,), (1,)) if self.alternating_updates else ((0, 1),)
         arrays = minimizer_state.arrays_of(self.learned)
         for _ in range(num_iterations):
-            # What comes from outside may fail between the two players' updates.
-            before = {} if leaf_cfvs is None else {k: a.copy() for k, a in arrays.items()}
+            # The callback may fail between the two players' updates.
+            saved_arrays = {} if leaf_cfvs is None else {k: a.copy() for k, a in arrays.items()}
             self.iteration += 1
             self.num_averaged += 1
             try:
-                for group in groups:
-                    self._update(group, leaf_sequences, leaf_cfvs)
+                for players in groups:
+                    self._update(players, leaf_sequences, leaf_cfvs)
             except BaseException:
                 self.iteration -= 1
                 self.num_averaged -= 1
-                for name, array in before.items():
+                for name, array in saved_arrays.items():
                     arrays[name][:] = array
                 raise
 
     def _update(
-        self, group: tuple[int, ...], leaf_sequences: Pair | None, leaf_cfvs: LeafCfvs | None
+        self, players: tuple[int, ...], leaf_sequences: Pair | None, leaf_cfvs: LeafCfvs | None
     ) -> None:
-        """Updates the players of a group in an iteration."""
+        """Updates some players at once, against the same plans."""
         plans = (self.learned[0].realization, self.learned[1].realization)
-        for player in group:
+        for player in players:
             self._evaluate_payoffs(player, plans[1 - player])
         if leaf_sequences is not None and leaf_cfvs is not None:
-            for player, values in zip(group, leaf_cfvs(group, plans), strict=True):
+            for player, values in zip(players, leaf_cfvs(players, plans), strict=True):
                 check_values(values)
                 np.add.at(self._cfvs[player], leaf_sequences[player], values)
-        for player in group:
+        for player in players:
             kernels.update_player(
                 self._treeplexes[player],
                 self.learned[player],
@@ -178,14 +177,14 @@ class RegretMinimizer:
                 self._cfvs[player],
             )
 
-    def _evaluate_payoffs(self, player: int, against: np.ndarray) -> None:
-        """The cfvs of a player's sequences against the opponent's realization plan."""
+    def _evaluate_payoffs(self, player: int, opponent_plan: np.ndarray) -> None:
+        """Computes the cfvs of a player's sequences against the opponent's realization plan."""
         cfv = self._cfvs[player]
         if self._game is None:
-            cfv[:] = self.sequence_form.values_against(player, against)
+            cfv[:] = self.sequence_form.values_against(player, opponent_plan)
             return
         _, payoffs, constants = self._game
-        kernels.counterfactual_values(payoffs[player], constants[player], against, cfv)
+        kernels.counterfactual_values(payoffs[player], constants[player], opponent_plan, cfv)
 
     @functools.cached_property
     def _arranged_game(self) -> ArrangedGame | None:
@@ -195,7 +194,7 @@ class RegretMinimizer:
         return arrange_game(self.sequence_form.treeplexes, payoffs, constants)
 
     def average_strategy(self, player: int) -> np.ndarray:
-        """The average as a behaviour strategy: float64 [S].
+        """The average strategy, as a behaviour strategy: float64 [S].
 
         Infosets that the player itself never reached are uniform, as in OpenSpiel.
         """
@@ -203,10 +202,10 @@ class RegretMinimizer:
         return behaviour_strategy(treeplex, self.learned[player].average)
 
     def average_plan(self, player: int) -> np.ndarray:
-        """The weighted mean of the realization plans that were played: float64 [S].
+        """The weighted mean of the realization plans of all iterations: float64 [S].
 
         Raises:
-          ValueError: if there was no iteration yet.
+          ValueError: before the first iteration.
         """
         if self.num_averaged == 0:
             raise ValueError("there is no average before the first iteration")
@@ -214,7 +213,7 @@ class RegretMinimizer:
         return self.learned[player].average / weights
 
     def reset(self) -> None:
-        """Forgets all iterations: uniform strategies but in fixed infosets, the same ranges."""
+        """Goes back to iteration 0, with uniform strategies; fixed infosets and ranges stay."""
         self.iteration = 0
         self.begin_average()
         for player, learner in enumerate(self.learned):
@@ -243,7 +242,7 @@ class RegretMinimizer:
         self._realize(player)
 
     def set_inflow(self, player: int, inflow: np.ndarray) -> None:
-        """Lets weight enter a player's infosets besides that of their parent sequences.
+        """Sets the weights that enter a player's infosets in addition to their parents' weights.
 
         The sequences of an infoset then sum to its parent's weight plus its inflow. So a player
         can be bound to a plan above some infosets and be free in them: the plan's weight flows in.
@@ -263,11 +262,11 @@ class RegretMinimizer:
         self._realize(player)
 
     def hold_fixed(self, player: int, infosets: np.ndarray, strategy: np.ndarray) -> None:
-        """Gives some infosets of a player a strategy that will not change.
+        """Holds the strategy of some infosets of a player fixed.
 
         Args:
           player: whose infosets.
-          infosets: bool [I], which ones. Those held fixed before are free again if not among them.
+          infosets: bool [I], the infosets to fix; all others become free.
           strategy: float64 [S], the probabilities to keep; read at these infosets only.
 
         Raises:
@@ -287,9 +286,9 @@ class RegretMinimizer:
         self._realize(player)
 
     def state(self) -> dict[str, np.ndarray]:
-        """Copies of all that changes from iteration to iteration, for checkpoints.
+        """Copies of all arrays and counters that iterations change, for checkpoints.
 
-        With it go a checksum of the game and the variant, which `load_state` compares.
+        Also has a checksum of the game and the variant, which `load_state` compares.
         """
         variant = (*self.variant.numbers, self.alternating_updates)
         state = {
@@ -302,11 +301,11 @@ class RegretMinimizer:
         return {**state, **{name: array.copy() for name, array in arrays.items()}}
 
     def load_state(self, state: Mapping[str, np.ndarray]) -> None:
-        """Goes on from a `state()` of a minimizer of the same game and variant.
+        """Loads a `state()` of a minimizer of the same game and variant.
 
         Raises:
-          ValueError: if the state is of another game or variant, or not finite. Nothing has
-            changed then.
+          ValueError: if the state is of another game or variant, or not finite. The minimizer is
+            unchanged then.
         """
         minimizer_state.check_state(state, self.state())
         self.iteration = int(state["iteration"][0])

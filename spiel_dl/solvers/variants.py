@@ -1,7 +1,7 @@
 """Variants of CFR by their numbers: discounts of regrets, averaging weights, predictions.
 
-Regrets are accumulated, strategies derived and iterates averaged by the three functions of
-`solvers.kernels` that depend on the numbers of a `Weighting`; nothing else differs.
+Variants differ only in the numbers of their `Weighting`, on which `accumulate`, `predicted_regret`
+and `averaging_weight` of `solvers.kernels` depend.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from spiel_dl.solvers import kernels
 
 @dataclasses.dataclass(frozen=True)
 class Weighting:
-    """A variant of CFR by numbers.
+    """A variant of CFR.
 
     After the update of iteration t, positive cumulative regrets are multiplied by
     t^alpha / (t^alpha + offset) and negative ones by t^beta / (t^beta + offset); iterates enter the
@@ -35,8 +35,8 @@ class Weighting:
         Approachability", section 5; here the prediction is the newest regret itself, so the values
         of what lies behind an infoset are those of the strategies that were played there).
       offset: see above; positive.
-      gamma_change: what is added to gamma by the horizon.
-      horizon: the iteration from which on gamma stays as it is.
+      gamma_change: the total change of gamma up to the horizon.
+      horizon: the iteration from which on gamma is constant.
     """
 
     alpha: float = math.inf
@@ -62,12 +62,12 @@ class Weighting:
 
     @property
     def numbers(self) -> tuple[float, ...]:
-        """What the compiled loops are given."""
+        """The fields as floats, in their order, for the compiled loops."""
         return tuple(map(float, dataclasses.astuple(self)))
 
     def weight(self, iteration: int) -> float:
         """The weight of an iterate (counted from 1) in the average."""
-        return float(kernels.average(float(iteration), self.numbers))
+        return float(kernels.averaging_weight(float(iteration), self.numbers))
 
 
 CFR = Weighting()
@@ -93,14 +93,14 @@ VARIANTS: dict[str, Weighting] = {
     "pdcfr+": PREDICTIVE_DISCOUNTED_CFR_PLUS,
     "hs-pcfr+(30)": SCHEDULED_PREDICTIVE_CFR_PLUS,
 }
-"""Variants by the names of their papers; docs/algorithms/cfr.md tells where each is from."""
+"""Variants by the names of their papers; docs/algorithms/cfr.md has their sources."""
 
 
 def variant_by_name(variant: str | Weighting) -> Weighting:
-    """A variant, or the one of a name in `VARIANTS`.
+    """The variant of a name in `VARIANTS`; a `Weighting` is returned as it is.
 
     Raises:
-      ValueError: if there is no variant of this name, or it is neither.
+      ValueError: if there is no variant of this name, or the argument is neither.
     """
     if isinstance(variant, Weighting):
         return variant

@@ -24,7 +24,7 @@ VARIANTS = {
 @pytest.fixture
 def groups_of_any_size(monkeypatch):
     """Random treeplexes have small groups, which are not arranged otherwise."""
-    monkeypatch.setattr(arrangement_module, "_WORTHWHILE", 0)
+    monkeypatch.setattr(arrangement_module, "_MIN_GROUP_SIZE", 0)
 
 
 def random_treeplex(rng: np.random.Generator, num_roots: int, num_infosets: int) -> Treeplex:
