@@ -319,7 +319,7 @@ def _weighted_as_theirs(setting: Setting, policy: ArrayPolicy, p: float) -> Arra
         here = treeplex.sequences_of(np.isin(pieces.of_infosets(0), places))
         constants = np.zeros(treeplex.num_sequences)
         constants[here] = game.constants[here] / (reach * own_reach[here])
-        form_here = form.paying((constants, np.zeros(others.num_sequences)))
+        form_here = form.replacing_constants((constants, np.zeros(others.num_sequences)))
         solved = depth_limited.solve(
             game._replace(sequence_form=form_here), Effort(setting.iterations)
         )

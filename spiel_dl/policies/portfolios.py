@@ -101,7 +101,7 @@ def of_cfr(
     plan = realization_plan(form.treeplexes[1], known)
     everywhere = np.ones(form.treeplexes[1].num_infosets, np.bool_)
     whole = restrict(form, (np.ones(1), np.ones(1)), plan, everywhere, p)
-    minimizer = depth_limited.start(whole, Effort())
+    minimizer = depth_limited.new_minimizer(whole, Effort())
     for index in range(size - 1):
         minimizer.run(2**index - minimizer.iteration)
         own.append(minimizer.learned[0].strategy.copy())

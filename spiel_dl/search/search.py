@@ -100,7 +100,7 @@ def _with_gadget(
         name, opponent_range, refinement = "unsafe", root.ranges[root.opponent], None
     own_range, player = root.ranges[root.player], root.order.index(root.player)
     roots = gadgets.Roots(own_range, opponent_range, given_cfvs, root.gifts, root.public_states)
-    return gadgets.put_on_top(name, form, player, roots, refinement)
+    return gadgets.add_gadget(name, form, player, roots, refinement)
 
 
 def _restricted_game(gadget: Gadget, root: Root, spec: Spec, num_choices: int) -> RestrictedGame:

@@ -15,8 +15,8 @@ class FixedStrategy(NamedTuple):
     """Infosets where a player is bound to a strategy.
 
     Attributes:
-      infosets: bool [I], where it is bound.
-      strategy: float64 [S], what it plays there.
+      infosets: bool [I], whether the player is bound there.
+      strategy: float64 [S], its strategy; used in these infosets only.
     """
 
     infosets: np.ndarray
@@ -25,7 +25,7 @@ class FixedStrategy(NamedTuple):
     def plan(self, treeplex: Treeplex, root_range: np.ndarray | None = None) -> np.ndarray:
         """The weights of the sequences in these infosets, NaN in others: float64 [S].
 
-        Above an infoset where the player is bound, it must be bound too.
+        A player who is bound in an infoset must be bound in all infosets above it.
         """
         plan = realization_plan(treeplex, self.strategy, root_range)
         plan[treeplex.sequences_of(~self.infosets)] = np.nan
@@ -36,7 +36,7 @@ class BestResponse(NamedTuple):
     """A best response to a realization plan.
 
     Attributes:
-      value: what it earns its player.
+      value: its expected utility.
       strategy: float64 [S], a pure behaviour strategy; 1 at root sequences.
       cfv: float64 [S], the counterfactual value of each sequence under best continuation.
     """
@@ -47,11 +47,11 @@ class BestResponse(NamedTuple):
 
 
 class Evaluation(NamedTuple):
-    """What two plans earn.
+    """The value of two plans, and of the best responses to them.
 
     Attributes:
       value: player 0's expected utility.
-      best: what each player's best response earns it against the other's plan.
+      best: the expected utility of each player's best response to the other's plan.
     """
 
     value: float
@@ -59,7 +59,7 @@ class Evaluation(NamedTuple):
 
     @property
     def exploitability(self) -> float:
-        """Half of what both players could gain together."""
+        """NashConv / 2: half of the sum of both players' possible gains."""
         return sum(self.best) / 2
 
 
@@ -75,8 +75,8 @@ def realization_plan(
       treeplex: the player's strategy space.
       strategy: float64 [S]; entries of root sequences are ignored.
       root_range: float64 [num_root_sequences], the weights of the root sequences; None: all 1.
-      inflow: float64 [I], what the sequences of an infoset sum to besides the weight of their
-        parent sequence; None: nothing.
+      inflow: float64 [I], the weight that enters each infoset in addition to that of its parent
+        sequence; None: 0.
 
     Returns:
       float64 [S].
@@ -109,9 +109,9 @@ def best_response(
       opponent_plan: float64 [S_-p].
       root_range: float64 [num_root_sequences], the player's own weights of its root sequences, for
         `value`; None: all 1.
-      fixed: infosets where the player is not free to respond; None: it is everywhere.
-      inflow: float64 [I], what enters the player's own infosets besides the weights of their parent
-        sequences, for `value`; None: nothing.
+      fixed: infosets where the player is bound to a strategy; None: nowhere.
+      inflow: float64 [I], the weight that enters each of the player's infosets in addition to that
+        of its parent sequence, for `value`; None: 0.
     """
     treeplex = sequence_form.treeplexes[player]
     cfv = sequence_form.values_against(player, opponent_plan)
@@ -135,7 +135,7 @@ def evaluate(
 ) -> Evaluation:
     """The value of two realization plans (float64 [S_p]), and both best responses to them.
 
-    Payoffs are asked for once per player, which is what takes the time in large games.
+    It computes `values_against` once per player, which takes most of the time in large games.
     """
     best = []
     value = 0.0

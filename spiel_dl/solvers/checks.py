@@ -1,4 +1,4 @@
-"""Checks of what solvers are given: each raises a ValueError that names the value."""
+"""Checks of solvers' arguments; each raises a ValueError that names the value."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ _LARGEST_VALUE = 1e100
 
 
 def check_num_threads(num_threads: int) -> None:
-    """A number of threads must be one that numba can use."""
+    """Raises a ValueError unless numba can use this number of threads."""
     checked_count("num_threads", num_threads, 1)
-    most = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
-    if num_threads > most:
+    max_threads = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
+    if num_threads > max_threads:
         raise ValueError(
-            f"num_threads={num_threads} is more than {most}, the number of cores or what the "
-            "environment variable NUMBA_NUM_THREADS says"
+            f"num_threads={num_threads} is more than {max_threads}, the number of cores or what "
+            "the environment variable NUMBA_NUM_THREADS says"
         )
 
 
 def check_values(values: np.ndarray) -> None:
-    """Values from outside must be finite: regret matching would take NaN for no regret.
+    """Raises a ValueError unless values, and sums of them, are finite.
 
-    Nor may they be so large that their sums are not.
+    Regret matching would treat NaN as no regret.
     """
     if not np.isfinite(values).all() or np.abs(values).max(initial=0.0) > _LARGEST_VALUE:
         raise ValueError(
@@ -33,7 +33,7 @@ def check_values(values: np.ndarray) -> None:
         )
 
 
-def check_weights(weights: np.ndarray, size: int, what: str, per: str) -> None:
-    """Weights must be float [size], finite, and not negative; `what` and `per` say of what."""
+def check_weights(weights: np.ndarray, size: int, name: str, per: str) -> None:
+    """Raises a ValueError unless weights are float [size], one per `per`, finite and >= 0."""
     if weights.shape != (size,) or not np.isfinite(weights).all() or (weights < 0).any():
-        raise ValueError(f"{what} must be {size} finite numbers >= 0, one per {per}; got {weights}")
+        raise ValueError(f"{name} must be {size} finite numbers >= 0, one per {per}; got {weights}")

@@ -1,8 +1,8 @@
-"""Solving games above leaves that are valued from outside: the one loop of all searches.
+"""Solves games whose leaves are valued by a callback: the solver of all searches.
 
-What is solved is a `RestrictedGame`, in which player 0 responds and player 1 is bound to a model or
-free. Its leaves are valued by a callback (`Leaves`). Games without leaves are solved here too, with
-a certified gap.
+The game is a `RestrictedGame`, in which player 0 responds and player 1 is bound to a model or free.
+Its leaves are valued by a callback (`Leaves`). Games without leaves are solved here too, with a
+certified gap.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from spiel_dl.solvers.strategies import behaviour_strategy
 from spiel_dl.tree.sequence_form import SequenceForm
 
 LeafValuer = Callable[[tuple[int, ...], Pair], Sequence[np.ndarray]]
-"""From the players whose values are asked for and both ranges at the leaves, float64 [L_p], to the
-counterfactual values of these players' leaf infosets, float64 [L_p] each."""
+"""Maps some players and both ranges at the leaves, float64 [L_p], to the counterfactual values of
+these players' leaf infosets, float64 [L_p] each."""
 
-_UNTIL_NEXT_GAP = 25
-"""Iterations between two looks at the gap above leaves; one takes as long as about two of them."""
+_ITERATIONS_PER_GAP = 25
+"""Iterations between computations of the gap above leaves; one takes as long as about two."""
 
 
 class Leaves(NamedTuple):
@@ -33,9 +33,9 @@ class Leaves(NamedTuple):
 
     Attributes:
       sequences: for each player, int [L_p], the sequences from which its leaf infosets hang.
-      values: says what they are worth.
-      best_values: says what they are worth to a player who answers the other one's average there,
-        from that player and both average ranges; None: that is not known, nor is the gap.
+      values: computes their values.
+      best_values: maps a player and both average ranges to this player's values if it plays a best
+        response to the opponent's average below the leaves; None: not available, and no gap.
     """
 
     sequences: Pair
@@ -47,13 +47,13 @@ class Solution(NamedTuple):
     """A solved game.
 
     Attributes:
-      strategy: float64 [S_0], what player 0 should play, as behaviour; 1 at root sequences.
+      strategy: float64 [S_0], player 0's behaviour strategy; 1 at root sequences.
       plans: for each player, float64 [S_p], the average realization plan; player 1's without the
-        part that is bound to the model.
+        model's part.
       cfvs: for each player, float64 [L_p], the average counterfactual values at the leaves against
         the other player's average plan; empty if there are no leaves or they were not recorded.
-      gap: by how much the value that the strategy guarantees is below the optimum, at most. NaN:
-        not known.
+      gap: an upper bound on the optimal value minus the strategy's guaranteed value. NaN: not
+        known.
     """
 
     strategy: np.ndarray
@@ -74,29 +74,29 @@ def solve_by_lp(game: RestrictedGame) -> Solution:
     form, treeplex = game.sequence_form, game.sequence_form.treeplexes[0]
     if not isinstance(form, SequenceForm):
         raise ValueError("the game is too large to list, as linear programs do; take exact=False")
-    found = linear_program.solve(
+    equilibrium = linear_program.solve(
         form, game.ranges, game.fixed.plan(treeplex, game.ranges[0]), game.inflows
     )
-    strategy = game.bind(behaviour_strategy(treeplex, found.plans[0]))
-    return Solution(strategy, found.plans, _no_values(), 0.0)
+    strategy = game.bind(behaviour_strategy(treeplex, equilibrium.plans[0]))
+    return Solution(strategy, equilibrium.plans, _no_cfvs(), 0.0)
 
 
 def solve(game: RestrictedGame, effort: Effort) -> Solution:
     """A response in a game without leaves, by CFR, with a certified gap.
 
-    Looks at the average and the current strategy and keeps the best one that it has seen: where the
-    opponent is bound, CFR converges in the current strategy already (Milec et al. 2024, lemma in
-    section 3); where it is free, in the average. Without a tolerance, all iterations are done and
-    the average is taken, of which the gap is not known.
+    It evaluates the average and the current strategy and returns the best one of all checks: where
+    the opponent is bound, CFR converges in the current strategy (Milec et al. 2024, lemma in
+    section 3); where it is free, in the average. Without a tolerance, it does all iterations and
+    returns the average, with an unknown gap.
     """
     if not game.opponent_has_choices:
         return _best_response(game)
-    minimizer = start(game, effort)
+    minimizer = new_minimizer(game, effort)
     best, lower, upper = minimizer.learned[0].strategy.copy(), -np.inf, np.inf
     clock = Clock(effort)
     tolerance = effort.allowed_gap(game.sequence_form.utility_range)
     while clock.allows(minimizer.iteration) and (tolerance is None or upper - lower > tolerance):
-        minimizer.run(clock.stretch(minimizer.iteration))
+        minimizer.run(clock.next_iterations(minimizer.iteration))
         if tolerance is None:
             continue
         for strategy in (minimizer.average_strategy(0), minimizer.learned[0].strategy):
@@ -107,33 +107,33 @@ def solve(game: RestrictedGame, effort: Effort) -> Solution:
         upper = min(upper, game.best_response_to(minimizer.average_plan(1))[0])
     plans = (minimizer.average_plan(0), minimizer.average_plan(1))
     if tolerance is None:
-        return Solution(game.bind(minimizer.average_strategy(0)), plans, _no_values(), np.nan)
-    return Solution(best, plans, _no_values(), upper - lower)
+        return Solution(game.bind(minimizer.average_strategy(0)), plans, _no_cfvs(), np.nan)
+    return Solution(best, plans, _no_cfvs(), upper - lower)
 
 
 def solve_with_leaves(
     game: RestrictedGame, leaves: Leaves, effort: Effort, *, record: bool = True
 ) -> Solution:
-    """A response in a game whose leaves are valued from outside, by CFR.
+    """A response in a game whose leaves are valued by a callback, by CFR.
 
-    Where the opponent is bound everywhere, the leaves included, the iterate of highest value is
-    taken: among T iterates of CFR's current strategy there is one whose value is within its average
+    If the opponent is bound everywhere, the leaves included, it returns the iterate of highest
+    value: among T iterates of CFR's current strategy there is one whose value is within its average
     regret of the optimum (Milec et al. 2024, lemma in section 3: the value is concave in the
-    strategy, and the leaf values are a supergradient of it). Else it is the average strategy.
+    strategy, and the leaf values are a supergradient of it). Else it returns the average strategy.
 
     Args:
       game: the game above the leaves. The opponent's range at the leaves is that of its whole plan,
         the model's part included.
-      leaves: where the leaves hang, and what they are worth.
+      leaves: the leaves and their values.
       effort: how long to iterate; its tolerance is used where the leaves have `best_values`.
       record: average each player's leaf values together with the opponent's plans that they are
-        against. If not, `plans` are the averages of the plans that were played, and `cfvs` empty.
+        against. If not, `plans` are the averages of all iterations' plans, and `cfvs` are empty.
     """
-    # Where the leaves tell best values, the opponent chooses there, bound or not above.
-    alone = not game.opponent_has_choices and leaves.best_values is None
-    minimizer = start(game, effort, alternating_updates=not alone)
+    # Leaves with best values have choices of the opponent, whether it is bound above or not.
+    opponent_is_bound = not game.opponent_has_choices and leaves.best_values is None
+    minimizer = new_minimizer(game, effort, alternating_updates=not opponent_is_bound)
     recorder: _BestIterate | _Averages | None = None
-    if alone:
+    if opponent_is_bound:
         recorder = _BestIterate(game, minimizer)
     elif record:
         recorder = _Averages(minimizer, leaves)
@@ -150,24 +150,24 @@ def solve_with_leaves(
     if leaves.best_values is not None:
         tolerance = effort.allowed_gap(game.sequence_form.utility_range)
     while clock.allows(minimizer.iteration) and (tolerance is None or not gap <= tolerance):
-        stretch = clock.stretch(minimizer.iteration)
+        num_iterations = clock.next_iterations(minimizer.iteration)
         if tolerance is not None:
-            stretch = min(stretch, _UNTIL_NEXT_GAP)
-        minimizer.run_with_leaves(stretch, leaves.sequences, leaf_cfvs)
+            num_iterations = min(num_iterations, _ITERATIONS_PER_GAP)
+        minimizer.run_with_leaves(num_iterations, leaves.sequences, leaf_cfvs)
         if tolerance is not None:
             gap = _gap_of_averages(game, leaves, minimizer)
     if recorder is not None:
         return recorder.solution(game)._replace(gap=gap)
     plans = (minimizer.average_plan(0), minimizer.average_plan(1))
-    return Solution(game.bind(minimizer.average_strategy(0)), plans, _no_values(), gap)
+    return Solution(game.bind(minimizer.average_strategy(0)), plans, _no_cfvs(), gap)
 
 
 def _gap_of_averages(game: RestrictedGame, leaves: Leaves, minimizer: RegretMinimizer) -> float:
-    """By how much more best responses to both averages earn than these do: a bound on the gap."""
+    """A bound on the gap: both players' gains from best responses to the averages, in sum."""
     assert leaves.best_values is not None
     plans = (minimizer.average_plan(0), minimizer.average_plan(1))
-    first, second = leaves.sequences
-    ranges = (plans[0][first], plans[1][second] + game.model_part[second])
+    sequences_0, sequences_1 = leaves.sequences
+    ranges = (plans[0][sequences_0], plans[1][sequences_1] + game.model_part[sequences_1])
     best = leaves.best_values(0, ranges), leaves.best_values(1, ranges)
     forms = []
     for player in (0, 1):
@@ -177,11 +177,11 @@ def _gap_of_averages(game: RestrictedGame, leaves: Leaves, minimizer: RegretMini
     upper, _ = game._replace(sequence_form=forms[0]).best_response_to(plans[1])
     strategy = game.bind(minimizer.average_strategy(0))
     lower = game._replace(sequence_form=forms[1]).guaranteed_value(strategy)
-    # The model's part comes to the leaves, too.
-    return upper - (lower - float(game.model_part[second] @ best[1]))
+    # The model's part also reaches the leaves, and `guaranteed_value` does not count it there.
+    return upper - (lower - float(game.model_part[sequences_1] @ best[1]))
 
 
-def start(
+def new_minimizer(
     game: RestrictedGame,
     effort: Effort,
     *,
@@ -202,7 +202,7 @@ def start(
 
 
 class _BestIterate:
-    """Remembers the iterate of highest value; for players who are updated at once."""
+    """Keeps the iterate of highest value; without alternating updates."""
 
     def __init__(self, game: RestrictedGame, minimizer: RegretMinimizer):
         self._constants = game.constants
@@ -212,7 +212,7 @@ class _BestIterate:
     def record(
         self, players: tuple[int, ...], plans: Pair, ranges: Pair, cfvs: Sequence[np.ndarray]
     ) -> None:
-        """Looks at player 0's plan, which its leaf values are for."""
+        """Keeps player 0's current strategy if its value is the highest so far."""
         assert players == (0, 1)
         value = float(self._constants @ plans[0] + ranges[0] @ cfvs[0])
         if value > self._best:
@@ -226,7 +226,7 @@ class _BestIterate:
 
 
 class _Averages:
-    """Averages plans and leaf values; for players who are updated in turn.
+    """Averages plans and leaf values; with alternating updates.
 
     A player's values are averaged with the opponent's plans against which they were computed. So
     player 0's plans are those after its update and player 1's those before, and both pairs of
@@ -242,7 +242,7 @@ class _Averages:
     def record(
         self, players: tuple[int, ...], plans: Pair, ranges: Pair, cfvs: Sequence[np.ndarray]
     ) -> None:
-        """Adds the values of the player who is updated next, and what they are against."""
+        """Adds the values of the player who is updated next, and the opponent's plan."""
         [player] = players
         weight = self._minimizer.variant.weight(self._minimizer.iteration)
         self._cfvs[player] += weight * cfvs[0]
@@ -259,12 +259,12 @@ class _Averages:
 
 def _best_response(game: RestrictedGame) -> Solution:
     """The solution where the opponent is bound everywhere."""
-    nothing = np.zeros_like(game.model_part)
-    strategy = game.best_response_to(nothing)[1]
+    no_free_part = np.zeros_like(game.model_part)
+    strategy = game.best_response_to(no_free_part)[1]
     treeplex = game.sequence_form.treeplexes[0]
     plan = realization_plan(treeplex, strategy, game.ranges[0], game.inflows[0])
-    return Solution(strategy, (plan, nothing), _no_values(), 0.0)
+    return Solution(strategy, (plan, no_free_part), _no_cfvs(), 0.0)
 
 
-def _no_values() -> Pair:
+def _no_cfvs() -> Pair:
     return np.zeros(0), np.zeros(0)

@@ -1,4 +1,4 @@
-"""`Effort`: how long to iterate, said in one way by all that iterate."""
+"""`Effort`: how long to iterate, for all iterative solvers and searches."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ import time
 from spiel_dl.solvers.variants import CFR_PLUS, Weighting, variant_by_name
 from spiel_dl.tree.counts import checked_count
 
-_STRETCH = 100
+_MAX_BATCH = 100
+"""The most iterations between two checks of gap and time."""
 _SHARE_OF_TIME = 1.0 / 8
-"""Between two looks at the clock, at most this part of the time allowed may pass."""
+"""The largest share of the time limit between two checks of the clock."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -19,11 +20,11 @@ class Effort:
     """How long to iterate, and by which variant of CFR.
 
     Attributes:
-      iterations: At most so many iterations of CFR.
+      iterations: The most iterations of CFR.
       tolerance: Stop at this gap, where it is known, as a share of the game's largest utility, see
         `share_of_largest`; None: do all iterations.
-      seconds: Stop after so long, but not before the first iteration; None: no limit.
-      variant: The variant of CFR, or its name, as `variants.VARIANTS` has them.
+      seconds: Stop after this time, but not before the first iteration; None: no limit.
+      variant: The variant of CFR, or its name in `variants.VARIANTS`.
     """
 
     iterations: int = 1000
@@ -40,42 +41,39 @@ class Effort:
             raise ValueError(f"seconds={self.seconds} must be positive and finite, or None")
 
     def allowed_gap(self, utility_range: float) -> float | None:
-        """The tolerance in utility units of a game, from its largest minus its smallest utility."""
+        """The tolerance in utility units of a game with this largest minus smallest utility."""
         if self.tolerance is None:
             return None
         return share_of_largest(self.tolerance, utility_range)
 
     def in_unit(self, unit: float) -> Effort:
-        """The same effort in a game whose utilities are scaled by a number."""
+        """The same effort for a game whose utilities are multiplied by `unit`."""
         if self.tolerance is None:
             return self
         return dataclasses.replace(self, tolerance=self.tolerance * unit)
 
 
 def share_of_largest(share: float, utility_range: float) -> float:
-    """A share of a game's largest utility, which is half of its range: ranges may lie anywhere.
+    """A share of a game's largest utility, taken as half of the utility range, in utility units.
 
     Args:
       share: of 1.
-      utility_range: largest minus smallest utility.
-
-    Returns:
-      What it is in utility units.
+      utility_range: largest minus smallest utility; utilities may be shifted by a constant.
     """
     return share * utility_range / 2
 
 
 def check_effort(effort: object) -> None:
-    """Raises a ValueError if an effort is something else."""
+    """Raises a ValueError if `effort` is no `Effort`."""
     if not isinstance(effort, Effort):
         example = effort if isinstance(effort, int) and effort > 0 else 100
         raise ValueError(f"effort={effort!r} must be an Effort, such as Effort({example})")
 
 
 def check_no_tolerance(effort: Effort) -> None:
-    """Raises a ValueError if an effort has a tolerance, where averages are kept whatever their gap.
+    """Raises a ValueError if an effort has a tolerance; for solvers that return averages.
 
-    A gap is that of the better of the average and the last strategy.
+    Gaps are known only for the better of the average and the last strategy.
     """
     check_effort(effort)
     if effort.tolerance is not None:
@@ -86,27 +84,27 @@ def check_no_tolerance(effort: Effort) -> None:
 
 
 class Clock:
-    """Shares out the iterations of an `Effort` between looks at gap and time."""
+    """Divides the iterations of an `Effort` into batches between checks of gap and time."""
 
     def __init__(self, effort: Effort):
-        """Starts now."""
+        """Starts the time limit."""
         self._effort = effort
         self._start = time.perf_counter()
 
     def allows(self, iteration: int) -> bool:
-        """Whether to go on after so many iterations."""
+        """Whether another iteration may follow after `iteration` of them."""
         if iteration >= self._effort.iterations:
             return False
         seconds = self._effort.seconds
         return iteration == 0 or seconds is None or time.perf_counter() - self._start < seconds
 
-    def stretch(self, iteration: int) -> int:
-        """How many iterations to do before the next look; few while their time is not known."""
-        left = self._effort.iterations - iteration
+    def next_iterations(self, iteration: int) -> int:
+        """The number of iterations until the next check; 1 while their speed is unknown."""
+        remaining = self._effort.iterations - iteration
         seconds = self._effort.seconds
         if seconds is None:
-            return min(_STRETCH, left)
+            return min(_MAX_BATCH, remaining)
         if iteration == 0:
             return 1
         rate = iteration / max(time.perf_counter() - self._start, 1e-9)
-        return max(1, min(_STRETCH, left, int(rate * seconds * _SHARE_OF_TIME)))
+        return max(1, min(_MAX_BATCH, remaining, int(rate * seconds * _SHARE_OF_TIME)))

@@ -1,30 +1,30 @@
-"""Gadgets: what is put on top of a subgame so that solving it anew is safe.
+"""Gadgets: decisions of the opponent above a subgame, which make resolving it safe.
 
-A subgame starts where a player, *who resolves it*, and its opponent have ranges: their own reach
-of their root infosets. The player knows its own range, but the opponent may have come differently
-than expected. A gadget lets the opponent choose its range, within what it could get if the player
-had gone on as before: the opponent's *given cfvs*, one per root infoset.
+A subgame starts with both players' ranges: their own reach of their root infosets. The player *who
+resolves it* knows its own range, but the opponent's may differ from what is expected. A gadget lets
+the opponent choose its range, limited by the values that it would have if the player continued as
+before: the opponent's *given cfvs*, one per root infoset.
 
 All values are unnormalised counterfactual values at the opponent's root infosets: sums over their
 histories of chance's and the player's reach times the opponent's utility. So given cfvs and the
-player's range must be of one scale: a range that is multiplied by a number goes with cfvs that are
-multiplied by it. In this unit, cfvs that grow by d in a root infoset let the opponent gain at most
-d in the whole game.
+player's range must have the same scale: if the range is multiplied by a number, so must be the
+cfvs. In this unit, if the cfv of a root infoset rises by d, the opponent gains at most d in the
+whole game.
 
 | gadget | the opponent at the root | what the solution guarantees |
 |---|---|---|
-| `unsafe` | comes with the given range | nothing against another range |
-| `resolving` | in each root infoset, follows or takes the given cfv | no cfv above the given one |
+| `unsafe` | has the given range | nothing against another range |
+| `resolving` | in each root infoset, enters or takes the given cfv | no cfv above the given one |
 | `max_margin` | chooses the root infoset and pays the given cfv | no better smallest margin |
-| `reach_max_margin` | as before, and pays the gift as well | as before, behind mistakes only |
+| `reach_max_margin` | as `max_margin`, and pays the gift too | that, for cfvs plus gifts |
 
 The *margin* of a root infoset is the given cfv less the opponent's best-response cfv against the
 resolved strategy. Guarantees hold if the given cfvs can be kept at all, that is, if some strategy
 in the subgame holds the opponent to them; and up to the error of the solution.
 
 Many strategies solve a gadget, and differ in root infosets that the opponent need not enter. Safe
-gadgets can be *refined* (`solvers.refinement`): by *floors* of the reach that the opponent passes
-into the subgame. Then, of the optimal strategies, that one is found which also plays well there.
+gadgets can be *refined* (`solvers.refinement`) by *floors*: minimal reaches of the opponent in the
+subgame. The refined solution is an optimal strategy that also plays well in these root infosets.
 """
 
 from __future__ import annotations
@@ -34,25 +34,25 @@ from typing import NamedTuple
 import numpy as np
 
 from spiel_dl.solvers import refinement as refinements
-from spiel_dl.solvers.entrances import Decisions, Gadget, with_decisions
+from spiel_dl.solvers.entrances import Decisions, Gadget, by_player, with_decisions
 from spiel_dl.solvers.regret_minimization import Pair
 from spiel_dl.tree.factored_form import FactoredForm
 from spiel_dl.tree.sequence_form import SequenceForm
 
 SAFE_GADGETS = ("resolving", "max_margin", "reach_max_margin")
-"""Those that the opponent need not enter; they can be refined."""
+"""Gadgets that the opponent need not enter; they can be refined."""
 GADGETS = (*SAFE_GADGETS, "unsafe")
-"""All gadgets by their names, for `put_on_top`."""
+"""The names of all gadgets, for `add_gadget`."""
 WITHOUT_GIFTS = ("resolving", "max_margin", "unsafe")
-"""Those for searches that know no gifts."""
+"""Gadgets that need no gifts."""
 
 
 class Roots(NamedTuple):
-    """What is known at the root infosets of a subgame, for `put_on_top`.
+    """Ranges, given cfvs and gifts at the root infosets of a subgame, for `add_gadget`.
 
     Attributes:
-      player_range: float64 [R_p], the reach of who resolves.
-      opponent_range: float64 [R_-p], the opponent's reach as far as it is known; None: it is not.
+      player_range: float64 [R_p], the reach of the player who resolves.
+      opponent_range: float64 [R_-p], an estimate of the opponent's reach; None: not known.
       opponent_cfvs: float64 [R_-p], the given cfvs, in the opponent's utility; None: there are
         none, as `unsafe` needs none.
       gifts: float64 [R_-p], see `solvers.gifts`; for `reach_max_margin` only.
@@ -75,7 +75,7 @@ def check_gadget(
     Args:
       gadget: one of `allowed`.
       refinement: one of `refinement.WEIGHTS`, or None.
-      allowed: the names that there are.
+      allowed: the names of the gadgets.
     """
     if gadget not in allowed:
         raise ValueError(f"gadget={gadget!r} must be one of {allowed}")
@@ -87,50 +87,51 @@ def check_gadget(
         )
 
 
-def put_on_top(
+def add_gadget(
     gadget: str,
     subgame: SequenceForm | FactoredForm,
     player: int,
     roots: Roots,
     refinement: str | None = None,
 ) -> Gadget:
-    """Puts the gadget of a name on top of a subgame.
+    """Adds a gadget, by its name, above a subgame.
 
     Args:
       gadget: one of `GADGETS`.
       subgame: its root sequences are the root infosets.
       player: who resolves.
-      roots: what is known there. "unsafe" needs the opponent's range, the others its given cfvs.
-      refinement: one of `refinement.WEIGHTS`, with the opponent's range as the prior; where that is
-        not known, or 0 in all of a public state, all root infosets count alike. None: not refined.
+      roots: "unsafe" needs the opponent's range, all others its given cfvs.
+      refinement: one of `refinement.WEIGHTS`, with the opponent's range as the prior; if that is
+        not known, or 0 in all of a public state, the prior is uniform there. None: not refined.
 
     Raises:
-      ValueError: as `check_gadget` and the gadget's own function, or if something is not known that
-        the gadget needs.
+      ValueError: as `check_gadget` and the gadget's own function, or if `roots` lacks something
+        that the gadget needs.
     """
     check_gadget(gadget, refinement, WITHOUT_GIFTS if roots.gifts is None else GADGETS)
-    own, others, cfvs = roots.player_range, roots.opponent_range, roots.opponent_cfvs
+    own_range, opponent_range = roots.player_range, roots.opponent_range
+    cfvs = roots.opponent_cfvs
     if gadget == "unsafe":
-        if others is None:
+        if opponent_range is None:
             raise ValueError("gadget='unsafe' needs the opponent's range")
-        return unsafe(subgame, (own, others) if player == 0 else (others, own))
+        return unsafe(subgame, by_player(player, own_range, opponent_range))
     if cfvs is None:
         raise ValueError(f"gadget={gadget!r} needs the opponent's given cfvs")
     floors = None
     if refinement is not None:
-        prior = np.ones(len(cfvs)) if others is None else others
+        prior = np.ones(len(cfvs)) if opponent_range is None else opponent_range
         margins = gadget != "resolving"
         floors = refinements.floors(refinement, prior, roots.groups, margins=margins)
     if gadget == "resolving":
-        return resolving(subgame, player, own, cfvs, floors)
+        return resolving(subgame, player, own_range, cfvs, floors)
     if gadget == "max_margin":
-        return max_margin(subgame, player, own, cfvs, floors, roots.groups)
+        return max_margin(subgame, player, own_range, cfvs, floors, roots.groups)
     assert roots.gifts is not None
-    return reach_max_margin(subgame, player, own, cfvs, roots.gifts, floors, roots.groups)
+    return reach_max_margin(subgame, player, own_range, cfvs, roots.gifts, floors, roots.groups)
 
 
 def unsafe(subgame: SequenceForm | FactoredForm, root_ranges: Pair) -> Gadget:
-    """No gadget: both players come with their ranges (float64 [R_p]).
+    """No gadget: both players have the given ranges (float64 [R_p]).
 
     The solution is optimal against this range of the opponent, and may be arbitrarily bad against
     others (Burch, Johanson, Bowling 2014, "Solving Imperfect Information Games Using
@@ -141,8 +142,8 @@ def unsafe(subgame: SequenceForm | FactoredForm, root_ranges: Pair) -> Gadget:
     """
     for player in (0, 1):
         _check(subgame, player, "range", root_ranges[player], nonnegative=True)
-    same = [np.arange(t.num_sequences, dtype=np.int32) for t in subgame.treeplexes]
-    return Gadget(subgame, root_ranges, (same[0], same[1]))
+    all_sequences = [np.arange(t.num_sequences, dtype=np.int32) for t in subgame.treeplexes]
+    return Gadget(subgame, root_ranges, (all_sequences[0], all_sequences[1]))
 
 
 def resolving(
@@ -158,9 +159,9 @@ def resolving(
     infoset with weight 1 and there chooses between Follow, which enters the subgame, and Terminate,
     which pays the given cfv. The gadget's value for the player is minus the sum, over root
     infosets, of the larger of the given and the best-response cfv. So if the given cfvs can be
-    kept, the solution keeps all of them, but has no reason to push any below.
+    kept, the solution keeps all of them, but need not push any below.
 
-    Floors give it one: with floor f, the opponent enters with a reach of f + (1 - f) Follow, while
+    With floors it must: with floor f, the opponent enters with a reach of f + (1 - f) Follow, while
     Follow and Terminate are chosen as before. The value is minus the sum of (1 - f) times the
     larger cfv, plus f times the best-response cfv.
 
@@ -172,8 +173,8 @@ def resolving(
       floors: float64 [R_-p], from 0 to below 1; see `refinement.floors`. None: not refined.
 
     Returns:
-      The gadget. The opponent has one root sequence, or one per root infoset if it is refined; and
-      2 sequences per root infoset before its own ones: Follow, Terminate.
+      The gadget. The opponent has one root sequence, or one per root infoset if it is refined; then
+      2 sequences per root infoset, Follow and Terminate; then those of the subgame.
 
     Raises:
       ValueError: if an argument has another shape, or entries that are not finite or, in the range,
@@ -209,12 +210,12 @@ def max_margin(
     smallest margin of all root infosets, which the solution makes as large as possible. If the
     given cfvs can be kept, it is at least 0, and positive if all of them can be lowered.
 
-    Margins are unnormalised here, so the smallest one is what the opponent loses at least by
-    entering the subgame, with chance's and the player's reach counted in. In a root infoset that
-    these never reach, the margin is 0 whatever happens.
+    Margins are unnormalised here: the smallest one is the least that the opponent loses by entering
+    the subgame, weighted by chance's and the player's reach. In a root infoset that these never
+    reach, the margin is always 0.
 
     With floors f, the opponent enters each root infoset with a reach of at least f, and chooses
-    with what is left of 1. The value is this share of the smallest margin, plus the sum of f times
+    with the rest of 1. The value is this rest times the smallest margin, plus the sum of f times
     the margins.
 
     Args:
@@ -228,8 +229,8 @@ def max_margin(
         subgames are solved side by side: each has its own choice. None: there is one.
 
     Returns:
-      The gadget; the opponent has one root sequence per public state, and one sequence per root
-      infoset before its own ones.
+      The gadget. The opponent has one root sequence per public state; then one sequence per root
+      infoset; then those of the subgame.
 
     Raises:
       ValueError: as `resolving`, or if public states are not in order.
@@ -243,12 +244,12 @@ def max_margin(
     if floors is not None:
         _check_floors(subgame, player, floors, groups)
     num_actions = np.bincount(groups)
-    left = np.ones(len(num_actions))
+    root_range = np.ones(len(num_actions))
     decisions = Decisions(
         np.arange(len(num_actions)),
         num_actions,
         -opponent_cfvs if floors is None else np.zeros(num_roots),
-        left if floors is None else left - np.bincount(groups, floors),
+        root_range if floors is None else root_range - np.bincount(groups, floors),
         np.arange(num_roots),
     )
     entry_payoffs = None if floors is None else -opponent_cfvs
@@ -264,13 +265,13 @@ def reach_max_margin(
     floors: np.ndarray | None = None,
     groups: np.ndarray | None = None,
 ) -> Gadget:
-    """`max_margin` where the opponent comes to some root infosets by mistakes.
+    """`max_margin` with larger given cfvs in root infosets that the opponent reaches by mistakes.
 
     Brown and Sandholm (2017), "Safe and Nested Subgame Solving for Imperfect-Information Games",
-    section "Reach Subgame Solving". What the opponent gave away on the way to a root infoset, its
-    gift, may be given back in the subgame: cfvs there may rise by it, and the opponent still gains
-    nothing by coming. Margins are counted from the given cfv plus the gift, so the solution can
-    care more for root infosets to which an opponent without mistakes comes.
+    section "Reach Subgame Solving". A root infoset's gift is what the opponent lost by mistakes on
+    the way to it. Its cfv may rise by the gift, and the opponent still gains nothing by going
+    there. Margins are counted from the given cfv plus the gift, so the solution can concentrate on
+    root infosets that an opponent without mistakes reaches.
 
     Args:
       subgame, player, player_range, opponent_cfvs, floors, groups: as in `max_margin`.
@@ -305,9 +306,9 @@ def _check_floors(
     floors: np.ndarray,
     groups: np.ndarray,
 ) -> None:
-    """Raises a ValueError if there are floors that cannot be, or that refine nothing.
+    """Raises a ValueError if floors are invalid, or all 0.
 
-    Those of one group must have a sum below 1.
+    The floors of one group must have a sum below 1.
     """
     _check(subgame, 1 - player, "floors", floors, nonnegative=True)
     largest = np.bincount(groups, floors).max(initial=0.0)

@@ -1,4 +1,4 @@
-"""What all histories of a game are worth under given strategies, by one walk backwards."""
+"""Expected utilities of all histories under given strategies, computed backwards."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from spiel_dl.tree.game_tree import GameTree
 def chance_shares(tree: CompiledTree, start: int, end: int) -> np.ndarray:
     """Histories' shares of their parents' chance reach: float64 [end - start].
 
-    It is 1 where a player moved, and 0 behind what chance never does.
+    It is 1 after a player's action, and 0 after an outcome of probability 0.
     """
     above = tree.chance_reach[tree.parent[start:end]]
-    found = np.zeros(end - start)
-    return np.divide(tree.chance_reach[start:end], above, out=found, where=above > 0)
+    shares = np.zeros(end - start)
+    return np.divide(tree.chance_reach[start:end], above, out=shares, where=above > 0)
 
 
 def history_values(tree: GameTree, player: int, own: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """A player's expected utility from every history on, by one strategy against several.
+    """A player's expected utility at every history, for one strategy against K of the opponent.
 
     Args:
       tree: the compiled game.
       player: whose utility.
       own: float64 [S_p], its behaviour strategy.
-      others: float64 [K, S_-p], the opponent's.
+      others: float64 [K, S_-p], the opponent's behaviour strategies.
 
     Returns:
       float64 [H, K].

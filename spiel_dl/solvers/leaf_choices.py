@@ -1,11 +1,11 @@
-"""Leaves at which both players choose from a portfolio how to go on, as part of a sequence form.
+"""Adds choices of both players from portfolios at leaves to a sequence form.
 
-Milec, Kovařík, Lisý (2025), "Adapting Beyond the Depth Limit": a leaf is worth a matrix, player 0's
-utility by the strategies that the two players follow from there to the end. A player picks one in
-each of its leaf infosets. So that is one more decision per leaf infoset, with payoffs where leaf
-infosets share histories, and what is above becomes a game like any other: it can be restricted,
-solved by linear programming, and judged by best responses. `solvers.continuations` has the same
-choices in a form that is read faster, for players who are both free.
+Milec, Kovařík, Lisý (2025), "Adapting Beyond the Depth Limit": the value of a leaf is a matrix,
+player 0's utility for each pair of strategies that the players follow from there to the end. A
+player chooses one in each of its leaf infosets. So this adds one decision per leaf infoset, with
+payoffs where leaf infosets share histories, and the result is an ordinary game: it can be
+restricted, solved by linear programming, and evaluated by best responses. `solvers.continuations`
+has the same choices in a faster form, for players who are both free.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ def with_leaf_choices(
     utilities: np.ndarray,
     chance_reach: np.ndarray,
 ) -> SequenceForm:
-    """The game above N leaves and a choice at each leaf infoset.
+    """The game above N leaves, with a choice added at each leaf infoset.
 
-    Sequences and infosets of the game keep their numbers. Behind them come the leaf infosets, in
+    Sequences and infosets of the game keep their numbers. After them come the leaf infosets, in
     their order, with K_p sequences each.
 
     Args:

@@ -6,8 +6,8 @@ solves
 
     maximise  f^T w + c_0^T x   subject to   E x = e,   F^T w <= A^T x - c_1,   x >= 0,   w free,
 
-and the dual variables of the inequalities are player 1's optimal plan. f holds the weights of its
-root sequences, and what enters its infosets besides the weights of their parent sequences.
+and the dual variables of the inequalities are player 1's optimal plan. e and f hold the weights of
+the root sequences, and the inflows of the infosets.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 _TOLERANCE = 1e-10
 _TOLERANCE_OF_LARGE = 1e-7
-_LARGE = 50_000  # variables
-# HiGHS takes coefficients below 1e-9 for 0, and finds no optimum if they are about 1e9.
-_LEAST, _WANTED, _MOST, _TOO_MUCH = 1e-8, 1e-6, 1e3, 1e6
+_LARGE_PROGRAM = 50_000  # variables
+# HiGHS treats coefficients below 1e-9 as 0, and finds no optimum if they are about 1e9.
+_SMALLEST, _TARGET_SMALLEST, _TARGET_LARGEST, _LARGEST = 1e-8, 1e-6, 1e3, 1e6
 
 
 class Equilibrium(NamedTuple):
@@ -48,15 +48,15 @@ def solve(
     fixed_plan_0: np.ndarray | None = None,
     inflows: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> Equilibrium:
-    """An exact Nash equilibrium: within the tolerances of `run_highs`.
+    """A Nash equilibrium, exact within the tolerances of `run_highs`.
 
     Args:
       sequence_form: the game or subgame.
       root_ranges: float64 [num_root_sequences] per player; None: all 1.
       fixed_plan_0: float64 [S_0], weights to which some sequences of player 0 are bound; NaN where
         it is free. Use `SequenceForm.swapped` to bind player 1. None: it is free everywhere.
-      inflows: float64 [I_p] per player, what its sequences in an infoset sum to besides the weight
-        of their parent sequence. None: nothing.
+      inflows: float64 [I_p] per player, the weight that enters each infoset in addition to that of
+        its parent sequence. None: 0.
 
     Raises:
       RuntimeError: if HiGHS does not find an optimum.
@@ -95,44 +95,44 @@ def solve(
 
 
 def unit_of(sequence_form: SequenceForm) -> float:
-    """The unit of utility in which linear programs of a game can be solved, in its own units.
+    """The unit of utility in which a game's linear program can be solved, in the game's units.
 
-    That is 1, unless some payoffs are so small that HiGHS would leave them out, where chance has
-    many outcomes, or utilities are tiny, or so large that it would fail. Then it is a power of 2,
-    and `SequenceForm.scaled` by its inverse is the game to solve.
+    It is 1, unless some payoffs are so small that HiGHS would treat them as 0 (many chance
+    outcomes, or tiny utilities), or so large that it would fail. Then it is a power of 2, and the
+    game to solve is `SequenceForm.scaled` by its inverse.
     """
     sizes = np.abs(sequence_form.payoffs.data)
     sizes = sizes[sizes > 0]
     if not len(sizes):
         return 1.0
-    least, most = float(sizes.min()), float(sizes.max())
-    if least >= _LEAST and most <= _TOO_MUCH:
+    smallest, largest = float(sizes.min()), float(sizes.max())
+    if smallest >= _SMALLEST and largest <= _LARGEST:
         return 1.0
-    # Where all are alike, they become about 1; the largest ones must not become much larger.
-    unit = max(min(least / _WANTED, most), most / _MOST)
+    # Payoffs of one size become about 1; otherwise the largest ones must not become much larger.
+    unit = max(min(smallest / _TARGET_SMALLEST, largest), largest / _TARGET_LARGEST)
     unit = 2.0 ** math.floor(math.log2(unit))
-    return unit if most > _TOO_MUCH else min(unit, 1.0)
+    return unit if largest > _LARGEST else min(unit, 1.0)
 
 
 def run_highs(**program: Any) -> scipy.optimize.OptimizeResult:
-    """Solves a linear program, small ones by the simplex method, large ones by interior points.
+    """Solves a linear program: small ones by the simplex method, large ones by interior points.
 
-    Interior points, with crossover to a vertex and simplex steps at the end, are many times quicker
-    on large programs: minutes instead of hours with six cards of Goofspiel.
+    Interior points, with crossover to a vertex and simplex steps at the end, are many times faster
+    on large programs: minutes instead of hours in Goofspiel with six cards.
 
     Constraints, and the signs of reduced costs, hold within 1e-10; from 50,000 variables on within
     1e-7.
 
     Args:
-      program: what `scipy.optimize.linprog` takes, but method and options.
+      program: arguments of `scipy.optimize.linprog`, except method and options.
 
     Raises:
       RuntimeError: if HiGHS does not find an optimum.
     """
-    # Only now, because it takes long to import and most of what is solved needs no linear program.
+    # The import is slow, and most solvers need no linear program.
     import scipy.optimize
 
-    is_large = len(program["c"]) >= _LARGE
+    is_large = len(program["c"]) >= _LARGE_PROGRAM
     tolerance = _TOLERANCE_OF_LARGE if is_large else _TOLERANCE
     result = scipy.optimize.linprog(
         **program,

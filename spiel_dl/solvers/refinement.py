@@ -1,9 +1,9 @@
-"""Refined gadgets: of all solutions of a gadget, one that also plays well where nobody must come.
+"""Refined gadgets: solutions that also play well where the opponent need not enter.
 
 Kubíček, Lisý, Sandholm (2026), "Equilibrium Refinements Improve Subgame Solving in
 Imperfect-Information Games" (arXiv 2601.17131). A gadget's solutions keep the opponent at its given
-cfvs w, and are free where it would not enter. The *refined* one is found in two steps. With the
-opponent's best-response cfvs v and a weight c for each of its root infosets,
+cfvs w, and are arbitrary where it would not enter. The *refined* solution is defined in two steps.
+With the opponent's best-response cfvs v and a weight c for each of its root infosets,
 
   * resolving: of the strategies that minimise the sum of max(v, w), one that minimises the sum of
     c v;
@@ -11,8 +11,8 @@ opponent's best-response cfvs v and a weight c for each of its root infosets,
     c (v - w) / r. With r the reach of a root infoset by chance and the player, margins are in
     utility units; with r = 1, as in `solvers.gadgets`, they are unnormalised.
 
-CFR comes close to it if the opponent passes at least a small reach into the subgame: `floors`,
-which the gadgets take.
+CFR approximates it if the opponent enters each root infoset with at least a small reach, its
+*floor*.
 """
 
 from __future__ import annotations
@@ -22,34 +22,34 @@ import numpy as np
 from spiel_dl.solvers.checks import check_weights
 
 WEIGHTS = ("ones", "prior", "mixed")
-"""What root infosets count: all alike; by a prior, the opponent's own reach of them as far as it is
-known; or by the prior plus a tenth of its largest entry."""
+"""Weights of root infosets: all equal; a prior, an estimate of the opponent's own reach of them; or
+the prior plus a tenth of its largest entry."""
 FLOOR = 0.01
-"""The floor of a weight of 1. A tenth of it refines too slowly, and floors that fall in the course
-of the iterations leave a bias in their average."""
-LARGEST = 10.0
+"""The floor of a weight of 1. A tenth of it refines too slowly, and floors that decrease over the
+iterations leave a bias in their average."""
+LARGEST_WEIGHT = 10.0
 """The largest weight, so that no floor is above a tenth."""
 LARGEST_SUM = 0.1
 """The largest sum of the floors of a max-margin gadget."""
-_MIXED = 0.1
+_MIXED_SHARE = 0.1
 
 
 def check_name(refinement: str | None) -> None:
-    """Raises a ValueError if there are no such weights. None stands for no refinement."""
+    """Raises a ValueError unless `refinement` is one of `WEIGHTS`, or None for no refinement."""
     if refinement is not None and refinement not in WEIGHTS:
         raise ValueError(f"refinement={refinement!r} must be one of {WEIGHTS}, or None")
 
 
 def weights(name: str, prior: np.ndarray, groups: np.ndarray | None = None) -> np.ndarray:
-    """The weights c of root infosets: float64 [R_-p], of mean 1, but none above `LARGEST`.
+    """The weights c of root infosets: float64 [R_-p], of mean 1, but none above `LARGEST_WEIGHT`.
 
     Args:
       name: one of `WEIGHTS`.
-      prior: float64 [R_-p], the opponent's own reach of its root infosets, of any scale; of "ones",
-        only its length counts. Where it is 0 in all of a public state, because the opponent was not
-        expected there, all root infosets count alike.
+      prior: float64 [R_-p], the opponent's own reach of its root infosets, of any scale; for
+        "ones", only its length is used. Where it is 0 in all of a public state, because the
+        opponent was not expected there, it is replaced by 1.
       groups: int [R_-p], the public state of each root infoset, from 0 on, if subgames are solved
-        side by side; each gets weights as if it were alone. None: there is one.
+        side by side; weights are scaled for each by itself. None: there is one.
 
     Raises:
       ValueError: if there are no such weights, or if the prior is negative or not finite somewhere.
@@ -60,9 +60,9 @@ def weights(name: str, prior: np.ndarray, groups: np.ndarray | None = None) -> n
         return np.ones(len(prior))
     groups = _one_group(prior) if groups is None else groups
     prior = np.where(_largest(prior, groups)[groups] > 0, prior, 1.0)
-    found = prior + _MIXED * _largest(prior, groups)[groups] if name == "mixed" else prior
-    means = np.bincount(groups, found) / np.bincount(groups)
-    return found / np.maximum(means, _largest(found, groups) / LARGEST)[groups]
+    unscaled = prior + _MIXED_SHARE * _largest(prior, groups)[groups] if name == "mixed" else prior
+    means = np.bincount(groups, unscaled) / np.bincount(groups)
+    return unscaled / np.maximum(means, _largest(unscaled, groups) / LARGEST_WEIGHT)[groups]
 
 
 def floors(
@@ -72,17 +72,17 @@ def floors(
 
     Args:
       name, prior, groups: as in `weights`.
-      margins: of a max-margin gadget, in which the opponent has a reach of 1 for all root infosets
-        together. Then floors are smaller where there are many: at most `LARGEST_SUM` altogether.
+      margins: whether the gadget is a max-margin one, in which the opponent's reaches of all root
+        infosets sum to 1. Then the floors of a public state sum to at most `LARGEST_SUM`.
 
     Raises:
       ValueError: as `weights`.
     """
-    found = weights(name, prior, groups)
+    scaled_weights = weights(name, prior, groups)
     if not margins:
-        return FLOOR * found
+        return FLOOR * scaled_weights
     groups = _one_group(prior) if groups is None else groups
-    return np.minimum(FLOOR, LARGEST_SUM / np.bincount(groups))[groups] * found
+    return np.minimum(FLOOR, LARGEST_SUM / np.bincount(groups))[groups] * scaled_weights
 
 
 def _one_group(prior: np.ndarray) -> np.ndarray:
@@ -90,7 +90,7 @@ def _one_group(prior: np.ndarray) -> np.ndarray:
 
 
 def _largest(values: np.ndarray, groups: np.ndarray) -> np.ndarray:
-    """The largest of the values (float64 [R], at least 0) of each group."""
+    """The largest value (float64 [R], at least 0) of each group."""
     largest = np.zeros(groups.max(initial=-1) + 1)
     np.maximum.at(largest, groups, values)
     return largest

@@ -1,20 +1,20 @@
-"""Games against an opponent who follows a model with probability p: responding to it, safely.
+"""Restricted games: the opponent follows a model with probability p and is free otherwise.
 
 Johanson, Zinkevich, Bowling (2008), "Computing Robust Counter-Strategies": the opponent is bound to
-its model with probability p, and else free. Nobody else sees which, so all that counts is its
-mixed realization plan
+its model with probability p, and else free. Nobody else observes which, so only its mixed
+realization plan matters:
 
     y = p * model + (1 - p) * free.
 
-In a *restricted game*, this binds the opponent in some of its infosets only, the *modelled* ones,
-with whatever precedes them; below these it is free in any case, as a depth-limited response assumes
-it behind its depth limit (Milec, Kubíček, Lisý 2024, "Continual Depth-limited Responses for
-Computing Counter-strategies in Sequential Games", sections 3 and 4). So its plans are those plans y
-with y >= p * model on modelled sequences, and no tree has to be doubled: the *model's part* p *
-model becomes constant payoffs of the player who responds, and what is left is a plan z = y - p *
-model. That one has weight 1 - p at the root, and the model's part *flows in* at the infosets
-right below modelled ones, where its weight becomes free. p = 0 binds nobody: the game itself. p = 1
-with all infosets modelled leaves the opponent no choice: a best response.
+In a *restricted game*, the opponent is bound in some of its infosets only, the *modelled* ones and
+all infosets above them; below it is free, as depth-limited responses assume behind their depth
+limit (Milec, Kubíček, Lisý 2024, "Continual Depth-limited Responses for Computing
+Counter-strategies in Sequential Games", sections 3 and 4). So its plans y are those with
+y >= p * model on modelled sequences, and no tree has to be doubled: the *model's part* p * model
+becomes constant payoffs of the responding player, and the *free part* is a plan z = y - p * model.
+z has weight 1 - p at the root, and the model's part *flows in* at the infosets right below modelled
+ones, where its weight becomes free. With p = 0 it is the game itself. With p = 1 and all infosets
+modelled, the opponent has no choice, and the solution is a best response.
 
 Here, player 0 responds and player 1 is restricted; `SequenceForm.swapped` exchanges them.
 """
@@ -37,11 +37,11 @@ class RestrictedGame(NamedTuple):
     Attributes:
       sequence_form: player 0's constants include what the model's part pays.
       ranges: x's and z's weights at the root sequences, float64 [R_p] each.
-      inflows: what x's and z's sequences in an infoset sum to besides their parent's weight,
-        float64 [I_p] each.
+      inflows: the weights that enter x's and z's infosets in addition to their parent sequences'
+        weights, float64 [I_p] each.
       model_part: float64 [S_1], y - z.
-      fixed: where player 0 is bound to what it has decided before.
-      opponent_has_choices: whether z can be anything but 0.
+      fixed: where player 0 is bound to its earlier decisions.
+      opponent_has_choices: whether z can differ from 0.
     """
 
     sequence_form: SequenceForm | FactoredForm
@@ -53,7 +53,7 @@ class RestrictedGame(NamedTuple):
 
     @property
     def constants(self) -> np.ndarray:
-        """What player 0's sequences earn against the model's part: float64 [S_0]."""
+        """Payoffs of player 0's sequences against the model's part: float64 [S_0]."""
         assert self.sequence_form.constants is not None
         return self.sequence_form.constants[0]
 
@@ -65,13 +65,13 @@ class RestrictedGame(NamedTuple):
         return response.value, response.strategy
 
     def guaranteed_value(self, strategy: np.ndarray) -> float:
-        """What a strategy (float64 [S_0]) earns at least: against the worst z."""
+        """The value of a strategy (float64 [S_0]) against the worst z."""
         form = self.sequence_form
         plan = realization_plan(form.treeplexes[0], strategy, self.ranges[0], self.inflows[0])
         return -best_response(form, 1, plan, self.ranges[1], inflow=self.inflows[1]).value
 
     def bind(self, strategy: np.ndarray) -> np.ndarray:
-        """A strategy (float64 [S_0]), where player 0 is bound replaced by what it is bound to."""
+        """A strategy (float64 [S_0]), with the fixed probabilities where player 0 is bound."""
         sequences = self.sequence_form.treeplexes[0].sequences_of(self.fixed.infosets)
         strategy = strategy.copy()
         strategy[sequences] = self.fixed.strategy[sequences]
@@ -90,34 +90,34 @@ def restrict(
 
     Args:
       sequence_form: the game, or a subgame with or without a gadget.
-      ranges: float64 [R_p] per player: player 0's range, and that of player 1 where it is free.
+      ranges: float64 [R_p] per player: player 0's range, and player 1's if it is free.
       model_plan: float64 [S_1], the model's weights, those of root sequences included.
-      modelled: bool [I_1], where the model binds; also in whatever infosets lie above. A gadget's
-        infosets count as modelled: the model's weight of each entrance is in its plan.
+      modelled: bool [I_1], the infosets where the model binds, and all infosets above them. A
+        gadget's infosets count as modelled: the plan has the model's weight of each entrance.
       p: the probability of the model, 0 to 1.
-      inflows: float64 [I_p] per player, what enters its infosets besides the weights of their
-        parent sequences where it is free: floors of a gadget. None: nothing.
+      inflows: float64 [I_p] per player, the weight that enters each infoset in addition to that of
+        its parent sequence where the player is free: floors of a gadget. None: 0.
 
     Raises:
       ValueError: if p is no probability.
     """
     check_probability(p)
     own, opponent = sequence_form.treeplexes
-    is_part = np.ones(opponent.num_sequences, np.bool_)
-    is_part[opponent.sequences_of(~modelled)] = False
-    model_part = np.where(is_part, p * model_plan, 0.0)
+    is_modelled = np.ones(opponent.num_sequences, np.bool_)
+    is_modelled[opponent.sequences_of(~modelled)] = False
+    model_part = np.where(is_modelled, p * model_plan, 0.0)
     own_inflow, floors = inflows or (np.zeros(own.num_infosets), np.zeros(opponent.num_infosets))
-    from_model = np.where(modelled, 0.0, model_part[opponent.parent_sequence])
-    inflow = from_model + (1.0 - p) * floors
+    model_inflow = np.where(modelled, 0.0, model_part[opponent.parent_sequence])
+    inflow = model_inflow + (1.0 - p) * floors
     constants = sequence_form.values_against(0, model_part)
     no_constants = np.zeros(opponent.num_sequences)
-    others = no_constants if sequence_form.constants is None else sequence_form.constants[1]
-    free = FixedStrategy(np.zeros(own.num_infosets, np.bool_), np.ones(own.num_sequences))
-    form = sequence_form.paying((constants, others))
+    constants_1 = no_constants if sequence_form.constants is None else sequence_form.constants[1]
+    fixed = FixedStrategy(np.zeros(own.num_infosets, np.bool_), np.ones(own.num_sequences))
+    form = sequence_form.replacing_constants((constants, constants_1))
     free_range = (1.0 - p) * ranges[1]
     has_choices = bool(free_range.any() or inflow.any())
     ranges, inflows = (ranges[0], free_range), (own_inflow, inflow)
-    return RestrictedGame(form, ranges, inflows, model_part, free, has_choices)
+    return RestrictedGame(form, ranges, inflows, model_part, fixed, has_choices)
 
 
 def check_probability(p: float) -> None:
@@ -131,7 +131,7 @@ def unrestricted(
 ) -> RestrictedGame:
     """A game in which nobody is bound: p = 0. Arguments are those of `restrict`."""
     opponent = sequence_form.treeplexes[1]
-    nothing = np.zeros(opponent.num_sequences)
+    no_plan = np.zeros(opponent.num_sequences)
     everywhere = np.ones(opponent.num_infosets, np.bool_)
-    game = restrict(sequence_form, ranges, nothing, everywhere, p=0.0, inflows=inflows)
+    game = restrict(sequence_form, ranges, no_plan, everywhere, p=0.0, inflows=inflows)
     return game._replace(opponent_has_choices=True)

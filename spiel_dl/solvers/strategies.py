@@ -1,4 +1,4 @@
-"""Behaviour strategies on a treeplex: from realization plans, and held to their definition."""
+"""Behaviour strategies on a treeplex: from realization plans, and checks of them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def behaviour_strategy(treeplex: Treeplex, plan: np.ndarray) -> np.ndarray:
 
 
 def check_strategy(treeplex: Treeplex, strategy: np.ndarray, infosets: np.ndarray) -> None:
-    """Holds a behaviour strategy (float64 [S]) to its definition at some infosets (bool [I]).
+    """Checks the probabilities of a behaviour strategy (float64 [S]) at infosets (bool [I]).
 
     Raises:
       ValueError: if the shape is wrong, or probabilities are negative or do not sum to 1.

@@ -1,4 +1,4 @@
-"""`FactoredForm`: a sequence form without a list of payoffs."""
+"""`FactoredForm`: a sequence form whose payoff matrix is never listed."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spiel_dl.tree.sequence_form import Treeplex, added
+from spiel_dl.tree.sequence_form import Treeplex, add_constants
 
 Pair = tuple[np.ndarray, np.ndarray]
 
 
 class Cost(NamedTuple):
-    """What a player's values against a plan take, roughly.
+    """An estimate of what computing a player's values against a plan costs.
 
     Attributes:
-      seconds: of one processor.
-      num_bytes: besides plans and values themselves.
+      seconds: on one core.
+      num_bytes: of memory, without plans and values themselves.
     """
 
     seconds: float
@@ -32,7 +32,7 @@ class Cost(NamedTuple):
 class FactoredForm(abc.ABC):
     """A sequence form whose payoff matrix is a product of others, none of which is ever listed.
 
-    For solvers it is what a `SequenceForm` is, but for `payoffs`.
+    It has the interface of `SequenceForm` except `payoffs`.
 
     Attributes:
       treeplexes: both players' strategy spaces.
@@ -51,7 +51,7 @@ class FactoredForm(abc.ABC):
 
     @abc.abstractmethod
     def values_against(self, player: int, opponent_plan: np.ndarray) -> np.ndarray:
-        """What each of a player's sequences pays by itself: float64 [S_p], a new array.
+        """The payoff of each of a player's sequences itself: float64 [S_p], a new array.
 
         See `SequenceForm.values_against`.
         """
@@ -59,109 +59,111 @@ class FactoredForm(abc.ABC):
     @property
     @abc.abstractmethod
     def cost(self) -> Cost:
-        """What `values_against` takes, from sizes and what was measured once."""
+        """The cost of `values_against`, estimated from sizes by measured constants."""
 
-    def with_constants(self, sequences: Pair, values: Pair) -> ChangedForm:
+    def with_constants(self, sequences: Pair, values: Pair) -> DerivedForm:
         """See `SequenceForm.with_constants`."""
-        return self.paying(added(self.treeplexes, self.constants, sequences, values))
+        return self.replacing_constants(
+            add_constants(self.treeplexes, self.constants, sequences, values)
+        )
 
-    def paying(self, constants: Pair) -> ChangedForm:
-        """See `SequenceForm.paying`."""
-        return dataclasses.replace(self._changed, paid=constants)
+    def replacing_constants(self, constants: Pair) -> DerivedForm:
+        """See `SequenceForm.replacing_constants`."""
+        return dataclasses.replace(self._as_derived, own_constants=constants)
 
-    def swapped(self) -> ChangedForm:
+    def swapped(self) -> DerivedForm:
         """See `SequenceForm.swapped`."""
-        form = self._changed
-        paid = None if form.paid is None else form.paid[::-1]
+        form = self._as_derived
+        constants = None if form.own_constants is None else form.own_constants[::-1]
         return dataclasses.replace(
             form,
             treeplexes=form.treeplexes[::-1],
             order=form.order[::-1],
-            places=form.places[::-1],
-            paid=paid,
+            new_sequences=form.new_sequences[::-1],
+            own_constants=constants,
         )
 
-    def behind(
+    def embedded(
         self, player: int, treeplex: Treeplex, new_sequences: np.ndarray, constants: Pair
-    ) -> ChangedForm:
-        """See `SequenceForm.behind`."""
-        form = self._changed
-        treeplexes, places = list(form.treeplexes), list(form.places)
-        old = places[player]
+    ) -> DerivedForm:
+        """See `SequenceForm.embedded`."""
+        form = self._as_derived
+        treeplexes, all_sequences = list(form.treeplexes), list(form.new_sequences)
+        old = all_sequences[player]
         treeplexes[player] = treeplex
-        places[player] = new_sequences if old is None else new_sequences[old]
+        all_sequences[player] = new_sequences if old is None else new_sequences[old]
         return dataclasses.replace(
             form,
             treeplexes=(treeplexes[0], treeplexes[1]),
-            places=(places[0], places[1]),
-            paid=constants,
+            new_sequences=(all_sequences[0], all_sequences[1]),
+            own_constants=constants,
         )
 
     @property
-    def _changed(self) -> ChangedForm:
-        """The same, ready to be changed."""
-        return ChangedForm(self.treeplexes, self.utility_range, self.num_threads, self)
+    def _as_derived(self) -> DerivedForm:
+        """This form as a `DerivedForm` without changes."""
+        return DerivedForm(self.treeplexes, self.utility_range, self.num_threads, self)
 
     def in_threads(self, work: Callable[[int], None], num_parts: int) -> None:
-        """Does parts of a work, 0 to num_parts - 1, each by one thread; it must release the GIL.
+        """Calls `work` with 0 to num_parts - 1, in threads; it must release the GIL.
 
-        What takes long shows a progress bar, if standard error is a terminal.
+        Shows a progress bar after two seconds, if standard error is a terminal.
         """
         if self.num_threads == 1:
             _finish(map(work, range(num_parts)), num_parts)
             return
-        # Threads of Python's, because numba's disturb those of other libraries.
+        # Python threads, because numba's disturb those of other libraries.
         with concurrent.futures.ThreadPoolExecutor(self.num_threads) as threads:
             _finish(threads.map(work, range(num_parts)), num_parts)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class ChangedForm(FactoredForm):
-    """A factored form behind a gadget, with constants, or with the players' names exchanged.
+class DerivedForm(FactoredForm):
+    """A factored form with a gadget, with constants, or with the players' names exchanged.
 
     Attributes:
-      whole: whose payoffs it has.
-      order: which player there each of the players here is.
-      places: for each player here, int [S_p] of `whole`, which sequences here those there are;
-        None: the same ones.
-      paid: see `constants`.
+      base: the form whose payoffs it has.
+      order: the base's player that each player here is.
+      new_sequences: for each player here, int [S_p of `base`], the number here of each of the
+        base's sequences; None: unchanged.
+      own_constants: see `constants`.
     """
 
-    whole: FactoredForm
+    base: FactoredForm
     order: tuple[int, int] = (0, 1)
-    places: tuple[np.ndarray | None, np.ndarray | None] = (None, None)
-    paid: Pair | None = None
+    new_sequences: tuple[np.ndarray | None, np.ndarray | None] = (None, None)
+    own_constants: Pair | None = None
 
     @property
     def constants(self) -> Pair | None:
         """See `FactoredForm.constants`."""
-        return self.paid
+        return self.own_constants
 
     def values_against(self, player: int, opponent_plan: np.ndarray) -> np.ndarray:
         """See `FactoredForm.values_against`."""
-        own, other = self.places[player], self.places[1 - player]
+        own, other = self.new_sequences[player], self.new_sequences[1 - player]
         plan = opponent_plan if other is None else opponent_plan[other]
-        values = self.whole.values_against(self.order[player], plan)
+        values = self.base.values_against(self.order[player], plan)
         if own is not None:
-            found = np.zeros(self.treeplexes[player].num_sequences)
-            found[own] = values
-            values = found
-        if self.paid is not None:
-            values += self.paid[player]
+            base_values = values
+            values = np.zeros(self.treeplexes[player].num_sequences)
+            values[own] = base_values
+        if self.own_constants is not None:
+            values += self.own_constants[player]
         return values
 
     @property
     def cost(self) -> Cost:
         """See `FactoredForm.cost`."""
-        return self.whole.cost
+        return self.base.cost
 
     @property
-    def _changed(self) -> ChangedForm:
+    def _as_derived(self) -> DerivedForm:
         return self
 
 
 def _finish(parts: Iterator[None], num_parts: int) -> None:
-    """Waits for all parts; raises their errors."""
+    """Waits for all parts, and raises their errors."""
     import tqdm  # Small games do without.
 
     bar = tqdm.tqdm(parts, "payoffs", num_parts, leave=False, delay=2.0, disable=None)
@@ -170,18 +172,18 @@ def _finish(parts: Iterator[None], num_parts: int) -> None:
 
 
 def default_threads() -> int:
-    """As many threads as this process may use cores."""
+    """The number of cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def equal_parts(first_entry: np.ndarray, num_parts: int) -> np.ndarray:
-    """Bounds that share out rows by their entries: int64 [num_parts + 1].
+    """Bounds of parts of rows with about equal numbers of entries: int64 [num_parts + 1].
 
     Args:
       first_entry: int [R + 1], the first entry of each row.
-      num_parts: how many parts.
+      num_parts: the number of parts.
     """
     shares = np.arange(1, num_parts) * int(first_entry[-1]) // num_parts
     inner = np.searchsorted(first_entry, shares)

@@ -1,4 +1,4 @@
-"""Treeplexes and the sequence form: the arrays on which all solvers run.
+"""Treeplexes and the sequence form: the input of all solvers.
 
 Koller, Megiddo, von Stengel (1996): a strategy is a realization plan, one weight per sequence, and
 the expected utility is bilinear in the two plans.
@@ -15,7 +15,7 @@ import scipy.sparse
 
 
 class TreeplexArrays(NamedTuple):
-    """A `Treeplex` in the form that compiled code takes: its arrays as uint32.
+    """A `Treeplex` for compiled code: its arrays as uint32.
 
     `origin` (uint32 [S]) is the parent sequence of each sequence's infoset, 0 for root sequences.
     """
@@ -36,7 +36,7 @@ class Treeplex:
     infoset i follow those of infoset i - 1.
 
     Attributes:
-      parent_sequence: int32 [I], the sequence that leads to an infoset; smaller than its own.
+      parent_sequence: int32 [I], the sequence that leads to an infoset; before its own ones.
       first_sequence: int32 [I], the first sequence of an infoset.
       num_actions: int32 [I], at least 1.
       num_root_sequences: number of root sequences.
@@ -59,7 +59,7 @@ class Treeplex:
 
     @functools.cached_property
     def arrays(self) -> TreeplexArrays:
-        """The same for compiled code."""
+        """This treeplex for compiled code."""
         roots = np.zeros(self.num_root_sequences, np.uint32)
         origin = np.repeat(self.parent_sequence, self.num_actions)
         return TreeplexArrays(
@@ -105,8 +105,8 @@ class Treeplex:
     def constraints(self) -> scipy.sparse.csr_array:
         """The matrix E of E x = e for realization plans x: float64 [R + I, S], sparse.
 
-        The first R rows are the root sequences' weights, row R + i says that the sequences of
-        infoset i sum to their parent.
+        The first R rows give the root sequences' weights; in row R + i, the sequences of infoset i
+        sum to their parent.
         """
         roots = self.num_root_sequences
         own = np.arange(self.num_sequences)
@@ -119,21 +119,21 @@ class Treeplex:
         return scipy.sparse.coo_array((data, (rows, columns)), shape=shape).tocsr()
 
 
-def added(
+def add_constants(
     treeplexes: tuple[Treeplex, Treeplex],
     constants: tuple[np.ndarray, np.ndarray] | None,
     sequences: tuple[np.ndarray, np.ndarray],
     values: tuple[np.ndarray, np.ndarray],
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Constants with something added to some sequences; see `SequenceForm.with_constants`."""
-    found = []
+    """Constants plus values at some sequences; see `SequenceForm.with_constants`."""
+    sums = []
     for player, treeplex in enumerate(treeplexes):
-        own = np.zeros(treeplex.num_sequences)
+        total = np.zeros(treeplex.num_sequences)
         if constants is not None:
-            own += constants[player]
-        np.add.at(own, sequences[player], values[player])
-        found.append(own)
-    return found[0], found[1]
+            total += constants[player]
+        np.add.at(total, sequences[player], values[player])
+        sums.append(total)
+    return sums[0], sums[1]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -147,8 +147,8 @@ class SequenceForm:
       payoffs: A, player 0's utility times chance's reach, summed over the terminal histories of
         each pair of sequences: float64 [S_0, S_1], sparse, without explicit zeros.
       utility_range: largest minus smallest utility; solvers scale their tolerances by it.
-      constants: c_p, float64 [S_p]: what p's sequences pay p whatever the opponent does (gadgets).
-        None: nothing.
+      constants: c_p, float64 [S_p]: p's payoffs of its sequences that do not depend on the opponent
+        (gadgets). None: 0.
     """
 
     treeplexes: tuple[Treeplex, Treeplex]
@@ -183,11 +183,11 @@ class SequenceForm:
         return self.payoffs if player == 0 else self._payoffs_for_1
 
     def values_against(self, player: int, opponent_plan: np.ndarray) -> np.ndarray:
-        """What each of a player's sequences pays by itself: float64 [S_p], a new array.
+        """The payoff of each of a player's sequences itself: float64 [S_p], a new array.
 
-        That is the payoff against the opponent's realization plan (float64 [S_-p]) of the terminal
-        histories at which the sequence is the player's last one, and the sequence's constant. What
-        the player's further actions earn is not in it.
+        That is the payoff against the opponent's realization plan (float64 [S_-p]) at the terminal
+        histories where the sequence is the player's last one, plus the sequence's constant. Payoffs
+        of longer sequences are not included.
         """
         values = self.payoffs_for(player) @ opponent_plan
         return values if self.constants is None else values + self.constants[player]
@@ -195,21 +195,23 @@ class SequenceForm:
     def with_constants(
         self, sequences: tuple[np.ndarray, np.ndarray], values: tuple[np.ndarray, np.ndarray]
     ) -> SequenceForm:
-        """The same game in which some sequences pay their player more, whatever the opponent does.
+        """The same game with values added to the constants of some sequences.
 
         Args:
-          sequences: for each player, int [n_p], sequences, repeated or not; for example those from
-            which leaf infosets hang.
-          values: for each player, float64 [n_p], what is added to the constants there; for example
-            the leaf infosets' counterfactual values.
+          sequences: for each player, int [n_p], sequences, possibly repeated; for example those
+            from which leaf infosets hang.
+          values: for each player, float64 [n_p], the values to add; for example the leaf infosets'
+            counterfactual values.
         """
-        return self.paying(added(self.treeplexes, self.constants, sequences, values))
+        return self.replacing_constants(
+            add_constants(self.treeplexes, self.constants, sequences, values)
+        )
 
-    def paying(self, constants: tuple[np.ndarray, np.ndarray]) -> SequenceForm:
-        """The same game with other constants."""
+    def replacing_constants(self, constants: tuple[np.ndarray, np.ndarray]) -> SequenceForm:
+        """The same game with these constants instead of its own."""
         return dataclasses.replace(self, constants=constants)
 
-    def behind(
+    def embedded(
         self,
         player: int,
         treeplex: Treeplex,
@@ -219,9 +221,9 @@ class SequenceForm:
         """The same payoffs in a larger strategy space of a player, with other constants.
 
         Args:
-          player: whose.
-          treeplex: the larger one.
-          new_sequences: int [S_p], which of its sequences those here are, all different.
+          player: whose strategy space.
+          treeplex: the larger strategy space.
+          new_sequences: int [S_p], the number there of each sequence here, all different.
           constants: those of the new form.
         """
         other = self.treeplexes[1 - player]
@@ -230,13 +232,13 @@ class SequenceForm:
         coordinates = (new_sequences[rows], columns)
         shape = (treeplex.num_sequences, other.num_sequences)
         payoffs = scipy.sparse.coo_array((old.data, coordinates), shape=shape).tocsr()
-        # These are the payoffs of a game in which the player is player 0.
+        # In these payoffs, the player is player 0.
         ordered = constants if player == 0 else constants[::-1]
         form = SequenceForm((treeplex, other), payoffs, self.utility_range, ordered)
         return form if player == 0 else form.swapped()
 
     def scaled(self, factor: float) -> SequenceForm:
-        """The same game in another unit: all that is paid, times a factor."""
+        """The same game in another unit: payoffs and constants times a factor."""
         constants = None
         if self.constants is not None:
             constants = (self.constants[0] * factor, self.constants[1] * factor)

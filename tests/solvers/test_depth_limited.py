@@ -103,8 +103,8 @@ def test_a_clock_shares_out_all_iterations():
     effort = Effort(np.int32(250))
     assert type(effort.iterations) is int
     clock, done = Clock(effort), 0
-    stretches = []
+    batches = []
     while clock.allows(done):
-        stretches.append(clock.stretch(done))
-        done += stretches[-1]
-    assert stretches == [100, 100, 50]
+        batches.append(clock.next_iterations(done))
+        done += batches[-1]
+    assert batches == [100, 100, 50]

@@ -157,7 +157,7 @@ def resolve_everywhere(
         below[: treeplex.num_root_sequences] = ranges[player]
         cfvs = best_response(form, opponent, below).cfv[: len(ranges[opponent])]
         roots = gadgets.Roots(ranges[player], ranges[opponent], cfvs, gifts[here[opponent]])
-        gadget = gadgets.put_on_top(gadget_name, form, player, roots)
+        gadget = gadgets.add_gadget(gadget_name, form, player, roots)
         solution = linear_program.solve(gadget.sequence_form, gadget.root_ranges)
         new = behaviour_strategy(treeplex, solution.plans[player])
         combined[own[treeplex.num_root_sequences :]] = new[treeplex.num_root_sequences :]
@@ -309,10 +309,10 @@ def test_gadgets_by_their_names_are_those_of_their_functions():
     }
     assert (*expected, "unsafe") == gadgets.GADGETS
     for name, gadget in expected.items():
-        found = gadgets.put_on_top(name, form, 0, roots, "mixed").sequence_form
+        found = gadgets.add_gadget(name, form, 0, roots, "mixed").sequence_form
         assert (found.payoffs != gadget.sequence_form.payoffs).nnz == 0
         np.testing.assert_array_equal(found.constants[1], gadget.sequence_form.constants[1])
-    found = gadgets.put_on_top("unsafe", form.swapped(), 1, roots)
+    found = gadgets.add_gadget("unsafe", form.swapped(), 1, roots)
     np.testing.assert_array_equal(found.root_ranges[0], roots.opponent_range)
 
 
@@ -329,4 +329,4 @@ def test_gadgets_by_their_names_are_those_of_their_functions():
 )
 def test_what_a_named_gadget_needs(name, roots, refined, message):
     with pytest.raises(ValueError, match=message):
-        gadgets.put_on_top(name, coin_subgame(), 0, roots, refined)
+        gadgets.add_gadget(name, coin_subgame(), 0, roots, refined)
