@@ -19,9 +19,9 @@ from spiel_dl.system import tensor_files
 from spiel_dl.tree.factored_game import FactoredGame
 from spiel_dl.tree.from_openspiel import (
     check_game_of,
+    contents_hash,
     is_game_of,
     is_same_game,
-    untold_contents,
 )
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.load import AnyGame
@@ -191,7 +191,7 @@ class ArrayPolicy(openspiel_policy.Policy):
 
     def _header(self) -> dict[str, Any]:
         game = self.tree.game
-        return {"kind": _FILE_KIND, "game": str(game), "contents": untold_contents(game)}
+        return {"kind": _FILE_KIND, "game": str(game), "contents": contents_hash(game)}
 
     @staticmethod
     def load(path: str | os.PathLike[str], game: AnyGame | None = None) -> ArrayPolicy:
@@ -214,7 +214,7 @@ class ArrayPolicy(openspiel_policy.Policy):
         tree = compile_any(header["game"] if game is None else game)
         if not is_game_of(header["game"], tree.game):
             raise ValueError(f"{path} holds a policy of {header['game']}, not of {tree.game}")
-        if header.get("contents") not in (None, untold_contents(tree.game)):
+        if header.get("contents") not in (None, contents_hash(tree.game)):
             raise ValueError(
                 f"{path} holds a policy of another game called {tree.game}: its file was written "
                 "anew, or it was made of other data; restore them, or make the policy again"

@@ -125,7 +125,7 @@ class ListedBelief(Belief):
         chance_reach = histories.chance_reach.numpy().copy()
         both = np.stack([reach[0], reach[1]])
         self.particles = Particles(
-            game, histories.states, both, chance_reach, known_keys=self.infoset_keys
+            game, histories.states, both, chance_reach, cached_keys=self.infoset_keys
         )
         self.num_histories = self.particles.num_particles
 

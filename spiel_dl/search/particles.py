@@ -287,7 +287,7 @@ def leaf_particles(solution: Solution, public_state: int) -> Particles:
         tree.states_of(histories),
         np.stack(reach),
         leaves.chance_reach[here].copy(),
-        known_keys=tree.infoset_key[:, histories],
+        cached_keys=tree.infoset_key[:, histories],
     )
 
 

@@ -1,7 +1,7 @@
 """Random histories of public states that are too large to list: a beam from the root on.
 
-All histories are extended move by move, those that contradict what is to be shown are dropped, and
-of the others at most so many are kept. `sample_consistent` draws them by uniform play;
+All histories are extended move by move; those that contradict the observations are dropped, and at
+most as many as the beam's width are kept. `sample_consistent` draws them by uniform play;
 `drawn_by_policies` lets both players follow policies, and keeps histories by their reach.
 """
 
@@ -21,13 +21,13 @@ from spiel_dl.tree.counts import checked_count
 from spiel_dl.tree.particles import Particles, rules_of
 
 PolicyRows: TypeAlias = Callable[[StateBatch, int], np.ndarray]
-"""From states (batch dimension N) in which a player acts, and this player, to the probabilities of
+"""Maps states (batch dimension N) in which a player acts, and this player, to the probabilities of
 all actions there: float64 [N, A]."""
 
-# A wider beam takes seconds, so it is tried only if none has found a single particle.
+# A wider beam takes seconds, so it is tried only if no narrower one has found a particle.
 _MAX_WIDER_BEAM = 4096
 _LARGEST_BEAM = 65_536
-"""No wider one is tried for small budgets that have found nothing."""
+"""The widest beam for small budgets with which no particle was found."""
 
 
 def sample_consistent(
@@ -46,95 +46,95 @@ def sample_consistent(
     `budget` random histories (a beam). If dead ends leave no history, the search is repeated with
     wider beams, up to 64 times as wide or of about 65,536 histories; if they leave some, but fewer
     than the budget, with beams up to 64 times as wide and of at most 4,096. The sample is not
-    uniform, because each step draws from what the steps before have kept.
+    uniform, because each step draws from the histories that earlier steps have kept.
 
     Args:
       game: a game with `Rules`.
       public_tensor: float32 [Dpub], the public state's perfect-recall public tensor.
-      budget: how many histories, at most.
-      generator: draws them.
+      budget: the most histories.
+      generator: random numbers.
       player: only histories with this player's private tensor; None: any.
       private_tensor: float32 [Dpriv], that player's perfect-recall private tensor.
-      policies: both players'. Reaches are theirs, and each particle also stands for those that were
-        dropped. None: reaches are those of uniform play, and particles stand for themselves.
+      policies: both players'. They determine reaches, and each particle also stands for dropped
+        ones. None: reaches are those of uniform play, and each particle stands for itself alone.
 
     Raises:
       ValueError: if the budget is not positive, or no history was found.
     """
     checked_count("budget", budget, 1)
-    shown = Observed(
+    target = Observed(
         rules_of(game),
         public_tensor.reshape(1, -1) > 0,
         player,
         None if private_tensor is None else private_tensor.reshape(1, -1) > 0,
     )
-    found = None
+    particles = None
     for width in _widths(budget):
-        if found is not None and width > min(_MAX_WIDER_BEAM, 64 * budget):
+        if particles is not None and width > min(_MAX_WIDER_BEAM, 64 * budget):
             break
-        narrow = functools.partial(
-            _some_of, budget=width, generator=generator, count_dropped=policies is not None
+        reduce = functools.partial(
+            _subsample, budget=width, generator=generator, count_dropped=policies is not None
         )
-        wider, is_exhaustive = _beam(game, shown, policies, width, narrow)
-        found = wider or found
-        if found is not None and (is_exhaustive or found.num_particles >= budget):
+        wider, is_exhaustive = _beam(game, target, policies, width, reduce)
+        particles = wider or particles
+        if particles is not None and (is_exhaustive or particles.num_particles >= budget):
             break
-    if found is None:
+    if particles is None:
         raise ValueError(
             f"found no history with these observations among {width:,} random ones of each length; "
             "use a larger budget, and observations of one state"
         )
-    return _some_of(found, budget, generator, policies is not None)
+    return _subsample(particles, budget, generator, policies is not None)
 
 
 def _widths(budget: int) -> Iterator[int]:
-    """Of one beam after the other, up to 64 times the budget, or as wide as `_LARGEST_BEAM`."""
+    """Increasing beam widths, up to 64 times the budget or `_LARGEST_BEAM`."""
     width = budget
     while width <= max(64 * budget, _LARGEST_BEAM):
         yield width
         width *= 8
 
 
-def _some_of(
-    found: Particles, budget: int, generator: np.random.Generator, count_dropped: bool
+def _subsample(
+    particles: Particles, budget: int, generator: np.random.Generator, count_dropped: bool
 ) -> Particles:
-    """At most `budget` particles, all as likely; maybe they also stand for those dropped."""
-    kept = found.sample(budget, generator, np.ones(found.num_particles))
+    """A uniform sample of particles; with `count_dropped`, they stand for the others too."""
+    kept = particles.sample(budget, generator, np.ones(particles.num_particles))
     if not count_dropped:
         return kept
-    factor = found.num_particles / kept.num_particles
+    factor = particles.num_particles / kept.num_particles
     return dataclasses.replace(kept, stands_for=kept.copies * factor)
 
 
 def drawn_by_policies(
     game: pyspiel.Game,
-    shown: Observed,
+    target: Observed,
     policies: PolicyRows,
     width: int,
     generator: np.random.Generator,
 ) -> Particles | None:
-    """Histories drawn by replaying policies, each with its exact reach.
+    """Histories of a public state drawn by replaying policies, each with its exact reach.
 
-    At every step at most `width` are kept, by `Particles.thinned`; so what is found is an unbiased
-    sample of the public state; where others were dropped, particles stand for several.
+    At every step at most `width` are kept, by `Particles.thinned`, so the sample is unbiased; a
+    particle stands for several if others were dropped.
 
     Args:
       game: a game with `Rules`.
-      shown: what the histories must have shown.
+      target: the observations that the histories must match.
       policies: both players'.
       width: of the beam.
-      generator: draws.
+      generator: random numbers.
 
     Returns:
-      All histories that the beam came to; None if dead ends have left none.
+      All histories at the end of the beam; None if dead ends have left none.
     """
-    narrow = functools.partial(Particles.thinned, budget=width, generator=generator)
-    return _beam(game, shown, policies, width, narrow)[0]
+    reduce = functools.partial(Particles.thinned, budget=width, generator=generator)
+    return _beam(game, target, policies, width, reduce)[0]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Observed:
-    """What histories must show: public bits, and one player's private bits if it is given."""
+    """Observations to match: public bits, and one player's private bits if it is given."""
 
     rules: Rules
     public: torch.Tensor
@@ -142,94 +142,96 @@ class Observed:
     private: torch.Tensor | None
 
     def bits(self, states: StateBatch) -> list[tuple[torch.Tensor, torch.Tensor]]:
-        """(bits of each state, bits to be shown)."""
+        """Pairs of each state's bits and the bits to match, public first."""
         pairs = [(self.rules.public_tensor(states, True) > 0, self.public)]
         if self.player is not None and self.private is not None:
             own = self.rules.private_tensor(states, self.player, True) > 0
             pairs.append((own, self.private))
         return pairs
 
-    def can_follow(self, states: StateBatch) -> np.ndarray:
-        """Which states have shown nothing else so far: bool [B]."""
-        kept = [(found <= wanted).all(dim=1) for found, wanted in self.bits(states)]
+    def is_consistent(self, states: StateBatch) -> np.ndarray:
+        """Whether each state has shown no other bits so far: bool [B]."""
+        kept = [(shown <= bits).all(dim=1) for shown, bits in self.bits(states)]
         return torch.stack(kept).all(dim=0).numpy()
 
-    def is_shown(self, states: StateBatch) -> np.ndarray:
-        """Which states have shown exactly this: bool [B]."""
-        same = [(found == wanted).all(dim=1) for found, wanted in self.bits(states)]
+    def matches(self, states: StateBatch) -> np.ndarray:
+        """Whether each state has shown exactly these bits: bool [B]."""
+        same = [(shown == bits).all(dim=1) for shown, bits in self.bits(states)]
         return torch.stack(same).all(dim=0).numpy()
 
 
 def _beam(
     game: pyspiel.Game,
-    shown: Observed,
+    target: Observed,
     policies: PolicyRows | None,
     width: int,
-    narrow: Callable[[Particles], Particles],
+    reduce: Callable[[Particles], Particles],
 ) -> tuple[Particles | None, bool]:
     """A breadth-first search of bounded width.
 
     Args:
       game: a game with `Rules`.
-      shown: what histories must have shown.
-      policies: both players', of which reaches are; None: uniform play.
-      width: how many histories are kept.
-      narrow: keeps so many of more.
+      target: the observations that histories must match.
+      policies: both players', for reaches; None: uniform play.
+      width: the most histories that are kept.
+      reduce: reduces more histories to `width`.
 
     Returns:
-      Histories that have shown what they must, None if none of them was found; and whether nothing
-      was dropped that could lead to others.
+      Histories that match the observations, None if none was found; and whether they are all, as
+      no history was dropped on the way.
     """
-    here: Particles | None = Particles(
-        game, shown.rules.initial_state(), np.ones((2, 1)), np.ones(1)
+    particles: Particles | None = Particles(
+        game, target.rules.initial_state(), np.ones((2, 1)), np.ones(1)
     )
     is_exhaustive = True
-    while here is not None:
-        found = np.flatnonzero(shown.is_shown(here.states))
-        if len(found):
-            return here.take(found), is_exhaustive
-        here = _step(here, shown, policies)
-        if here is not None and here.num_particles > width:
+    while particles is not None:
+        matching = np.flatnonzero(target.matches(particles.states))
+        if len(matching):
+            return particles.take(matching), is_exhaustive
+        particles = _successors(particles, target, policies)
+        if particles is not None and particles.num_particles > width:
             is_exhaustive = False
-            here = narrow(here)
+            particles = reduce(particles)
     return None, is_exhaustive
 
 
-def _step(here: Particles, shown: Observed, policies: PolicyRows | None) -> Particles | None:
-    """All successors that do not contradict what is to be shown; None if there are none."""
-    children = shown.rules.expand(here.states)
+def _successors(
+    particles: Particles, target: Observed, policies: PolicyRows | None
+) -> Particles | None:
+    """All successors that do not contradict the observations; None if there are none."""
+    children = target.rules.expand(particles.states)
     if not len(children.parent):
         return None
-    num_siblings = torch.bincount(children.parent, minlength=here.num_particles)
-    kept = torch.from_numpy(np.flatnonzero(shown.can_follow(children.states)))
-    if not len(kept):
+    num_siblings = torch.bincount(children.parent, minlength=particles.num_particles)
+    consistent = torch.from_numpy(np.flatnonzero(target.is_consistent(children.states)))
+    if not len(consistent):
         return None
-    children = children.take(kept)
+    children = children.take(consistent)
     rows = children.parent.numpy()
-    mover = shown.rules.current_player(here.states).numpy()
+    mover = target.rules.current_player(particles.states).numpy()
     if policies is None:
-        share = 1.0 / num_siblings.numpy()[rows]
+        probability = 1.0 / num_siblings.numpy()[rows]
     else:
-        share = _shares(here.states, mover, children, policies)
-    reach = here.reach[:, rows].copy()
+        probability = _action_probabilities(particles.states, mover, children, policies)
+    reach = particles.reach[:, rows].copy()
     for player in (0, 1):
-        reach[player] *= np.where(mover[rows] == player, share, 1.0)
-    chance = here.chance_reach[rows] * children.probability.numpy()
-    return Particles(here.game, children.states, reach, chance, here.copies[rows])
+        reach[player] *= np.where(mover[rows] == player, probability, 1.0)
+    chance = particles.chance_reach[rows] * children.probability.numpy()
+    return Particles(particles.game, children.states, reach, chance, particles.copies[rows])
 
 
-def _shares(
+def _action_probabilities(
     states: StateBatch, mover: np.ndarray, children: Children, policies: PolicyRows
 ) -> np.ndarray:
-    """With which probability a player makes each step: float64 [N]; 1 where chance does."""
-    rows, share = children.parent.numpy(), np.ones(len(children.parent))
+    """The policy's probability of each step: float64 [N]; 1 for chance's."""
+    rows, probability = children.parent.numpy(), np.ones(len(children.parent))
     for player in (0, 1):
         acting = np.flatnonzero(mover == player)
         if not len(acting):
             continue
-        place = np.full(len(mover), -1)
-        place[acting] = np.arange(len(acting))
+        policy_row = np.full(len(mover), -1)
+        policy_row[acting] = np.arange(len(acting))
         policy = policies(states.take(torch.from_numpy(acting)), player)
         own = np.flatnonzero(mover[rows] == player)
-        share[own] = policy[place[rows[own]], children.action.numpy()[own]]
-    return share
+        probability[own] = policy[policy_row[rows[own]], children.action.numpy()[own]]
+    return probability

@@ -1,4 +1,4 @@
-"""`CompiledTree`: what trunks, leaves and critics know of a game, whole or in part."""
+"""`CompiledTree`: a whole game or a part of one as arrays, for trunks, leaves and critics."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from spiel_dl.tree.numbering import NumberedHistories
 class CompiledTree(NumberedHistories, abc.ABC):
     """A game as arrays, with its public states: a `GameTree`, or a `SparseTree` of a part of it.
 
-    Trunks, leaf sets and critics take either. A policy or a solver of a whole game takes a
+    Trunks, leaf sets and critics take either; policies and solvers of whole games take a
     `GameTree`.
     """
 
@@ -31,8 +31,8 @@ class CompiledTree(NumberedHistories, abc.ABC):
 
     @abc.abstractmethod
     def infoset_string(self, player: int, infoset: int) -> str:
-        """`information_state_string` of a decision infoset; ValueError if there is none such."""
+        """`information_state_string` of a decision infoset; ValueError if there is none."""
 
 
 Tree = TypeVar("Tree", bound=CompiledTree)
-"""The kind of tree that a trunk and its leaves are of."""
+"""The type of tree of a trunk and its leaves."""

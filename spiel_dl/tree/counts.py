@@ -1,4 +1,4 @@
-"""Counts that a person gives: whole numbers, of Python or NumPy."""
+"""Checks of counts in arguments and configurations: integers of Python or NumPy."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import numpy as np
 
 
 def is_count(value: object) -> TypeGuard[int]:
-    """Whether a value is an integer; True and False are none."""
+    """Whether a value is an integer and no bool."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
 def checked_count(name: str, value: object, least: int) -> int:
-    """A count as Python has it.
+    """A count as a Python int.
 
     Raises:
-      ValueError: if the value is no integer, below the least one, or above those of 64 bits.
+      ValueError: if the value is no integer, below `least`, or beyond 64 bits.
     """
     if not is_count(value):
         raise ValueError(
@@ -31,6 +31,6 @@ def checked_count(name: str, value: object, least: int) -> int:
 
 
 def check_counts(config: object, least: int, *names: str) -> None:
-    """Raises a ValueError if fields of these names are no counts, or below the least one."""
+    """Raises a ValueError if fields of these names are no counts, or below `least`."""
     for name in names:
         checked_count(name, getattr(config, name), least)

@@ -11,7 +11,7 @@ from spiel_dl.tree.compiled_tree import CompiledTree
 from spiel_dl.tree.counts import is_count
 from spiel_dl.tree.histories import is_converted
 
-_MOST = 1_000_000  # No game is as deep.
+_MAX_LIMIT = 1_000_000  # More than the depth of any game.
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -33,20 +33,20 @@ class DepthLimit:
     def __post_init__(self) -> None:
         units = ("moves", "plies", "rounds")
         given = [(unit, getattr(self, unit)) for unit in units if getattr(self, unit) is not None]
-        if len(given) != 1 or not is_count(given[0][1]) or not 1 <= given[0][1] <= _MOST:
+        if len(given) != 1 or not is_count(given[0][1]) or not 1 <= given[0][1] <= _MAX_LIMIT:
             raise ValueError(
                 f"{self!r}: give exactly one of moves, plies and rounds, an integer from 1 to "
-                f"{_MOST:,}"
+                f"{_MAX_LIMIT:,}"
             )
         unit, value = given[0]
         object.__setattr__(self, unit, int(value))
 
     @classmethod
     def parse(cls, text: str) -> DepthLimit:
-        """The limit that `str` writes so, such as "2 rounds".
+        """The inverse of `str`, for texts such as "2 rounds".
 
         Raises:
-          ValueError: if it is none.
+          ValueError: if the text is no limit.
         """
         number, _, unit = text.strip().partition(" ")
         if unit not in ("moves", "plies", "rounds") or not number.isdecimal():
@@ -65,7 +65,7 @@ class DepthLimit:
 
     @property
     def remedy(self) -> str:
-        """What to do where the limit tears apart what belongs together."""
+        """The end of messages where the limit divides an infoset or a public state: what to do."""
         if self.plies is None:
             return "give the limit in plies, which serve in every game with a public clock"
         return (
@@ -95,12 +95,12 @@ class DepthLimit:
         return tree.round_number
 
 
-BEYOND_THE_GAME = DepthLimit(moves=_MOST)
-"""A limit that no game reaches, so that a trunk is the whole game."""
+BEYOND_THE_GAME = DepthLimit(moves=_MAX_LIMIT)
+"""A limit that no game reaches: the trunk is the whole game."""
 
 
 def check_depth_limit(depth_limit: object) -> None:
-    """Raises a ValueError if a depth limit is something else."""
+    """Raises a ValueError if `depth_limit` is no `DepthLimit`."""
     if not isinstance(depth_limit, DepthLimit):
         raise ValueError(
             f"depth_limit={depth_limit!r} must be a DepthLimit, such as DepthLimit(moves=2)"
@@ -110,7 +110,7 @@ def check_depth_limit(depth_limit: object) -> None:
 def has_rounds(game: pyspiel.Game) -> bool:
     """Whether depth limits of a turn-based game may be in rounds.
 
-    It has them if it has `Rules`, or if it was converted from simultaneous moves.
+    They may if the game has `Rules`, or if it was converted from simultaneous moves.
     """
     return hasattr(game, "rules") or is_converted(game)
 

@@ -1,4 +1,4 @@
-"""Draws from distributions that need not sum to 1 to the last digit, as chance's are."""
+"""Draws from distributions whose sum may differ from 1 by rounding, such as chance's."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pyspiel
 
 
 def draw_outcome(state: pyspiel.State, generator: np.random.Generator) -> int:
-    """An outcome at a chance node, see `draw`."""
+    """Draws an outcome at a chance node, see `draw`."""
     outcomes, probabilities = zip(*state.chance_outcomes(), strict=True)
     return draw(outcomes, probabilities, generator)
 
@@ -17,10 +17,10 @@ def draw_outcome(state: pyspiel.State, generator: np.random.Generator) -> int:
 def draw(
     keys: Sequence[int], probabilities: Sequence[float], generator: np.random.Generator
 ) -> int:
-    """One of some keys, by one number of the generator.
+    """Draws one of some keys by one number of the generator.
 
-    It is the key that `Generator.choice` takes by the same number, but that refuses probabilities
-    whose sum differs from 1 by more than 1e-8, and OpenSpiel's games may be off by more.
+    `Generator.choice` takes the same key, but it refuses probabilities whose sum differs from 1 by
+    more than 1e-8, and those of OpenSpiel's games may.
     """
     cumulative = np.cumsum(probabilities)
     cumulative /= cumulative[-1]

@@ -1,7 +1,7 @@
-"""`Extent`: which histories of a game a trunk has, from where it starts down to its leaves.
+"""`Extent`: the histories of a trunk, from where it starts down to its leaves.
 
-It is found by going down from the start, so that cutting a small part of a large game takes the
-time of the part.
+They are listed from the start downwards, so the time to cut a small part of a large game depends on
+the part alone.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Extent:
         of which follows another.
       start_roots: int32 [2, K], each player's root sequence there.
       histories: int [M], all histories above the leaves, increasing.
-      start_of_history: int64 [M], the position in `starts` of the one that each history follows.
+      start_of_history: int64 [M], the position in `starts` of the start that each history follows.
       leaves: int [N], the leaves, increasing.
       start_of_leaf: int64 [N], as `start_of_history`.
     """
@@ -42,32 +42,32 @@ class Extent:
         return bool(self.starts[0] == 0)
 
     def holds(self, history: int) -> bool:
-        """Whether a history lies in the trunk, above its leaves."""
-        place = int(np.searchsorted(self.histories, history))
-        return place < len(self.histories) and int(self.histories[place]) == history
+        """Whether the trunk has this history above its leaves."""
+        position = int(np.searchsorted(self.histories, history))
+        return position < len(self.histories) and int(self.histories[position]) == history
 
     def starts_at(self, history: int) -> bool:
-        """Whether a history is one at which the trunk starts."""
-        place = int(np.searchsorted(self.starts, history))
-        return place < len(self.starts) and int(self.starts[place]) == history
+        """Whether this history is one where the trunk starts."""
+        position = int(np.searchsorted(self.starts, history))
+        return position < len(self.starts) and int(self.starts[position]) == history
 
     def roots_at(self, player: int, histories: np.ndarray) -> np.ndarray:
         """A player's root sequences from which histories follow: int32 [n].
 
         Args:
-          player: whose.
+          player: the player.
           histories: int [n], each in the trunk or a leaf of it.
         """
         if self.is_whole:
             return np.zeros(len(histories), np.int32)
         start = np.full(len(histories), -1)
-        for held, of_held in (
+        for members, member_starts in (
             (self.histories, self.start_of_history),
             (self.leaves, self.start_of_leaf),
         ):
-            if len(held):
-                place = np.searchsorted(held, histories).clip(max=len(held) - 1)
-                start = np.where(held[place] == histories, of_held[place], start)
+            if len(members):
+                position = np.searchsorted(members, histories).clip(max=len(members) - 1)
+                start = np.where(members[position] == histories, member_starts[position], start)
         assert (start >= 0).all(), "histories outside the trunk have no root sequence"
-        found: np.ndarray = self.start_roots[player, start]
-        return found
+        roots: np.ndarray = self.start_roots[player, start]
+        return roots

@@ -1,4 +1,4 @@
-"""`FactoredGame`: a game by its infosets and sequences, without a list of histories."""
+"""`FactoredGame`: the infosets and sequences of a game whose histories are not listed."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from spiel_dl.tree.sequence_form import Treeplex
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class FactoredGame(abc.ABC):
-    """A game by its infosets and sequences; build one with `families.factored_game`.
+    """The infosets and sequences of a game; build one with `families.factored_game`.
 
-    A player's infosets are numbered from 0, each before those that follow it. They are those that
-    the game's information state *tensors* tell apart.
+    A player's infosets are numbered from 0, each before those that follow it. They are defined by
+    the game's information state *tensors*.
 
     Attributes:
       game: the turn-based OpenSpiel game.
-      sequence_form: the game's, without a list of payoffs.
+      sequence_form: the game's sequence form.
     """
 
     game: pyspiel.Game
@@ -43,59 +43,60 @@ class FactoredGame(abc.ABC):
 
     @abc.abstractmethod
     def legal_actions(self, player: int, infoset: int) -> np.ndarray:
-        """Legal actions of an infoset: int32 [n]; ValueError if there is none such."""
+        """Legal actions of an infoset: int32 [n]; ValueError if there is none."""
 
     @abc.abstractmethod
     def find_infoset(self, state: pyspiel.State, player: int) -> int:
         """A player's infoset in a state of this game; ValueError if it does not act there."""
 
     def forced_action(self, state: pyspiel.State) -> int | None:
-        """The only legal action, where a player who acts has no infoset here; None elsewhere."""
+        """The only legal action, in a state whose mover has no infoset; None in other states."""
         del state
         return None
 
     @abc.abstractmethod
     def history(self, player: int, infoset: int) -> list[int]:
-        """The actions of one of the histories in an infoset; ValueError if there is none such."""
+        """The actions of a history in an infoset; ValueError if there is no such infoset."""
 
     def other_history(self, player: int, infoset: int) -> list[int] | None:
-        """The actions of a history of which another string is told than of `history`, if one is.
+        """The actions of a history in the infoset whose string differs from that of `history`.
 
-        OpenSpiel's strings may tell more than its tensors, which are what infosets go by. A policy
-        that answers differently is none on these infosets. None: there is no such history.
+        OpenSpiel's strings may distinguish more than its tensors, which define the infosets. A
+        policy that differs between the two histories is no policy on these infosets. None: there is
+        no such history.
         """
         del player, infoset
         return None
 
     @abc.abstractmethod
     def observations(self, player: int, begin: int, end: int) -> Observations:
-        """What a player sees in the infosets from `begin` to before `end`."""
+        """A player's observations in the infosets `begin` to `end` - 1."""
 
     def features(self, player: int, begin: int, end: int) -> np.ndarray:
-        """What networks see in the infosets from `begin` to before `end`: float32 [N, F].
+        """Network features of the infosets `begin` to `end` - 1: float32 [N, F].
 
-        Found in a state of each; families that know better override this.
+        Computed from a state of each infoset; families with a faster way override this.
         """
-        seen = [features(self.state(player, infoset), player) for infoset in range(begin, end)]
-        return np.array(seen, np.float32)
+        rows = [features(self.state(player, infoset), player) for infoset in range(begin, end)]
+        return np.array(rows, np.float32)
 
     def legal_rows(self, player: int, begin: int, end: int) -> np.ndarray:
-        """Legal actions in the infosets from `begin` to before `end`: bool [N, A]."""
+        """Legal actions in the infosets `begin` to `end` - 1: bool [N, A]."""
         return self.observations(player, begin, end).legal
 
     def state(self, player: int, infoset: int) -> pyspiel.State:
-        """A state in an infoset; ValueError if there is none such."""
+        """A state in an infoset; ValueError if there is no such infoset."""
         return self.state_after(self.history(player, infoset))
 
     def state_after(self, actions: Sequence[int]) -> pyspiel.State:
-        """The state after some actions."""
+        """The state after these actions."""
         state = self.game.new_initial_state()
         for action in actions:
             state.apply_action(action)
         return state
 
     def infoset_string(self, player: int, infoset: int) -> str:
-        """`information_state_string` of one of an infoset's states; ValueError if there is none."""
+        """`information_state_string` of `state`; ValueError if there is no such infoset."""
         return str(self.state(player, infoset).information_state_string(player))
 
     def check_infoset(self, player: int, infoset: int) -> None:

@@ -17,20 +17,20 @@ from spiel_dl.tree.histories import Histories, check_mover, first_occurrence_ids
 from spiel_dl.tree.size_limit import SizeLimit
 from spiel_dl.tree.walk import Walk
 
-_OF_DATA = ("efg_game", "nfg_game")
-"""Games whose strings without parameters stand for data in memory, and else for a file."""
-# Up to so many histories, no twin is asked for, which imports torch; that takes longer.
-_FEW = 1 << 15
-_FROM_FILES = re.compile(rf"\b({'|'.join(_OF_DATA)})\(\w")
+_DATA_GAMES = ("efg_game", "nfg_game")
+"""Games that are made of data in memory if their strings have no parameters, else of a file."""
+# Games with at most this many histories are walked: importing torch for a twin takes longer.
+_MAX_WALKED = 1 << 15
+_FILE_GAME = re.compile(rf"\b({'|'.join(_DATA_GAMES)})\(\w")
 
 
 def is_same_game(first: pyspiel.Game, second: pyspiel.Game) -> bool:
-    """Whether what was made for one game serves for the other.
+    """Whether two games are the same, so that policies and trees of one serve the other.
 
-    Games are told apart by their names and parameters, those that are left out being the defaults;
-    those that were read from a file, which may have been written anew since, by all histories too.
-    Games that were made of data in memory (matrices, `load_efg_game`) do not tell their data, so
-    each of them is the same as itself alone.
+    Games are compared by names and parameters, defaults included; those that were read from a file,
+    which may have changed since, by all histories too. The strings of games that were made of data
+    in memory (matrices, `load_efg_game`) do not contain the data, so each of them is the same as
+    itself alone.
     """
     if first is second:
         return True
@@ -38,44 +38,46 @@ def is_same_game(first: pyspiel.Game, second: pyspiel.Game) -> bool:
         names = {game.get_type().short_name for game in (first, second)}
         if len(names) > 1 or first.get_parameters() != second.get_parameters():
             return False
-    return _says_all(str(first)) and untold_contents(first) == untold_contents(second)
+    return _is_complete(str(first)) and contents_hash(first) == contents_hash(second)
 
 
-def untold_contents(game: pyspiel.Game) -> str | None:
-    """What tells a game apart that was read from a file or made of data; None: its string does."""
+def contents_hash(game: pyspiel.Game) -> str | None:
+    """A hash of a game that was read from a file or made of data; None for all other games."""
     name = str(game)
-    return _contents(_Read(game)) if _FROM_FILES.search(name) or not _says_all(name) else None
+    return (
+        _digest(_GameIdentity(game)) if _FILE_GAME.search(name) or not _is_complete(name) else None
+    )
 
 
 def is_game_of(game_string: str, game: pyspiel.Game) -> bool:
-    """Whether a game is what a game string says, as a file has kept it.
+    """Whether a game is that of a game string, for example of a saved one.
 
     Raises:
-      ValueError: if there is no such game.
+      ValueError: if the string is no game's.
     """
     return game_string == str(game) or is_same_game(load_turn_based(game_string), game)
 
 
 def check_game_of(state: pyspiel.State, game: pyspiel.Game) -> None:
-    """Raises a ValueError if a state is not of a game, or of one that is the same."""
+    """Raises a ValueError unless a state is of the game or of the same one."""
     own = state.get_game()
     if not is_same_game(own, game):
         raise ValueError(f"the state is of {own}, not of {game}; ask in states of that game")
 
 
 @functools.lru_cache(maxsize=256)
-def _says_all(game_string: str) -> bool:
-    """Whether a game string says all of the game, those inside it included."""
+def _is_complete(game_string: str) -> bool:
+    """Whether a string defines its game and all games inside it, without data in memory."""
     registered = pyspiel.registered_names()
     return all(
-        name in registered and not (name in _OF_DATA and not parameters)
+        name in registered and not (name in _DATA_GAMES and not parameters)
         for name, parameters in re.findall(r"(\w+)\((\w*)", game_string)
     )
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class _Read:
-    """A game as it was read; games themselves are equal if their strings are."""
+class _GameIdentity:
+    """A cache key that compares games by identity; games are equal if their strings are."""
 
     game: pyspiel.Game
 
@@ -83,28 +85,28 @@ class _Read:
         return id(self.game)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Read) and self.game is other.game
+        return isinstance(other, _GameIdentity) and self.game is other.game
 
 
 @functools.lru_cache(maxsize=16)
-def _contents(read: _Read) -> str:
-    """What tells a game's histories apart from those of others, the same in every process."""
-    histories = enumerate_game(read.game)
-    found = hashlib.sha256()
-    # Keys of infosets are hashes that differ from process to process; which are equal does not.
+def _digest(identity: _GameIdentity) -> str:
+    """A hash of all histories of a game, the same in every process."""
+    histories = enumerate_game(identity.game)
+    digest = hashlib.sha256()
+    # Keys of infosets are hashes that differ between processes, but not in which are equal.
     infosets = [first_occurrence_ids(keys)[0] for keys in histories.infoset_key]
     for integers in (histories.parent, histories.action, histories.player, *infosets):
-        found.update(integers.tobytes())
+        digest.update(integers.tobytes())
     for numbers in (histories.chance_reach, histories.utility):
-        found.update(numbers.tobytes())
-    return found.hexdigest()
+        digest.update(numbers.tobytes())
+    return digest.hexdigest()
 
 
 def load_turn_based(game: pyspiel.Game | str) -> pyspiel.Game:
     """Loads a game and converts simultaneous moves to consecutive hidden ones.
 
     Raises:
-      ValueError: if the game cannot be loaded, or if its type tells that it cannot be solved here.
+      ValueError: if the game cannot be loaded, or if games of its type cannot be solved here.
     """
     if isinstance(game, str):
         game = _load_game(game)
@@ -132,9 +134,9 @@ def load_turn_based(game: pyspiel.Game | str) -> pyspiel.Game:
 
 
 def _check_first_mover(game: pyspiel.Game) -> None:
-    """Refuses games such as `cached_tree` of a simultaneous game before they are played or learned.
+    """Refuses games whose first decision is simultaneous although their type is sequential.
 
-    Their type says that they are sequential. Later states are checked when they are enumerated.
+    `cached_tree` of a simultaneous game is one. Later states are checked when they are enumerated.
     """
     actions: list[int] = []
     with game_errors(game, lambda: actions):
@@ -150,10 +152,10 @@ def _load_game(game_string: str) -> pyspiel.Game:
         # OpenSpiel's games written in Python register themselves when imported.
         importlib.import_module("open_spiel.python.games")
     name = game_string.partition("(")[0].strip()
-    known = pyspiel.registered_names()
-    if name not in known:
-        longer = [each for each in known if name and each.startswith(name)]
-        near = difflib.get_close_matches(name, known, n=1) or longer
+    registered = pyspiel.registered_names()
+    if name not in registered:
+        completions = [each for each in registered if name and each.startswith(name)]
+        near = difflib.get_close_matches(name, registered, n=1) or completions
         remedy = f"did you mean {near[0]!r}?" if near else "pyspiel.registered_names() lists them."
         raise ValueError(
             f"OpenSpiel has no game {name!r}; {remedy} A game of your own is known once its module "
@@ -163,7 +165,7 @@ def _load_game(game_string: str) -> pyspiel.Game:
         _check_parameters(name, pyspiel.game_parameters_from_string(game_string))
         return pyspiel.load_game(game_string)
     except Exception as error:  # Whatever a game's factory raises, the game string is wrong.
-        # Games in C++ may say no more than which function of their library failed.
+        # Errors of games in C++ may only name the function that failed.
         defaults = ",".join(f"{key}={value}" for key, value in _defaults(name).items())
         raise ValueError(
             f"OpenSpiel cannot load the game {game_string!r}: {error}; give parameters as in "
@@ -172,7 +174,7 @@ def _load_game(game_string: str) -> pyspiel.Game:
 
 
 def _check_parameters(name: str, parameters: Mapping[str, object]) -> None:
-    """Refuses negative numbers, for which games in C++ may take memory that is not theirs."""
+    """Refuses negative numbers, for which games in C++ may access invalid memory."""
     defaults = _defaults(name)
     for key, value in parameters.items():
         default = defaults.get(key)
@@ -181,13 +183,13 @@ def _check_parameters(name: str, parameters: Mapping[str, object]) -> None:
 
 
 def _defaults(name: str) -> dict[str, object]:
-    """The parameters of a game that have a default, and it."""
+    """The default values of a game's parameters."""
     types = {each.short_name: each for each in pyspiel.registered_games()}
     return dict(types[name].parameter_specification)
 
 
 def enumerate_game(game: pyspiel.Game | str, max_histories: int | None = None) -> Histories:
-    """All histories of a game: by its states or, if there are many, by the rules of its twin.
+    """All histories of a game, by its states or, if there are many, by the rules of its twin.
 
     Args:
       game: an OpenSpiel game or its game string.
@@ -202,9 +204,9 @@ def enumerate_game(game: pyspiel.Game | str, max_histories: int | None = None) -
     turn_based = load_turn_based(game)
     walk = Walk(turn_based)
     with SizeLimit(turn_based, max_histories) as limit, game_errors(turn_based, walk.actions):
-        if twins.twin_string(turn_based) is not None and not walk.run(limit, _FEW):
-            found = twins.enumerate_by_twin(turn_based, max_histories)
-            if found is not None:
-                return found
+        if twins.twin_string(turn_based) is not None and not walk.run(limit, _MAX_WALKED):
+            histories = twins.enumerate_by_twin(turn_based, max_histories)
+            if histories is not None:
+                return histories
         walk.run(limit)
     return walk.histories()

@@ -23,8 +23,8 @@ from spiel_dl.tree.histories import (
 from spiel_dl.tree.row_hash import RowHash
 from spiel_dl.tree.size_limit import SizeLimit
 
-# Rows that are expanded at a time, at most, and the memory that their successors may take: few,
-# because they then stay in the processor's cache. Cores share the chunks of a level.
+# The most states that are expanded at a time, and the memory that their successors may take: few
+# stay in the processor's cache. The chunks of a level are divided among cores.
 _CHUNK = 1 << 13
 _CHUNK_BYTES = 1 << 23
 _KEY_CHUNK = 1 << 12
@@ -53,8 +53,8 @@ class Level(NamedTuple):
     """Some or all histories of one depth.
 
     Attributes:
-      states: the rules' states of those that are kept, batch dimension N.
-      columns: what `Histories` says of each of them, by its names: [N], or [2, N] of both players.
+      states: the rules' states of the histories whose states are kept, batch dimension N.
+      columns: arrays by the names of `Histories`' fields: [N], or [2, N] for both players.
     """
 
     states: StateBatch
@@ -69,33 +69,30 @@ class Level(NamedTuple):
     def joined(parts: Sequence[Level]) -> Level:
         """The histories of several parts, in their order."""
         states = type(parts[0].states).concatenate([part.states for part in parts])
-        return Level(states, _joined([part.columns for part in parts]))
+        return Level(states, _joined_columns([part.columns for part in parts]))
 
 
-def _joined(parts: Sequence[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
-    """The columns of several parts, one after the other; they are taken out of these."""
+def _joined_columns(parts: Sequence[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
+    """The concatenated columns of several parts, which are emptied."""
     names = tuple(parts[0])
     return {name: np.concatenate([part.pop(name) for part in parts], axis=-1) for name in names}
 
 
 def histories_of(game: pyspiel.Game, columns: Sequence[dict[str, np.ndarray]]) -> Histories:
-    """The histories of all levels, whose columns these are; they are taken out of these."""
-    arrays: dict[str, Any] = _joined(columns)
+    """`Histories` from the columns of all levels, which are emptied."""
+    arrays: dict[str, Any] = _joined_columns(columns)
     return Histories(game=game, idle_keys_valid=True, **arrays)
 
 
 Expand = Callable[[StateBatch, np.ndarray], Children]
-"""From states and the histories that they are of (int [B]), to all their successors."""
+"""Maps states and the numbers of their histories (int [B]) to all their successors."""
 
 
-class Growth:
-    """How the histories of a game with rules follow one another, level by level.
-
-    Whole games and parts of them are listed by it.
-    """
+class LevelBuilder:
+    """Builds the levels of a game with rules, or of a part of it."""
 
     def __init__(self, rules: Rules, expand: Expand | None = None):
-        """Expands by the rules, or as given."""
+        """Expands states by the rules, or by `expand`."""
         self._rules = rules
         self._expand = expand or (lambda states, _: rules.expand(states))
         self._keys = InfosetKeys(rules)
@@ -108,31 +105,31 @@ class Growth:
         action: np.ndarray,
         chance_reach: np.ndarray,
         *,
-        keeps_ends: bool = False,
+        keep_terminal: bool = False,
     ) -> Level:
-        """Histories of one depth, of which all but infosets and utilities is known.
+        """A level from its states and edges; computes movers, utilities, rounds and infoset keys.
 
         Args:
           states: batch dimension N.
-          depth: of all of them.
+          depth: of all histories.
           parent: int [N].
           action: int [N].
           chance_reach: float64 [N].
-          keeps_ends: whether the level also keeps the states of terminal histories.
+          keep_terminal: whether the level keeps the states of terminal histories too.
         """
         rules, size = self._rules, states.batch_size
         player = rules.current_player(states).numpy()
         rounds_over = rules.round_index(states).numpy()
-        over = np.flatnonzero(player == TERMINAL_PLAYER)
-        going_on = np.flatnonzero(player != TERMINAL_PLAYER)
+        terminal = np.flatnonzero(player == TERMINAL_PLAYER)
+        inner = np.flatnonzero(player != TERMINAL_PLAYER)
         utility = np.zeros(size)
         infoset_key, public_key = np.zeros((2, size), np.int64), np.zeros(size, np.int64)
-        inner = states
-        if len(over):
-            utility[over] = rules.returns(states.take(torch.from_numpy(over))).numpy()
-            inner = states.take(torch.from_numpy(going_on))
-        if len(going_on):
-            infoset_key[:, going_on], public_key[going_on] = self._keys.of_level(inner)
+        inner_states = states
+        if len(terminal):
+            utility[terminal] = rules.returns(states.take(torch.from_numpy(terminal))).numpy()
+            inner_states = states.take(torch.from_numpy(inner))
+        if len(inner):
+            infoset_key[:, inner], public_key[inner] = self._keys.of_level(inner_states)
         columns = {
             "parent": parent.astype(np.int32),
             "depth": np.full(size, depth, np.int32),
@@ -144,25 +141,25 @@ class Growth:
             "infoset_key": infoset_key,
             "public_key": public_key,
         }
-        return Level(states if keeps_ends else inner, columns)
+        return Level(states if keep_terminal else inner_states, columns)
 
-    def below(
+    def successors(
         self,
         states: StateBatch,
         histories: np.ndarray,
         chance_reach: np.ndarray,
         depth: int,
         *,
-        keeps_ends: bool = False,
+        keep_terminal: bool = False,
     ) -> Iterator[Level]:
-        """All successors of some histories, in parts, in their order; worked out on all cores.
+        """All successors of some histories, in order, in parts that all cores compute.
 
         Args:
           states: of histories that are not terminal, batch dimension B, at least 1.
-          histories: int64 [B].
-          chance_reach: float64 [B], theirs.
+          histories: int64 [B], their numbers.
+          chance_reach: float64 [B].
           depth: of the successors.
-          keeps_ends: as in `level`.
+          keep_terminal: as in `level`.
         """
 
         def part(rows: slice) -> Level:
@@ -175,11 +172,11 @@ class Growth:
                 histories[rows][parent],
                 children.action.numpy(),
                 reach,
-                keeps_ends=keeps_ends,
+                keep_terminal=keep_terminal,
             )
 
         width = max(self._rules.num_actions, self._rules.num_chance_outcomes)
-        chunk = max(1, min(_CHUNK, _CHUNK_BYTES // (bytes_of_a_row(states) * width)))
+        chunk = max(1, min(_CHUNK, _CHUNK_BYTES // (bytes_per_state(states) * width)))
         chunks = [slice(start, start + chunk) for start in range(0, states.batch_size, chunk)]
         if len(chunks) == 1:
             yield part(chunks[0])
@@ -189,7 +186,7 @@ class Growth:
 
 
 class _Enumeration:
-    """The levels of a game that were enumerated so far, and how the next one is made."""
+    """Enumerates a game, level by level."""
 
     def __init__(self, game: pyspiel.Game, rules: Rules, limit: SizeLimit):
         self._game = game
@@ -200,63 +197,62 @@ class _Enumeration:
 
     def run(self) -> Histories:
         """All histories of the game."""
-        growth = Growth(self._rules, self._expand)
+        builder = LevelBuilder(self._rules, self._expand)
         root, depth = self._rules.initial_state(1), 0
-        nothing = np.full(1, -1)
-        level: Iterable[Level] = [growth.level(root, depth, nothing, nothing, np.ones(1))]
+        no_parent = np.full(1, -1)
+        level: Iterable[Level] = [builder.level(root, depth, no_parent, no_parent, np.ones(1))]
         while True:
-            states, histories, chance_reach = self._take(level, depth)
+            states, histories, chance_reach = self._add_level(level, depth)
             if not len(histories):
                 return histories_of(self._game, self._columns)
             depth += 1
-            level = growth.below(states, histories, chance_reach, depth)
+            level = builder.successors(states, histories, chance_reach, depth)
 
-    def _take(
+    def _add_level(
         self, level: Iterable[Level], depth: int
     ) -> tuple[StateBatch, np.ndarray, np.ndarray]:
         """Adds a level, part by part.
 
         Returns:
-          The states, numbers (int64 [B]) and chance reaches (float64 [B]) of what goes on.
+          The states, numbers (int64 [B]) and chance reaches (float64 [B]) of nonterminal histories.
 
         Raises:
-          ValueError: if there are too many, or if one of them breaks the rules.
+          ValueError: if there are too many histories, or if one of them breaks the rules.
         """
         batches, numbers, reaches, state_bytes = [], [], [], 0
         for states, columns in level:
             self._columns.append(columns)
             self._check(columns)
-            going_on = np.flatnonzero(columns["player"] != TERMINAL_PLAYER)
-            numbers.append(self._num_seen + going_on)
-            reaches.append(columns["chance_reach"][going_on])
+            inner = np.flatnonzero(columns["player"] != TERMINAL_PLAYER)
+            numbers.append(self._num_seen + inner)
+            reaches.append(columns["chance_reach"][inner])
             batches.append(states)
             self._num_seen += len(columns["parent"])
-            state_bytes += states.batch_size * bytes_of_a_row(states)
-            # Twice, for they will be joined.
-            self._limit.look(self._num_seen, depth, 2 * state_bytes)
+            state_bytes += states.batch_size * bytes_per_state(states)
+            # Concatenating them takes the same memory again.
+            self._limit.check(self._num_seen, depth, 2 * state_bytes)
         joined = type(batches[0]).concatenate(batches)
         return joined, np.concatenate(numbers), np.concatenate(reaches)
 
     def _check(self, columns: dict[str, np.ndarray]) -> None:
-        """Looks at the histories that come next.
+        """Checks the columns of the next histories.
 
         Raises:
-          ValueError: if somebody else than the players and chance moves, or if a utility is not
-            finite.
+          ValueError: if a mover is neither a player nor chance, or if a utility is not finite.
         """
         player, utility = columns["player"], columns["utility"]
-        known = (player == TERMINAL_PLAYER) | ((player >= CHANCE_PLAYER) & (player <= 1))
-        for row in np.flatnonzero(~known)[:1].tolist():
+        is_valid = (player == TERMINAL_PLAYER) | ((player >= CHANCE_PLAYER) & (player <= 1))
+        for row in np.flatnonzero(~is_valid)[:1].tolist():
             check_mover(self._game, int(player[row]), self._actions(self._num_seen + row))
         for row in np.flatnonzero(~np.isfinite(utility))[:1].tolist():
             self._refuse(self._num_seen + row, f"returns {utility[row]}, which must be finite")
 
     def _expand(self, batch: StateBatch, histories: np.ndarray) -> Children:
-        """The successors of some states, which are those of histories (int [B]).
+        """The successors of the states of some histories (int [B]).
 
         Raises:
-          ValueError: if the rules raise an error, if nothing can follow one of the states, or if
-            chance's probabilities are no distribution.
+          ValueError: if the rules raise an error, if a state has no successors, or if chance's
+            probabilities are no distribution.
         """
         try:
             children = self._rules.expand(batch)
@@ -264,7 +260,7 @@ class _Enumeration:
             for row, history in enumerate(histories.tolist()):
                 with game_errors(self._game, functools.partial(self._actions, history)):
                     self._rules.expand(batch.take(slice(row, row + 1)))
-            raise  # No state by itself does that.
+            raise  # No single state raises the error.
         if self._rules.num_chance_outcomes:
             self._check_chance(batch, histories)
         counts = np.bincount(children.parent.numpy(), minlength=len(histories))
@@ -300,16 +296,16 @@ class _Enumeration:
         refuse_state(self._game, self._actions(history), fault)
 
 
-def bytes_of_a_row(states: StateBatch) -> int:
-    """What one state of a batch takes in memory."""
+def bytes_per_state(states: StateBatch) -> int:
+    """The memory of one state of a batch, in bytes."""
     return sum(array[:1].nbytes for array in states.arrays())
 
 
 class InfosetKeys:
-    """Keys of infosets and public states: 64-bit hashes of their codes."""
+    """Keys of infosets and public states: 64-bit hashes of their codes, equal in every process."""
 
     def __init__(self, rules: Rules):
-        """The keys are the same in every process."""
+        """Makes the hash functions."""
         self._rules = rules
         state = rules.initial_state()
         self._public = RowHash(rules.public_code(state).shape[1], seed=0)

@@ -34,9 +34,9 @@ class GameTree(CompiledTree):
     def from_game(game: pyspiel.Game | str, max_histories: int | None = None) -> GameTree:
         """Compiles a two-player zero-sum perfect-recall OpenSpiel game.
 
-        Games with `Rules` are enumerated from these, others by walking their states; large ones by
-        the rules of a game that is the same, if there are any (`tree.twins`). A game with
-        simultaneous moves is converted with `pyspiel.convert_to_turn_based`.
+        Games with `Rules` are enumerated by these, others by walking their states; large ones by
+        the rules of an identical game, if there is one (`tree.twins`). A game with simultaneous
+        moves is converted with `pyspiel.convert_to_turn_based`.
 
         Args:
           game: the game, or its game string.
@@ -45,8 +45,8 @@ class GameTree(CompiledTree):
 
         Raises:
           ValueError: if the game is not of this kind, breaks OpenSpiel's rules in one of its
-            states, or is too large (`TooManyHistoriesError`); says what and why. Where random
-            playouts show that a game is far beyond the limit, that takes about two seconds.
+            states, or is too large (`TooManyHistoriesError`). It takes about two seconds to refuse
+            a game that is far beyond the limit by random playouts.
         """
         turn_based = from_openspiel.load_turn_based(game)
         if not hasattr(turn_based, "rules"):
@@ -60,7 +60,7 @@ class GameTree(CompiledTree):
     def find_infoset(self, state: pyspiel.State, player: int) -> int:
         """The decision infoset of a player in a state of this game.
 
-        If the game was converted from one with simultaneous moves, states of that one do as well.
+        If the game was converted from one with simultaneous moves, states of that one are accepted.
 
         Raises:
           ValueError: if the player has no such infoset; or is neither 0 nor 1; or if the state is
@@ -71,7 +71,7 @@ class GameTree(CompiledTree):
         if own is not self.game:
             if self.is_converted and own.get_type().dynamics == _SIMULTANEOUS:
                 own = from_openspiel.load_turn_based(own)
-            # Telling games apart takes longer; those of data in memory have the same strings.
+            # Comparing games takes longer; those of data in memory have the same strings.
             if str(own) != str(self.game) and not from_openspiel.is_same_game(own, self.game):
                 raise ValueError(
                     f"the state is of {own}, not of {self.game}; ask in states of that game, not "
@@ -79,7 +79,7 @@ class GameTree(CompiledTree):
                 )
         history = self.find_history(state.history())
         if player == 1 and state.is_simultaneous_node():
-            # It acts after player 0, without knowing how.
+            # It acts after player 0 in the tree, in the same infoset after every action.
             history = int(self.first_child[history])
         if self.player[history] != player:
             raise ValueError(
@@ -89,7 +89,7 @@ class GameTree(CompiledTree):
         return int(self.infoset[history])
 
     def find_history(self, actions: Sequence[int]) -> int:
-        """The history to which some actions, chance's included, lead from the root.
+        """The history after some actions from the root, chance's included.
 
         Raises:
           ValueError: if the game has no such history.
@@ -98,16 +98,16 @@ class GameTree(CompiledTree):
         for action in actions:
             first = self.first_child[history]
             children = self.action[first : first + self.num_children[history]]
-            found = np.flatnonzero(children == action)
-            if not len(found):
+            matching = np.flatnonzero(children == action)
+            if not len(matching):
                 raise ValueError(
                     f"{list(actions)} is no history of {self.game}; is it of another game?"
                 )
-            history = int(first + found[0])
+            history = int(first + matching[0])
         return history
 
     def observations(self, player: int, begin: int = 0, end: int | None = None) -> Observations:
-        """What a player sees in its infosets from `begin` to before `end`; None: the last one too.
+        """A player's observations in its infosets `begin` to `end` - 1; None: to the last one.
 
         Raises:
           ValueError: if the game has no information state tensors.
@@ -118,37 +118,37 @@ class GameTree(CompiledTree):
             states = self.states_of(histories)
             tensors = self.game.rules.information_state_tensor(states, player).numpy()
         else:
-            seen = [self.state(each).information_state_tensor(player) for each in histories]
+            rows = [self.state(each).information_state_tensor(player) for each in histories]
             size = self.game.information_state_tensor_size()
-            tensors = np.array(seen, np.float32).reshape(len(seen), size)
+            tensors = np.array(rows, np.float32).reshape(len(rows), size)
         return Observations(tensors, self.legal_rows(player, begin, end))
 
     def features(self, player: int, begin: int = 0, end: int | None = None) -> np.ndarray:
-        """What networks see in a player's infosets from `begin` to before `end`: float32 [N, F].
+        """Network features of a player's infosets `begin` to `end` - 1: float32 [N, F].
 
         Raises:
-          ValueError: if networks see nothing of the game.
+          ValueError: if the game has no features.
         """
         histories = self.first_history[player][begin:end]
         if hasattr(self.game, "rules"):
-            found: np.ndarray = self.game.rules.features(self.states_of(histories), player).numpy()
-            return found
-        seen = [features(self.state(each), player) for each in histories]
-        return np.array(seen, np.float32).reshape(len(seen), num_features(self.game))
+            batch: np.ndarray = self.game.rules.features(self.states_of(histories), player).numpy()
+            return batch
+        rows = [features(self.state(each), player) for each in histories]
+        return np.array(rows, np.float32).reshape(len(rows), num_features(self.game))
 
     def legal_rows(self, player: int, begin: int = 0, end: int | None = None) -> np.ndarray:
-        """Legal actions in a player's infosets from `begin` to before `end`: bool [N, A]."""
+        """Legal actions in a player's infosets `begin` to `end` - 1: bool [N, A]."""
         treeplex = self.treeplexes[player]
-        is_seen = np.zeros(treeplex.num_infosets, np.bool_)
-        is_seen[begin:end] = True
-        sequences = treeplex.sequences_of(is_seen)
-        legal = np.zeros((int(is_seen.sum()), self.game.num_distinct_actions()), np.bool_)
+        is_chosen = np.zeros(treeplex.num_infosets, np.bool_)
+        is_chosen[begin:end] = True
+        sequences = treeplex.sequences_of(is_chosen)
+        legal = np.zeros((int(is_chosen.sum()), self.game.num_distinct_actions()), np.bool_)
         rows = treeplex.infoset_of_sequence[sequences] - begin
         legal[rows, self.sequence_action[player][sequences]] = True
         return legal
 
     def infoset_string(self, player: int, infoset: int) -> str:
-        """`information_state_string` of a decision infoset; ValueError if there is none such."""
+        """`information_state_string` of a decision infoset; ValueError if there is none."""
         check_index("infoset", infoset, self.num_infosets(player))
         history = int(self.first_history[player][infoset])
         return self._information_string(self.state(history), player)

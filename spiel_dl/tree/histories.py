@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 CHANCE_PLAYER = int(pyspiel.PlayerId.CHANCE)
 TERMINAL_PLAYER = int(pyspiel.PlayerId.TERMINAL)
 CHANCE_TOLERANCE = 1e-5
-"""How far probabilities of chance may be from a sum of 1: games in files round."""
+"""The largest error of the sum of chance's probabilities: games in files round them."""
 
 
 def is_converted(game: pyspiel.Game) -> bool:
@@ -28,9 +28,9 @@ def is_converted(game: pyspiel.Game) -> bool:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Histories:
-    """The H histories of a game, breadth first, so the root comes first. Enumerations return it.
+    """The H histories of a game, breadth first, so the root comes first; made by enumerations.
 
-    The children of a history stand together, in the order of its legal actions.
+    The children of a history are adjacent, in the order of its legal actions.
 
     Attributes:
       game: the turn-based game that was enumerated.
@@ -38,11 +38,11 @@ class Histories:
       depth: int32 [H], number of actions from the root, chance's included.
       action: int32 [H], the action that leads into the history, -1 at the root.
       player: int8 [H], who acts; OpenSpiel's ids: 0, 1, chance -1, terminal -4.
-      chance_reach: float64 [H], product of chance's probabilities on the way.
+      chance_reach: float64 [H], product of chance's probabilities from the root.
       utility: float64 [H], player 0's utility at terminal histories, 0 elsewhere.
       infoset_key: int64 [2, H]. Where player p acts, equal keys mean the same infoset. Where it
-        does not, equal keys at equal depth mean that p has seen the same.
-      idle_keys_valid: whether the keys of a player who does not act may be trusted.
+        does not, equal keys at equal depth mean the same information of p.
+      idle_keys_valid: whether the keys of a player who does not act are valid.
       public_key: int64 [H], equal for histories of one public state; None if the game has no
         public tensors.
       rounds_over: int16 [H], as the game's rules count them; None for games without rules.
@@ -79,7 +79,7 @@ class Histories:
     def first_child(self) -> np.ndarray:
         """Int32 [H], a history's first child, which its siblings follow.
 
-        For a history without children it is the place that its first child would have.
+        For a history without children it is the number that its first child would have.
         """
         return (1 + np.cumsum(self.num_children) - self.num_children).astype(np.int32)
 
@@ -90,14 +90,14 @@ class Histories:
 
     @functools.cached_property
     def move_number(self) -> np.ndarray:
-        """Int16 [H], number of player actions on the way."""
-        return self.count_on_the_way(self.player >= 0)
+        """Int16 [H], number of player actions from the root."""
+        return self.count_ancestors(self.player >= 0)
 
     @functools.cached_property
     def ply_number(self) -> np.ndarray:
-        """Int16 [H]: player actions on the way, and chance events after the first of them."""
+        """Int16 [H]: player actions from the root, and chance events after the first of them."""
         is_late_chance = (self.player == CHANCE_PLAYER) & (self.move_number > 0)
-        plies: np.ndarray = self.count_on_the_way(is_late_chance) + self.move_number
+        plies: np.ndarray = self.count_ancestors(is_late_chance) + self.move_number
         return plies
 
     @property
@@ -110,43 +110,44 @@ class Histories:
         """Largest minus smallest utility among the terminal histories."""
         return float(np.ptp(self.utility[self.is_terminal]))
 
-    def count_on_the_way(self, counted: np.ndarray) -> np.ndarray:
-        """How many of the histories before each history are counted (bool [H]): int16 [H]."""
+    def count_ancestors(self, is_counted: np.ndarray) -> np.ndarray:
+        """The number of each history's ancestors that are counted (bool [H]): int16 [H]."""
         count = np.zeros(self.num_histories, np.int16)
         for start, end in self.levels_below_root():
             parent = self.parent[start:end]
-            count[start:end] = count[parent] + counted[parent]
+            count[start:end] = count[parent] + is_counted[parent]
         return count
 
     def following(
         self, starts: np.ndarray, ends: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Some histories, and all that follow them. It takes time for these only.
+        """Some histories and all their descendants; takes time in proportion to their number.
 
         Args:
           starts: int [K], increasing; none of them follows another.
-          ends: from histories (int [n]) and the positions in `starts` of those that they follow, to
-            where to go no further: bool [n]. None: nowhere.
+          ends: maps histories (int [n]) and the positions in `starts` of the ones that they follow
+            to whether their descendants are left out: bool [n]. None: nowhere.
 
         Returns:
-          The histories, int64 [n], increasing, and the positions of those that they follow.
+          The histories, int64 [n], increasing, and the positions in `starts` of the ones that they
+          follow.
         """
-        level, origin = np.asarray(starts, np.int64), np.arange(len(starts))
-        levels, origins = [level], [origin]
+        level, start = np.asarray(starts, np.int64), np.arange(len(starts))
+        levels, starts_by_level = [level], [start]
         while len(level):
             if ends is not None:
-                goes_on = ~ends(level, origin)
-                level, origin = level[goes_on], origin[goes_on]
+                goes_on = ~ends(level, start)
+                level, start = level[goes_on], start[goes_on]
             count = self.num_children[level]
-            level, origin = spans(self.first_child[level], count), np.repeat(origin, count)
+            level, start = spans(self.first_child[level], count), np.repeat(start, count)
             levels.append(level)
-            origins.append(origin)
-        found, start = np.concatenate(levels), np.concatenate(origins)
-        # Histories are in the order of their depths; those of one depth come in their order.
+            starts_by_level.append(start)
+        histories, start_positions = np.concatenate(levels), np.concatenate(starts_by_level)
+        # The levels of starts of different depths are not in increasing order.
         if len(starts) and self.depth[starts[0]] != self.depth[starts[-1]]:
-            order = np.argsort(found)
-            found, start = found[order], start[order]
-        return found, start
+            order = np.argsort(histories)
+            histories, start_positions = histories[order], start_positions[order]
+        return histories, start_positions
 
     def state(self, history: int) -> pyspiel.State:
         """The OpenSpiel state of a history, by replay from the root.
@@ -166,29 +167,29 @@ class Histories:
 
     def states_of(self, histories: np.ndarray) -> StateBatch:
         """The rules' states of histories (int [N]) of a game with `Rules`, as one batch."""
-        import torch  # It takes a second, and games without rules do not need it.
+        import torch  # The import takes a second, and games without rules do not need it.
 
         steps = []
-        node = np.asarray(histories, np.int64)
-        while (node > 0).any():
-            steps.append((self.action[node].astype(np.int64), node > 0))
-            node = np.where(node > 0, self.parent[node], 0)
+        current = np.asarray(histories, np.int64)
+        while (current > 0).any():
+            steps.append((self.action[current].astype(np.int64), current > 0))
+            current = np.where(current > 0, self.parent[current], 0)
         rules: Rules = self.game.rules
         states: StateBatch = rules.initial_state(len(histories))
         for action, moves in reversed(steps):
-            # Shorter histories wait at the root; what they do there is dropped.
-            moved = rules.apply(states, torch.from_numpy(np.where(moves, action, 0)))
-            states = moved.where(torch.from_numpy(moves), states)
+            # Shorter histories stay at the root: their next states are discarded until they move.
+            next_states = rules.apply(states, torch.from_numpy(np.where(moves, action, 0)))
+            states = next_states.where(torch.from_numpy(moves), states)
         return states
 
     @functools.cached_property
     def round_number(self) -> np.ndarray | None:
-        """Int16 [H], rounds of the game that are over; None if the game has no rounds.
+        """Int16 [H], number of finished rounds of the game; None if the game has no rounds.
 
         Where a game with simultaneous moves was converted to turns, a round is one joint move.
         """
         if self.is_converted:
-            return self.count_on_the_way(self.player == 1)
+            return self.count_ancestors(self.player == 1)
         return self.rounds_over
 
     def levels_below_root(self) -> list[tuple[int, int]]:
@@ -198,17 +199,17 @@ class Histories:
 
 
 def spans(starts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """The numbers from each start on, as many as its size says, one after the other: int64 [n]."""
+    """The concatenated ranges of given starts and sizes: int64 [n]."""
     ends = np.cumsum(sizes)
     shift = np.repeat(starts - (ends - sizes), sizes)
-    found: np.ndarray = shift + np.arange(len(shift))
-    return found
+    numbers: np.ndarray = shift + np.arange(len(shift))
+    return numbers
 
 
 def check_index(name: str, index: int, count: int) -> None:
     """Raises a ValueError if an index is not one of 0 to count - 1.
 
-    Numpy counts negative ones from the end, and would answer for something else.
+    NumPy would count negative ones from the end.
     """
     if not 0 <= index < count:
         raise ValueError(f"{name}={index} must be from 0 to {count - 1}")
@@ -230,12 +231,12 @@ def first_occurrence_ids(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
       ids: int32 [N], in 0..U-1.
       first: int64 [U], the first position of each id; increasing.
     """
-    found: tuple[np.ndarray, np.ndarray] = _first_occurrence_ids(keys.astype(np.int64))
-    return found
+    ids_and_first: tuple[np.ndarray, np.ndarray] = _first_occurrence_ids(keys.astype(np.int64))
+    return ids_and_first
 
 
 def counts_before(ids: np.ndarray) -> np.ndarray:
-    """How often each of some ids (int [N], not negative) has occurred before: int64 [N]."""
+    """The number of earlier occurrences of each id (int [N], not negative): int64 [N]."""
     order = np.argsort(ids, kind="stable")
     sizes = np.bincount(ids)
     before = np.empty(len(ids), np.int64)
@@ -248,8 +249,8 @@ _jit = numba.njit(cache=True, boundscheck=False, nogil=True)
 
 @_jit
 def _first_occurrence_ids(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    # A hash table with linear probing, at most half full; sorting takes several times as long. It
-    # grows with the number of distinct keys, of which there are few, and stays in the cache.
+    # A hash table with linear probing, at most half full; sorting takes several times as long. Its
+    # size depends on the number of distinct keys, which is small, so it stays in the cache.
     bits = 10
     id_at = np.full(1 << bits, -1, np.int32)
     distinct, first = np.empty(1 << (bits - 1), np.int64), np.empty(1 << (bits - 1), np.int64)
@@ -263,8 +264,8 @@ def _first_occurrence_ids(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
                 id_at = np.full(1 << bits, -1, np.int32)
                 distinct = np.concatenate((distinct, np.empty_like(distinct)))
                 first = np.concatenate((first, np.empty_like(first)))
-                for known in range(count):
-                    id_at[_slot_of(distinct[known], id_at, distinct, bits)] = known
+                for earlier in range(count):
+                    id_at[_slot_of(distinct[earlier], id_at, distinct, bits)] = earlier
                 slot = _slot_of(key, id_at, distinct, bits)
             id_at[slot], distinct[count], first[count] = count, key, position
             count += 1
@@ -274,7 +275,7 @@ def _first_occurrence_ids(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 @_jit
 def _slot_of(key: int, id_at: np.ndarray, distinct: np.ndarray, bits: int) -> np.uint64:
-    """Where a key stands in the table, or will."""
+    """The slot of a key in the table, or a free slot for it."""
     # Fibonacci hashing: the highest bits of the product depend on all bits of the key.
     slot = (np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(64 - bits)
     while id_at[slot] >= 0 and distinct[id_at[slot]] != key:
@@ -283,7 +284,7 @@ def _slot_of(key: int, id_at: np.ndarray, distinct: np.ndarray, bits: int) -> np
 
 
 class TooManyHistoriesError(ValueError):
-    """A game has more histories than it may have."""
+    """A game has more histories than allowed."""
 
 
 class InvalidGameError(ValueError):
@@ -296,21 +297,21 @@ def refuse_state(game: pyspiel.Game, actions: Sequence[int], fault: str) -> NoRe
     Args:
       game: the game.
       actions: the state's history, chance's outcomes included.
-      fault: what is wrong with the state after them, as the end of a sentence.
+      fault: the error in the state after them, as the end of a sentence.
     """
     raise InvalidGameError(f"{game}: the state after the actions {list(actions)} {fault}")
 
 
 def check_mover(game: pyspiel.Game, player: int, actions: Sequence[int]) -> None:
-    """Refuses a state where it is not one player's or chance's turn, and the game is not over.
+    """Refuses a state whose mover is neither a player nor chance, unless it is terminal.
 
     Args:
       game: a turn-based game.
-      player: who moves, as the state says.
+      player: the state's `current_player`.
       actions: the state's history.
 
     Raises:
-      InvalidGameError: if it is such a state; with the remedy if players move at the same time.
+      InvalidGameError: for such a state; with the remedy if players move at the same time.
     """
     if player in (0, 1, CHANCE_PLAYER, TERMINAL_PLAYER):
         return
@@ -333,11 +334,11 @@ def check_mover(game: pyspiel.Game, player: int, actions: Sequence[int]) -> None
 
 @contextlib.contextmanager
 def game_errors(game: pyspiel.Game, actions: Callable[[], Sequence[int]]) -> Iterator[None]:
-    """Names the history at which a game raises an error.
+    """Turns errors of a game into ones that name the history.
 
     Args:
-      game: the game that is asked in this context.
-      actions: called after an error; says the history of the state that was asked.
+      game: the game that is used in this context.
+      actions: called after an error; returns the history of the state that raised it.
 
     Raises:
       InvalidGameError: whenever the game raises anything.

@@ -1,4 +1,4 @@
-"""What a player knows: as a string, which identifies its infoset, and as a tensor."""
+"""A player's information: as a string, which identifies its infoset, and as a tensor."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ InformationString = Callable[[pyspiel.State, int], str]
 
 
 class Observations(NamedTuple):
-    """What a player sees in some of its infosets.
+    """A player's observations in some of its infosets.
 
     Attributes:
       tensors: float32 [N, D], information state tensors.
@@ -36,11 +36,11 @@ def check_tensors(game: pyspiel.Game) -> None:
 def information_string_function(game: pyspiel.Game) -> InformationString:
     """The function from (state, player) to a perfect-recall string.
 
-    That is `information_state_string` where the game has it; else the history, if the game has
+    It returns `information_state_string` if the game has it; else the history, if the game has
     perfect information; else the player's own observations and actions, in order.
 
     Raises:
-      ValueError: if the game tells neither information states nor observations.
+      ValueError: if the game has neither information states nor observations.
     """
     game_type = game.get_type()
     if game_type.provides_information_state_string:
@@ -58,8 +58,8 @@ def information_string_function(game: pyspiel.Game) -> InformationString:
 def turn_based_string_function(game: pyspiel.Game) -> InformationString:
     """`information_string_function` of a turn-based game.
 
-    If it was converted from a game with simultaneous moves, the function takes states of that game,
-    too, and says what the converted game says when the player moves.
+    If it was converted from a game with simultaneous moves, the function accepts states of that
+    game, too, and returns the converted game's string when the player moves.
     """
     return functools.partial(_turn_based_string, game, information_string_function(game))
 
@@ -70,13 +70,13 @@ def _turn_based_string(
     if not state.is_simultaneous_node():
         return information_string(state, player)
     if game.get_type().provides_information_state_string:
-        # This is how OpenSpiel's conversion to turns names a mover's infosets.
+        # OpenSpiel's conversion to turns makes a mover's strings so.
         return f"Current player: {player}\n{information_string(state, player)}"
     turn_based = game.new_initial_state()
     for step in state.full_history():
         turn_based.apply_action(step.action)
     if turn_based.current_player() != player:
-        # Whatever the other one does at the same time, the player does not see it.
+        # The player does not observe the other one's simultaneous action, so any does.
         turn_based.apply_action(turn_based.legal_actions()[0])
     return information_string(turn_based, player)
 
@@ -91,11 +91,11 @@ def _history_string(state: pyspiel.State, player: int) -> str:
 
 
 def _observation_history(state: pyspiel.State, player: int) -> str:
-    past = state.get_game().new_initial_state()
-    parts = [past.observation_string(player)]
+    replayed = state.get_game().new_initial_state()
+    parts = [replayed.observation_string(player)]
     for step in state.full_history():
-        past.apply_action(step.action)
+        replayed.apply_action(step.action)
         if step.player == player:
             parts.append(f"action {step.action}")
-        parts.append(past.observation_string(player))
+        parts.append(replayed.observation_string(player))
     return "\n".join(parts)

@@ -1,4 +1,4 @@
-"""`LeafSet`: the leaves of a trunk by public states and infosets, as value functions take them."""
+"""`LeafSet`: the leaves of a trunk by public states and infosets, for value functions."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from spiel_dl.tree.sequence_form import SequenceForm
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class LeafSet(Generic[Tree]):
-    """The N leaves of a trunk, by their P leaf public states; L_p leaf infosets of each player.
+    """The N leaves of a trunk, in P leaf public states, with L_p leaf infosets of player p.
 
     All arrays are ordered by leaf public state. Ranges and counterfactual values are flat over the
-    leaf infosets. It has no reference to its trunk, which has one to it: large trunks that are cut
-    one after the other, as in play, are then freed at once.
+    leaf infosets. The trunk refers to its leaf set, but not the reverse, so that large trunks that
+    are cut one after the other in play are freed at once.
 
     Attributes:
       tree: the whole game.
-      depth_limit: where it is cut, counted from where the trunk starts.
-      extent: the trunk's.
+      depth_limit: the trunk's depth limit, counted from where the trunk starts.
+      extent: the trunk's extent.
       public_states: int32 [P], in the tree's partition.
       histories: int32 [N], the leaves, as histories of the tree.
       history_offsets: int64 [P + 1], where each leaf public state's histories start.
@@ -70,8 +70,8 @@ class LeafSet(Generic[Tree]):
     @functools.cached_property
     def _public_state_of_infoset(self) -> tuple[np.ndarray, np.ndarray]:
         positions = np.arange(self.num_public_states)
-        first, second = (np.repeat(positions, np.diff(o)) for o in self.infoset_offsets)
-        return first, second
+        states_0, states_1 = (np.repeat(positions, np.diff(o)) for o in self.infoset_offsets)
+        return states_0, states_1
 
     def counterfactual_reach(
         self, range_0: np.ndarray, range_1: np.ndarray
@@ -95,7 +95,7 @@ class LeafSet(Generic[Tree]):
 
     @functools.cached_property
     def _joint_chance(self) -> tuple[scipy.sparse.csr_array, scipy.sparse.csr_array]:
-        """Chance's reach by both players' infosets, [L_0, L_1]; the same transposed."""
+        """Chance's reach of pairs of infosets: float64 [L_0, L_1], sparse; and its transpose."""
         shape = (self.num_infosets(0), self.num_infosets(1))
         table = scipy.sparse.csr_array((self.chance_reach, tuple(self.infoset_of_history)), shape)
         return table, table.T.tocsr()
@@ -120,10 +120,7 @@ class LeafSet(Generic[Tree]):
 
     @property
     def subgame_sequences(self) -> tuple[np.ndarray, np.ndarray]:
-        """For each player, int32 [S_p], the sequences of `subgames`, as sequences of the tree.
-
-        0 for root sequences.
-        """
+        """For each player, int32 [S_p], the tree's sequences of `subgames`; 0 for roots."""
         return self._subgames[1]
 
     @functools.cached_property
@@ -139,12 +136,12 @@ class LeafSet(Generic[Tree]):
         of_leaf = self.infoset_of_history[:, order]
 
         def roots_at(player: int, histories: np.ndarray) -> np.ndarray:
-            found: np.ndarray = of_leaf[player, leaf[np.searchsorted(below, histories)]]
-            return found
+            roots: np.ndarray = of_leaf[player, leaf[np.searchsorted(below, histories)]]
+            return roots
 
         kept, forced = [], []
         for player in (0, 1):
-            # Forced moves change no value; without them, iterations are shorter.
+            # Forced moves do not change values, and iterations without them are faster.
             own = np.unique(tree.infoset[below[tree.player[below] == player]])
             is_free = tree.treeplexes[player].num_actions[own] > 1
             kept.append(own[is_free])

@@ -1,4 +1,4 @@
-"""Games as people give them: game strings, OpenSpiel games, or games that are compiled already."""
+"""`AnyGame`: game strings, OpenSpiel games and compiled games as arguments."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def turn_based_game(game: AnyGame) -> pyspiel.Game:
     """The turn-based OpenSpiel game of any game; simultaneous moves are converted to hidden ones.
 
     Raises:
-      ValueError: if the game cannot be loaded, or if its type tells that it cannot be solved here.
+      ValueError: if the game cannot be loaded, or if games of its type cannot be solved here.
     """
     return game.game if isinstance(game, (GameTree, FactoredGame)) else load_turn_based(game)
 
@@ -29,8 +29,7 @@ def compile_game(game: AnyGame, *policies: object) -> GameTree:
 
     Args:
       game: the game.
-      policies: policies that may know the compiled game; it is not compiled again if one of them
-        has it as its attribute `tree`.
+      policies: the game is not compiled again if one of them has it as its attribute `tree`.
 
     Raises:
       ValueError: if the game cannot be compiled, or only in a factored form.

@@ -47,7 +47,7 @@ class NumberedHistories(Histories):
 
         Args:
           histories: the game's.
-          further: what the class has beyond `NumberedHistories`, by name.
+          further: the fields of the class beyond those of `NumberedHistories`.
 
         Raises:
           ValueError: if the game has imperfect recall, or legal actions differ in an infoset.
@@ -59,8 +59,8 @@ class NumberedHistories(Histories):
             keys = histories.infoset_key[player, acting[player]]
             infoset[acting[player]], position = first_occurrence_ids(keys)
             first = acting[player][position].astype(np.int32)
-            firsts = first[infoset[acting[player]]]
-            _check_legal_actions(histories, player, acting[player], firsts)
+            first_of_infoset = first[infoset[acting[player]]]
+            _check_legal_actions(histories, player, acting[player], first_of_infoset)
             sizes = histories.num_children[first]
             first_history.append(first)
             first_sequence.append((1 + np.cumsum(sizes) - sizes).astype(np.int32))
@@ -74,8 +74,8 @@ class NumberedHistories(Histories):
         treeplexes, sequence_action = [], []
         for player in (0, 1):
             first = first_history[player]
-            firsts = first[infoset[acting[player]]]
-            _check_recall(histories, player, acting[player], firsts, sequence[player])
+            first_of_infoset = first[infoset[acting[player]]]
+            _check_recall(histories, player, acting[player], first_of_infoset, sequence[player])
             sizes = histories.num_children[first]
             parent_sequence = sequence[player, first]
             treeplexes.append(Treeplex(parent_sequence, first_sequence[player], sizes, 1))
@@ -96,12 +96,12 @@ class NumberedHistories(Histories):
 
     @functools.cached_property
     def infoset_sizes(self) -> tuple[np.ndarray, np.ndarray]:
-        """How many histories each decision infoset of a player has: int64 [I_p] each."""
-        first, second = (
+        """The number of histories of each player's decision infosets: int64 [I_p] each."""
+        sizes_0, sizes_1 = (
             np.bincount(self.infoset[self.player == player], minlength=self.num_infosets(player))
             for player in (0, 1)
         )
-        return first, second
+        return sizes_0, sizes_1
 
     def num_infosets(self, player: int) -> int:
         """Number of decision infosets of a player; ValueError if it is neither 0 nor 1."""
@@ -120,7 +120,7 @@ class NumberedHistories(Histories):
         )
 
     def legal_actions(self, player: int, infoset: int) -> np.ndarray:
-        """Legal actions of a decision infoset: int32 [n]; ValueError if there is none such."""
+        """Legal actions of a decision infoset: int32 [n]; ValueError if there is none."""
         check_index("infoset", infoset, self.num_infosets(player))
         return self.sequence_action[player][self.treeplexes[player].sequences(infoset)]
 
@@ -157,7 +157,7 @@ def _first_with_other_actions(
     first_child: np.ndarray,
     action: np.ndarray,
 ) -> int:
-    """The first of some histories whose legal actions are not those of another one; -1: none."""
+    """The first history whose legal actions differ from those of its counterpart; -1 if none."""
     for history, other in zip(histories, others):  # noqa: B905 - numba knows no strict
         if num_children[history] != num_children[other]:
             return history
@@ -171,18 +171,18 @@ def _first_with_other_actions(
 def _check_legal_actions(
     histories: Histories, player: int, acting: np.ndarray, first: np.ndarray
 ) -> None:
-    """Holds the legal actions of a player's histories against those of their infosets' first.
+    """Compares legal actions of a player's histories with those of their infosets' first ones.
 
     Raises:
       ValueError: if they differ.
     """
-    found = _first_with_other_actions(
+    history = _first_with_other_actions(
         acting, first, histories.num_children, histories.first_child, histories.action
     )
-    if found >= 0:
+    if history >= 0:
         raise ValueError(
             f"{histories.game}: the legal actions differ between histories of player {player}'s "
-            f"infoset {_name_infoset(histories, player, found)}, so its information "
+            f"infoset {_name_infoset(histories, player, history)}, so its information "
             "states do not tell infosets apart."
         )
 
@@ -190,7 +190,7 @@ def _check_legal_actions(
 def _check_recall(
     histories: Histories, player: int, acting: np.ndarray, first: np.ndarray, sequence: np.ndarray
 ) -> None:
-    """Holds a player's last sequences at its histories against those at their infosets' first.
+    """Compares a player's last sequences at histories with those at their infosets' first ones.
 
     Raises:
       ValueError: if they differ.

@@ -1,9 +1,9 @@
-"""`Particles`: a public state by some of its histories, with both players' reach.
+"""`Particles`: some histories of a public state, with both players' reach.
 
-Šustr et al. (2021), section 5.1. Particles stand for a *sparse belief*: an infoset that none of
-them belongs to has reach 0. One deviation: the paper sums the reaches of an infoset's particles.
-With perfect recall all of them have the same, the player's reach of the infoset, and it is that
-reach which is the range here; so all histories of a public state give the full belief.
+Šustr et al. (2021), section 5.1. Particles represent a *sparse belief*: infosets without particles
+have reach 0. One deviation: the paper sums the reaches of an infoset's particles.
+With perfect recall they are all equal to the player's reach of the infoset, which is the range
+here; so all histories of a public state give the full belief.
 """
 
 from __future__ import annotations
@@ -32,9 +32,8 @@ class Particles:
       reach: float64 [2, N], each player's own reach, of any scale. Histories that a player cannot
         tell apart must have the same.
       chance_reach: float64 [N].
-      stands_for: float64 [N], how many histories each particle stands for, itself included; None:
-        1 each.
-      known_keys: int64 [2, N], the players' infosets; None: not asked for yet, see `infoset_keys`.
+      stands_for: float64 [N], the number of histories that each particle represents; None: 1 each.
+      cached_keys: int64 [2, N], see `infoset_keys`; None: not computed yet.
     """
 
     game: pyspiel.Game
@@ -42,7 +41,7 @@ class Particles:
     reach: np.ndarray
     chance_reach: np.ndarray
     stands_for: np.ndarray | None = None
-    known_keys: np.ndarray | None = None
+    cached_keys: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         rules_of(self.game)
@@ -66,13 +65,13 @@ class Particles:
         Raises:
           ValueError: if the game has no rules, or there are more histories than `limit`.
         """
-        found = consistent_histories(state, limit)
-        if not found.complete:
+        histories = consistent_histories(state, limit)
+        if not histories.complete:
             raise ValueError(
                 f"the public state has more than limit={limit:,} histories; use sample_consistent"
             )
-        reach = np.ones((2, found.states.batch_size))
-        return Particles(state.get_game(), found.states, reach, found.chance_reach.numpy())
+        reach = np.ones((2, histories.states.batch_size))
+        return Particles(state.get_game(), histories.states, reach, histories.chance_reach.numpy())
 
     @property
     def num_particles(self) -> int:
@@ -81,26 +80,26 @@ class Particles:
 
     @property
     def total_reach(self) -> np.ndarray:
-        """The product of chance's and both players' reach, and of `stands_for`: float64 [N]."""
+        """The product of chance's and both players' reach and `stands_for`: float64 [N]."""
         return self.reach[0] * self.reach[1] * self.chance_reach * self.copies
 
     @property
     def copies(self) -> np.ndarray:
-        """`stands_for`."""
+        """`stands_for`, never None: float64 [N]."""
         assert self.stands_for is not None
         return self.stands_for
 
     @property
     def infoset_keys(self) -> np.ndarray:
-        """Both players' infosets, as in `tree.from_rules.InfosetKeys`: int64 [2, N]."""
-        if self.known_keys is None:
+        """Keys of both players' infosets, those of `tree.from_rules.InfosetKeys`: int64 [2, N]."""
+        if self.cached_keys is None:
             keys = InfosetKeys(rules_of(self.game)).of_level(self.states)[0]
-            object.__setattr__(self, "known_keys", keys)
-        assert self.known_keys is not None
-        return self.known_keys
+            object.__setattr__(self, "cached_keys", keys)
+        assert self.cached_keys is not None
+        return self.cached_keys
 
     def by_chance(self) -> Particles:
-        """The same with chance's reach multiplied by what each particle stands for."""
+        """The same particles, with `stands_for` moved into chance's reach as a factor."""
         return dataclasses.replace(
             self, chance_reach=self.chance_reach * self.copies, stands_for=None
         )
@@ -109,20 +108,20 @@ class Particles:
         """The particles of some rows (int64 [n]), in their order."""
         states = self.states.take(torch.from_numpy(rows))
         chance_reach, copies = self.chance_reach[rows], self.copies[rows]
-        keys = None if self.known_keys is None else self.known_keys[:, rows]
+        keys = None if self.cached_keys is None else self.cached_keys[:, rows]
         return Particles(self.game, states, self.reach[:, rows], chance_reach, copies, keys)
 
     def joined(self, *others: Particles) -> Particles:
-        """These particles and then others, of the same public state or of other ones."""
+        """These particles followed by others, of the same public state or of other ones."""
         parts = [self, *others]
-        known = [part.known_keys for part in parts if part.known_keys is not None]
+        cached = [part.cached_keys for part in parts if part.cached_keys is not None]
         return Particles(
             self.game,
             type(self.states).concatenate([part.states for part in parts]),
             np.concatenate([part.reach for part in parts], axis=1),
             np.concatenate([part.chance_reach for part in parts]),
             np.concatenate([part.copies for part in parts]),
-            np.concatenate(known, axis=1) if len(known) == len(parts) else None,
+            np.concatenate(cached, axis=1) if len(cached) == len(parts) else None,
         )
 
     def sample(
@@ -131,8 +130,8 @@ class Particles:
         """`budget` different particles at random, all if there are no more.
 
         Args:
-          budget: how many.
-          generator: draws them.
+          budget: the number of particles.
+          generator: random numbers.
           weights: float64 [N], nonnegative: drawn one after the other with probabilities
             proportional to these, those of weight 0 last; None: the total reach.
 
@@ -144,12 +143,12 @@ class Particles:
         return self.take(np.sort(weighted_order(weights, generator)[:budget]))
 
     def thinned(self, budget: int, generator: np.random.Generator) -> Particles:
-        """`budget` particles at random, such that all sums over them are right on average.
+        """`budget` particles at random, such that all sums over them are unbiased.
 
         Fearnhead and Clifford (2003), "On-line inference for hidden Markov models via particle
-        filters", section 3: those of large total reach stay as they are. Of the others, each is
-        kept with a probability p that is proportional to it, and stands for 1 / p as many. None is
-        drawn twice. All stay if there are no more than `budget`.
+        filters", section 3: those of large total reach are kept. Each of the others is kept with a
+        probability p in proportion to its total reach, and then represents 1 / p times as many
+        histories. None is drawn twice. All are kept if there are at most `budget`.
 
         Raises:
           ValueError: if the budget is not positive.
@@ -157,7 +156,7 @@ class Particles:
         checked_count("budget", budget, 1)
         if budget >= self.num_particles:
             return self
-        # What a policy never does is found as well, if seldom: it may be what has happened.
+        # Histories of reach 0 are kept with a small probability: the true history may be one.
         total = self.total_reach
         weights = total + (1e-3 * total.mean() or 1.0)
         rows, probability = _thin(weights, budget, generator)
@@ -167,18 +166,18 @@ class Particles:
     def sample_infosets(
         self, infosets: np.ndarray, budget: int, generator: np.random.Generator
     ) -> Particles:
-        """Different particles at random, up to `budget`, many of which share an infoset.
+        """Up to `budget` different particles at random, many of which share an infoset.
 
-        Among many histories, those drawn one by one hardly share an infoset. Each infoset then
-        meets few of the opponent's, and its value against these few says little about its value in
-        the game. So half of the budget goes to infosets of each player. They are drawn by total
-        reach, and of each one n particles are taken, where n is the root of that half. A particle
-        that is drawn for both players counts once.
+        Histories drawn one by one from many rarely share an infoset. Each infoset then has few
+        histories with different infosets of the opponent, and its value against these differs much
+        from its value in the game. So half of the budget is for infosets of each player. They are
+        drawn by total reach, with n particles of each one, where n is the square root of that half.
+        A particle that is drawn for both players counts once.
 
         Args:
           infosets: int [2, N], both players' infosets of the particles.
-          budget: how many, at most.
-          generator: draws them.
+          budget: the most particles.
+          generator: random numbers.
 
         Raises:
           ValueError: if the budget is not positive.
@@ -191,9 +190,9 @@ class Particles:
         for player in (0, 1):
             order = weighted_order(self.total_reach, generator)
             rank, _ = first_occurrence_ids(infosets[player, order])
-            turn = counts_before(rank)
-            # Infosets with fewer particles leave room, which further ones of the others fill.
-            by_infoset = np.lexsort((rank, turn >= max(1, math.isqrt(half))))
+            occurrence = counts_before(rank)
+            # If infosets have fewer than n particles, further ones of others are taken instead.
+            by_infoset = np.lexsort((rank, occurrence >= max(1, math.isqrt(half))))
             chosen.append(order[by_infoset[: half if player == 0 else budget - half]])
         return self.take(np.unique(np.concatenate(chosen)))
 
@@ -214,7 +213,7 @@ def rules_of(game: pyspiel.Game) -> Rules:
 
 
 def weighted_order(weights: np.ndarray, generator: np.random.Generator) -> np.ndarray:
-    """A random order, as if drawn without replacement in proportion to weights: int64 [N].
+    """A random order by drawing without replacement in proportion to weights: int64 [N].
 
     Entries of weight 0 come last, in random order.
     """
@@ -226,23 +225,23 @@ def weighted_order(weights: np.ndarray, generator: np.random.Generator) -> np.nd
 def _thin(
     weights: np.ndarray, budget: int, generator: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Rows that are kept, in order, and with which probability each was.
+    """Increasing rows of the kept particles, and the probability with which each was kept.
 
     Args:
       weights: float64 [N], positive, N above the budget.
-      budget: how many to keep.
-      generator: draws.
+      budget: the number of rows to keep.
+      generator: random numbers.
 
     Returns:
       int64 [budget], float64 [budget].
     """
     order = np.argsort(-weights, kind="stable")
-    rest = np.cumsum(weights[order][::-1])[::-1]
-    # The first of the sorted rows whose share of what is left would be below 1.
+    remaining = np.cumsum(weights[order][::-1])[::-1]
+    # Rows before the first one whose share of the remaining budget is below 1 are kept for certain.
     room = budget - np.arange(budget)
-    num_certain = int(np.argmax(weights[order][:budget] * room < rest[:budget]))
+    num_certain = int(np.argmax(weights[order][:budget] * room < remaining[:budget]))
     others = generator.permutation(order[num_certain:])
-    probability = weights[others] * ((budget - num_certain) / rest[num_certain])
+    probability = weights[others] * ((budget - num_certain) / remaining[num_certain])
     # Systematic sampling: equally spaced points on the line of all probabilities.
     line = np.floor(np.cumsum(probability) + generator.random())
     chosen = np.flatnonzero(np.diff(line, prepend=0.0) > 0)[: budget - num_certain]

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from spiel_dl.games.rules import ConsistentHistories, Rules
 
-_MAX_KEPT = 64
-"""How many public states that were too large are remembered."""
+_MAX_STORED = 64
+"""The number of public states found too large that are stored."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -37,7 +37,7 @@ class PublicStates:
       of_history: int32 [H], the public state of each history; -1 at terminal ones.
       parent: int32 [P], -1 for the public state of the root.
       depth: int32 [P], the smallest depth of a public state's histories.
-      augmented_infoset: int32 [2, H], what each player knows at each history, also where it does
+      augmented_infoset: int32 [2, H], each player's infoset at each history, also where it does
         not act; -1 at terminal histories. Numbered in the order of the first history.
     """
 
@@ -72,7 +72,7 @@ class PublicStates:
 
     @functools.cached_property
     def sizes(self) -> np.ndarray:
-        """How many histories each public state has: int64 [P]."""
+        """The number of histories of each public state: int64 [P]."""
         return np.diff(self._starts)
 
     @functools.cached_property
@@ -89,11 +89,11 @@ class PublicStates:
 def consistent_histories(state: pyspiel.State, limit: int = 1_000_000) -> ConsistentHistories:
     """All histories of a state's public state, without enumerating the game.
 
-    Only public information is used: of the state, nothing but its public tensor is read.
+    It uses only public information: the state's public tensor.
 
     Args:
       state: of a game with rules.
-      limit: give up, with `complete` False, when there are more histories than this.
+      limit: the most histories; if there are more, `complete` is False.
 
     Returns:
       The histories' states, actions and exact chance reaches.
@@ -112,14 +112,14 @@ def consistent_histories(state: pyspiel.State, limit: int = 1_000_000) -> Consis
 
 
 class Reconstruction:
-    """Lists the histories of one public state of a game after the other.
+    """Lists the histories of public states of a game.
 
-    Where a game says that public states behind one that is too large cannot be listed either, none
-    of these is tried.
+    If a public state is too large, and by the game's rules all later ones are, it does not try
+    these.
 
     Attributes:
       rules: the game's.
-      limit: public states of more histories than this are not listed.
+      limit: the most histories of a public state that is listed.
     """
 
     def __init__(self, game: pyspiel.Game, limit: int):
@@ -132,12 +132,12 @@ class Reconstruction:
         """As `Rules.consistent_histories`."""
         bits = public_tensor.numpy() > 0
         for earlier, found in self._too_large:
-            # Public states that follow show what was shown, and more.
+            # Later public states have all bits of earlier ones.
             if bits[earlier].all():
                 return found
         found = self.rules.consistent_histories(public_tensor, self.limit)
         if found.nor_later:
-            self._too_large = [(np.flatnonzero(bits), found), *self._too_large[: _MAX_KEPT - 1]]
+            self._too_large = [(np.flatnonzero(bits), found), *self._too_large[: _MAX_STORED - 1]]
         return found
 
 
@@ -161,14 +161,14 @@ def common_knowledge(tree: NumberedHistories) -> PublicStates:
     augmented = augmented_infosets(tree)
     inner = np.flatnonzero(~tree.is_terminal)
     if not len(inner):
-        return _number(tree, np.zeros(tree.num_histories, np.int64), augmented)
+        return _numbered(tree, np.zeros(tree.num_histories, np.int64), augmented)
     histories = np.arange(len(inner))
     nodes = [augmented[0, inner], augmented[0].max() + 1 + augmented[1, inner]]
     edges = (np.concatenate([histories, histories]), len(inner) + np.concatenate(nodes))
     component = _connect(edges, len(inner) + int(nodes[1].max()) + 1)[: len(inner)]
     of_history = np.full(tree.num_histories, -1, np.int32)
     of_history[inner] = component
-    return _number(tree, _join_to_tree(tree, of_history), augmented)
+    return _numbered(tree, _join_to_tree(tree, of_history), augmented)
 
 
 def by_public_tensor(tree: NumberedHistories) -> PublicStates:
@@ -180,13 +180,13 @@ def by_public_tensor(tree: NumberedHistories) -> PublicStates:
     """
     if tree.public_key is None:
         raise ValueError(f"{tree.game} has no public tensors; use common_knowledge(tree)")
-    public_states = _number(tree, tree.public_key, augmented_infosets(tree))
+    public_states = _numbered(tree, tree.public_key, augmented_infosets(tree))
     check(tree, public_states)
     return public_states
 
 
 def check(tree: NumberedHistories, public_states: PublicStates) -> None:
-    """Holds a partition against the definition.
+    """Checks a partition against the definition.
 
     Raises:
       ValueError: if an augmented infoset lies in two public states, or if a public state has two
@@ -206,12 +206,12 @@ def check(tree: NumberedHistories, public_states: PublicStates) -> None:
 
 
 def augmented_infosets(tree: NumberedHistories) -> np.ndarray:
-    """What each player knows at each history, also where it does not act.
+    """Each player's infosets at all histories, also where it does not act.
 
-    A player's decision infosets, and at each depth the histories where it does not act and that
-    are the same to it. That is read off the information states. If these are invalid for a player
-    who is not to move (they contradict perfect recall), it is read off the player's own past
-    actions, and the public states may be coarser than they could be.
+    These are a player's decision infosets, and at each depth the classes of histories where it does
+    not act and has the same information state. If information states are invalid for a player who
+    is not to move (they contradict perfect recall), its own past actions are used instead, and the
+    public states may be coarser than necessary.
 
     Returns:
       int32 [2, H], in the order of the first history; -1 at terminal histories.
@@ -222,7 +222,7 @@ def augmented_infosets(tree: NumberedHistories) -> np.ndarray:
 def _augmented_infosets_of(tree: NumberedHistories, player: int) -> np.ndarray:
     if tree.idle_keys_valid:
         augmented = _join_idle_classes(tree, player, tree.infoset_key[player])
-        if _remembers(tree, player, augmented):
+        if _has_perfect_recall(tree, player, augmented):
             return augmented
     return _join_idle_classes(tree, player, tree.sequence[player])
 
@@ -239,18 +239,18 @@ def _join_idle_classes(tree: NumberedHistories, player: int, idle_key: np.ndarra
     return augmented
 
 
-def _remembers(tree: NumberedHistories, player: int, augmented: np.ndarray) -> bool:
-    """Whether an augmented infoset determines the player's last sequence and what it knew before.
+def _has_perfect_recall(tree: NumberedHistories, player: int, augmented: np.ndarray) -> bool:
+    """Whether augmented infosets determine the player's last sequence and earlier infosets.
 
-    Only infosets that lie at one depth are looked at: without a public clock, a player that waits
-    cannot know for how long.
+    The latter is checked only for infosets at one depth: without a public clock, a waiting player
+    does not know for how long it waits.
     """
     inner = np.flatnonzero(~tree.is_terminal)
     if not _is_function(augmented[inner], tree.sequence[player, inner]):
         return False
     below = inner[inner > 0]
     first_depth, last_depth = np.zeros((2, augmented.max() + 1), np.int32)
-    # Histories are ordered by depth, and of several values that are written the last one stays.
+    # Histories are ordered by depth, and of several writes to one entry the last one counts.
     last_depth[augmented[inner]] = tree.depth[inner]
     first_depth[augmented[inner[::-1]]] = tree.depth[inner[::-1]]
     timed = below[(first_depth == last_depth)[augmented[below]]]
@@ -267,11 +267,11 @@ def _is_function(key: np.ndarray, value: np.ndarray) -> bool:
 
 
 def _public_edges(tree: NumberedHistories, of_history: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(child, parent) public states of all steps that leave a public state."""
+    """(child, parent) public states of all steps between different public states."""
     below = np.flatnonzero(~tree.is_terminal)[1:]
     child, parent = of_history[below], of_history[tree.parent[below]]
-    leaves = child != parent
-    return child[leaves], parent[leaves]
+    changes = child != parent
+    return child[changes], parent[changes]
 
 
 def _join_to_tree(tree: NumberedHistories, of_history: np.ndarray) -> np.ndarray:
@@ -282,10 +282,10 @@ def _join_to_tree(tree: NumberedHistories, of_history: np.ndarray) -> np.ndarray
         example[child] = parent
         # A parent of the root's public state must be that public state itself.
         example[of_history[0]] = of_history[0]
-        apart = parent != example[child]
-        if not apart.any():
+        is_conflict = parent != example[child]
+        if not is_conflict.any():
             return of_history
-        joined = _connect((parent[apart], example[child[apart]]), len(example))
+        joined = _connect((parent[is_conflict], example[child[is_conflict]]), len(example))
         of_history = np.where(of_history >= 0, joined[of_history], -1)
 
 
@@ -296,8 +296,8 @@ def _connect(edges: tuple[np.ndarray, np.ndarray], num_nodes: int) -> np.ndarray
     return csgraph.connected_components(graph, directed=False)[1]
 
 
-def _number(tree: NumberedHistories, key: np.ndarray, augmented: np.ndarray) -> PublicStates:
-    """Numbers public states, which have a key (int [H]) each, by their first history."""
+def _numbered(tree: NumberedHistories, key: np.ndarray, augmented: np.ndarray) -> PublicStates:
+    """Numbers public states, given by a key of each history (int [H]), by their first history."""
     inner = np.flatnonzero(~tree.is_terminal)
     ids, first = first_occurrence_ids(key[inner])
     numbered = np.full(tree.num_histories, -1, np.int32)

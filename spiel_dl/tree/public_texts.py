@@ -1,8 +1,8 @@
-"""What public states and infosets are called, so that people recognise them.
+"""Readable names of public states and infosets.
 
-Texts are cut into parts (lines, or what stands between brackets or semicolons). Whatever is the
-same in all histories of a public state is common knowledge there; what differs between a player's
-infosets is what it knows beyond that.
+Texts are cut into parts (lines, or texts between brackets or semicolons). Parts that all histories
+of a public state share are common knowledge there; parts that differ between a player's infosets
+are its private knowledge.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
 
 _PART_ENDS = re.compile(r"\n|; |(?<=\])(?=\[)")
 # Empty lists, cards that are not dealt (OpenSpiel's kInvalidCard), and nobody's turn.
-_SAYS_NOTHING = re.compile(r":( (-10000)?)?$|^Player: -\d+$")
+_UNINFORMATIVE = re.compile(r":( (-10000)?)?$|^Player: -\d+$")
 Parts = tuple[str, ...]
 
 
 class InfosetText(NamedTuple):
-    """How an augmented infoset is called.
+    """The texts of an augmented infoset.
 
     Attributes:
       string: `information_state_string`, or the player's own past if the game has none there.
-      own: what tells it from the player's other infosets of its public state; empty if there are
-        none.
+      own: the parts that the player's other infosets of its public state do not share; empty if
+        there are no others.
     """
 
     string: str
@@ -40,10 +40,10 @@ class InfosetText(NamedTuple):
 
 
 class PublicText(NamedTuple):
-    """How a public state and its infosets are called.
+    """The texts of a public state and its infosets.
 
     Attributes:
-      observation: what everybody knows there; empty if the game's strings do not tell.
+      observation: the common knowledge there; empty if the game's strings do not have it.
       infosets: for each player, in the order of `PublicStates.infosets`.
     """
 
@@ -54,15 +54,15 @@ class PublicText(NamedTuple):
 def public_text(
     tree: CompiledTree, public_state: int, histories: np.ndarray | None = None
 ) -> PublicText:
-    """Describes a public state: by the rules' own words where a game has `Rules`.
+    """Describes a public state, by the texts of a game's `Rules` if it has them.
 
-    For other games what everybody knows is what stands in the information states of both players.
+    For other games, common knowledge is what the information states of both players share.
 
     Args:
       tree: the game, or a part of it; a part needs `Rules`.
       public_state: the public state.
-      histories: int [n], sorted, the histories that it is described by; None: all of it. Infosets
-        without any of these are left out, and what is called common knowledge is so among these.
+      histories: int [n], sorted, the histories to describe; None: all of the public state. Infosets
+        without any of these are left out, and common knowledge is what these histories share.
     """
     if histories is None:
         histories = tree.public_states.histories(public_state)
@@ -73,26 +73,26 @@ def public_text(
 def step_names(tree: CompiledTree, texts: Mapping[int, PublicText]) -> dict[int, str]:
     """Names public states by the public action or observation that leads into them.
 
-    An action that not everybody sees is called hidden. Siblings of one name are told apart by what
-    is not the same in their observations or, if nothing is, by numbers.
+    An action that is not public is called hidden. Siblings of one name are distinguished by the
+    parts of their observations that differ or, if there are none, by numbers.
 
     Args:
       tree: the game.
-      texts: of the public states to be named.
+      texts: the texts of the public states to name.
     """
     names = {state: _entering_action(tree, state) for state in texts}
-    namesakes = collections.defaultdict(list)
+    states_by_name = collections.defaultdict(list)
     for state, name in names.items():
-        namesakes[int(tree.public_states.parent[state]), name].append(state)
-    for (_, name), states in namesakes.items():
+        states_by_name[int(tree.public_states.parent[state]), name].append(state)
+    for (_, name), states in states_by_name.items():
         if len(states) == 1:
             continue
         observations = [texts[state].observation for state in states]
         shared = set(_common(observations))
         rests = ["; ".join(p for p in parts if p not in shared) for parts in observations]
         for number, (state, rest) in enumerate(zip(states, rests, strict=True), start=1):
-            is_clear = bool(rest) and rests.count(rest) == 1
-            names[state] = f"{name} \u00b7 {rest}" if is_clear else f"{name} ({number})"
+            is_unique = bool(rest) and rests.count(rest) == 1
+            names[state] = f"{name} \u00b7 {rest}" if is_unique else f"{name} ({number})"
     return names
 
 
@@ -104,7 +104,7 @@ def in_order(tree: CompiledTree, public_states: Iterable[int]) -> list[int]:
 
 
 def action_name(tree: Any, history: int, action: int) -> str:
-    """What somebody, chance too, does in a history; without "[P0]" and "Chance outcome:"."""
+    """The name of an action or chance outcome, without "[P0]" and "Chance outcome:"."""
     player = int(tree.player[history])
     if hasattr(tree.game, "rules"):
         name = tree.game.rules.action_to_string(player, action)
@@ -114,7 +114,7 @@ def action_name(tree: Any, history: int, action: int) -> str:
 
 
 def _entering_action(tree: CompiledTree, public_state: int) -> str:
-    """Who did what, as far as everybody knows, right before a public state."""
+    """The mover and its action right before a public state, as far as they are public."""
     partition = tree.public_states
     above = partition.parent[public_state]
     if above < 0:
@@ -125,15 +125,15 @@ def _entering_action(tree: CompiledTree, public_state: int) -> str:
     if len(movers) > 1:
         return "hidden move"
     mover = int(movers[0])
-    who = "chance" if mover == CHANCE_PLAYER else f"player {mover}"
+    mover_name = "chance" if mover == CHANCE_PLAYER else f"player {mover}"
     actions = np.unique(tree.action[entering])
     if len(actions) > 1:
-        return f"{who}: hidden"
-    return f"{who}: {action_name(tree, int(tree.parent[entering[0]]), int(actions[0]))}"
+        return f"{mover_name}: hidden"
+    return f"{mover_name}: {action_name(tree, int(tree.parent[entering[0]]), int(actions[0]))}"
 
 
 def _describe_by_rules(tree: Any, histories: np.ndarray) -> PublicText:
-    import torch  # It takes a second, and games without rules do not need it.
+    import torch  # The import takes a second, and games without rules do not need it.
 
     from spiel_dl.games import views
 
@@ -151,7 +151,7 @@ def _describe_by_rules(tree: Any, histories: np.ndarray) -> PublicText:
             )
         )
     everywhere = (_parts(game_rules.describe(batch, row)) for row in range(len(histories)))
-    return PublicText(_said(_common(everywhere)), (infosets[0], infosets[1]))
+    return PublicText(_informative(_common(everywhere)), (infosets[0], infosets[1]))
 
 
 def _describe_by_strings(tree: Any, histories: np.ndarray) -> PublicText:
@@ -162,18 +162,18 @@ def _describe_by_strings(tree: Any, histories: np.ndarray) -> PublicText:
         strings.append([_infoset_string(tree, player, members) for members in own])
     parts = [[_parts(string) for string in own] for own in strings]
     infosets = [_infoset_texts(strings[player], parts[player]) for player in (0, 1)]
-    return PublicText(_said(_common([*parts[0], *parts[1]])), (infosets[0], infosets[1]))
+    return PublicText(_informative(_common([*parts[0], *parts[1]])), (infosets[0], infosets[1]))
 
 
 def _infoset_string(tree: Any, player: int, histories: np.ndarray) -> str:
-    """What a player knows in an augmented infoset of some histories (int [n])."""
+    """A player's string of an augmented infoset with some histories (int [n])."""
     history = int(histories[0])
     if tree.player[history] == player:
         return tree.infoset_string(player, int(tree.infoset[history]))
     keys = tree.infoset_key[player, histories]
     if tree.idle_keys_valid and (keys == keys[0]).all():
         return information_string_function(tree.game)(tree.state(history), player)
-    # Its information states are wrong where it is not to move, so infosets were told apart by this.
+    # Information states of players who are not to move are invalid; its last sequence is used.
     sequence = int(tree.sequence[player, history])
     if sequence == 0:
         return "has not acted yet"
@@ -192,13 +192,13 @@ def _infoset_texts(strings: Sequence[str], parts: Sequence[Parts]) -> list[Infos
 
 def _parts(text: str) -> Parts:
     """The parts of a text, without brackets around them and with single spaces."""
-    found = (" ".join(part.split()).strip("[]") for part in _PART_ENDS.split(text))
-    return tuple(dict.fromkeys(part for part in found if part))
+    cleaned = (" ".join(part.split()).strip("[]") for part in _PART_ENDS.split(text))
+    return tuple(dict.fromkeys(part for part in cleaned if part))
 
 
-def _said(parts: Parts) -> Parts:
-    """The parts that tell something."""
-    return tuple(part for part in parts if not _SAYS_NOTHING.search(part))
+def _informative(parts: Parts) -> Parts:
+    """The parts that carry information."""
+    return tuple(part for part in parts if not _UNINFORMATIVE.search(part))
 
 
 def _common(texts: Iterable[Parts]) -> Parts:

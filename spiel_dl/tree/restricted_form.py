@@ -25,38 +25,38 @@ def form_of_part(
       tree: the whole game.
       infosets: for each player, int [I_p], the infosets to keep, increasing.
       num_roots: number of root sequences of each player.
-      roots_at: from a player and histories of the part to its root sequences from which they
-        follow: int [n]. It is asked where the player has not acted in a kept infoset yet.
+      roots_at: maps a player and histories of the part to its root sequences from which they
+        follow: int [n]. Used where the player has not acted in a kept infoset yet.
       terminals: the terminal histories to keep.
       left_out: for each player, int [n], the infosets of the part that are left out, increasing;
         they must have a single action. None: there are none.
 
     Returns:
-      The sequence form, and for each player, int32 [S_p], the sequences of `tree` that its
-      sequences are; 0 for root sequences.
+      The sequence form, and for each player, int32 [S_p], the sequence of `tree` of each of its
+      sequences; 0 for root sequences.
     """
     treeplexes, originals, new_sequences = [], [], []
     for player in (0, 1):
         old = tree.treeplexes[player]
-        kept = infosets[player]
-        sizes = old.num_actions[kept]
+        kept_infosets = infosets[player]
+        sizes = old.num_actions[kept_infosets]
         first = num_roots[player] + np.cumsum(sizes) - sizes
-        kept_sequences = spans(old.first_sequence[kept], sizes)
+        kept_sequences = spans(old.first_sequence[kept_infosets], sizes)
         new_of_old = np.full(old.num_sequences, -1, np.int32)
         new_of_old[kept_sequences] = num_roots[player] + np.arange(len(kept_sequences))
-        # Forced moves that are left out lead on from the sequence before them.
+        # A forced move that is left out is replaced by the sequence before it.
         for infoset in [] if left_out is None else left_out[player].tolist():
             new_of_old[old.first_sequence[infoset]] = new_of_old[old.parent_sequence[infoset]]
 
         def sequences_at(
             histories: np.ndarray, player: int = player, new_of_old: np.ndarray = new_of_old
         ) -> np.ndarray:
-            found = new_of_old[tree.sequence[player, histories]]
-            has_not_acted = np.flatnonzero(found < 0)
-            found[has_not_acted] = roots_at(player, histories[has_not_acted])
-            return found
+            sequences = new_of_old[tree.sequence[player, histories]]
+            has_not_acted = np.flatnonzero(sequences < 0)
+            sequences[has_not_acted] = roots_at(player, histories[has_not_acted])
+            return sequences
 
-        parents = sequences_at(tree.first_history[player][kept])
+        parents = sequences_at(tree.first_history[player][kept_infosets])
         treeplexes.append(
             Treeplex(parents.astype(np.int32), first.astype(np.int32), sizes, num_roots[player])
         )

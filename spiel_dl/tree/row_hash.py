@@ -11,8 +11,8 @@ _BOUNDS = np.iinfo(np.int64)
 class RowHash:
     """Inner products with random weights, modulo 2^64.
 
-    Hashes of the parts of a row, by hashes of their own, may be added up. A collision among a
-    million rows is less likely than 1 in 10^6.
+    Hashes of parts of a row, made with different seeds, may be added. A collision among a million
+    rows is less likely than 1 in 10^6.
     """
 
     def __init__(self, num_columns: int, seed: int):

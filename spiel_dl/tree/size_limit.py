@@ -1,12 +1,12 @@
-"""How many histories a game may have: a bound by memory, and an estimate before it is reached.
+"""Limits of the number of histories: by memory, with an early estimate by random playouts.
 
 The estimate is Knuth's (1975, *Estimating the efficiency of backtrack programs*): if a random
 playout chooses its continuations with probabilities p_1, p_2, ..., then 1 + 1 / p_1 + 1 / (p_1 p_2)
 + ... is the number of histories on average. Half of the playouts choose evenly. The others prefer
 the first actions, or the last ones, because in games of ascending bids nearly all histories follow
 low bids. The estimate has heavy tails, so the average of a few hundred playouts may be far too
-small, and it refuses nothing. A game is refused early only by a lower bound which playouts almost
-never exceed, see `estimate_histories`; any other game is enumerated until it ends or meets the
+small, and is not used to refuse games. A game is refused early only by a lower bound that is almost
+certain, see `estimate_histories`; any other game is enumerated until it ends or reaches the
 limit.
 """
 
@@ -34,32 +34,31 @@ if TYPE_CHECKING:
     import tqdm
 
 BYTES_PER_HISTORY = 200
-"""What a compiled game takes at its peak, numbered infosets and public states included."""
+"""Peak memory of a compiled game, numbered infosets and public states included."""
 _MEMORY_SHARE = 0.8
-_MOST_HISTORIES = 2**31 - 1  # They are numbered in 32 bits.
-# Games that are enumerated within this time are not sampled, nor is memory measured for them, nor
-# progress shown.
+_MAX_HISTORIES = 2**31 - 1  # They are numbered in 32 bits.
+# Estimates, the measurement of memory and the progress bar start only after this time.
 _SECONDS_UNTIL_LARGE = 1.0
-# A playout ends where more histories than this are certain to be refused: deep games would take
-# long, and numbers beyond floating point mean nothing to anybody.
+# A playout ends at this estimate, which is certain to be refused: playouts of deep games would take
+# long, and estimates would exceed floating point.
 _LARGEST_ESTIMATE = 1e18
 _RISK = 1e-6
-_MOST_PLAYOUTS = 1000
-# Of the probability of an action to that of the one before, in the playouts. The last two keep to
-# one action for long: most of a game may lie where both players hardly ever do anything else.
+_MAX_PLAYOUTS = 1000
+# Ratios of an action's probability to that of the one before, in the playouts. With the last two,
+# players nearly always take the first or the last action: most of a game may lie there.
 _RATIOS = 2 * (1.0, 1.0, 0.5, 2.0) + (1.0, 1.0, 1 / 256, 256.0)
-_WAYS = len(set(_RATIOS))
+_NUM_RATIOS = len(set(_RATIOS))
 _MEMINFO = pathlib.Path("/proc/meminfo")
 _CGROUP = pathlib.Path("/sys/fs/cgroup")
-_UNTOLD = 4 << 30
+_UNKNOWN_MEMORY = 4 << 30
 
 
 def available_bytes() -> int:
     """The memory that this process may still take, in bytes.
 
-    That is what the machine has available or, if less, what the process's control group leaves
-    (containers). Where the system is not Linux, it is half of the machine's memory; on Windows,
-    where Python does not tell that, 4 GiB.
+    That is the machine's available memory or, if less, the remainder of the limit of the process's
+    control group (containers). On systems other than Linux, it is half of the machine's memory; on
+    Windows, where Python cannot read that, 4 GiB.
     """
     try:
         lines = _MEMINFO.read_text(encoding="ascii").splitlines()
@@ -67,7 +66,7 @@ def available_bytes() -> int:
         available *= 1024
     except (OSError, ValueError):
         if not hasattr(os, "sysconf"):  # Windows.
-            return _UNTOLD
+            return _UNKNOWN_MEMORY
         available = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
     try:
         limit, current = (
@@ -75,19 +74,19 @@ def available_bytes() -> int:
             for name in ("memory.max", "memory.current")
         )
         words = (_CGROUP / "memory.stat").read_text(encoding="ascii").split()
-        # Files that were read and are kept in memory are given up when it is needed.
-        left = limit - current + int(words[words.index("inactive_file") + 1])
+        # Cached files are dropped when memory is needed.
+        remaining = limit - current + int(words[words.index("inactive_file") + 1])
     except (OSError, ValueError):  # There is no such group, or it has no limit.
         return available
-    return max(0, min(available, left))
+    return max(0, min(available, remaining))
 
 
 class HistoryEstimate(NamedTuple):
-    """What random playouts say about the number H of histories of a game.
+    """An estimate, by random playouts, of the number H of histories of a game.
 
     Attributes:
-      mean: the playouts' average, H on average but often far below it; of a part of the game where
-        playouts ended at the largest estimate.
+      mean: the playouts' average, an unbiased estimate of H but often far below it; of a part of
+        the game if playouts ended at the largest estimate.
       at_least: a lower bound on H that holds with probability 1 - 10^-6.
     """
 
@@ -95,46 +94,46 @@ class HistoryEstimate(NamedTuple):
     at_least: float
 
     def __str__(self) -> str:
-        words = "more than" if self.mean * _MOST_PLAYOUTS >= _LARGEST_ESTIMATE else "about"
-        return f"{words} {self.mean:.1e} histories by random playouts"
+        qualifier = "more than" if self.mean * _MAX_PLAYOUTS >= _LARGEST_ESTIMATE else "about"
+        return f"{qualifier} {self.mean:.1e} histories by random playouts"
 
 
 def estimate_histories(
-    game: pyspiel.Game, num_playouts: int = _MOST_PLAYOUTS, seconds: float = 1.0, seed: int = 0
+    game: pyspiel.Game, num_playouts: int = _MAX_PLAYOUTS, seconds: float = 1.0, seed: int = 0
 ) -> HistoryEstimate:
     """Estimates the number of histories of a turn-based game.
 
     The lower bound is by Markov's inequality. One playout gives k H or more with probability at
     most 1 / k, so the m-th largest of n playouts does with probability at most C(n, m) / k^m. With
     k chosen to make that a small share of `_RISK` for each m, the largest m-th value / k is the
-    bound. It is taken for each of the ways of choosing; the average is that of the way with
-    the largest bound, because the others miss most of the game.
+    bound. It is computed for each ratio of `_RATIOS`; the result is that of the ratio with the
+    largest bound, because the others miss most of the game.
 
     Args:
       game: a turn-based game.
-      num_playouts: how many, at least 1.
-      seconds: of processor time, after which no further playout is made: the bound is then the
-        same on a busy machine.
-      seed: of the playouts, which use no other generator.
+      num_playouts: the number of playouts, at least 1.
+      seconds: processor time after which no further playout starts; it does not depend on other
+        processes.
+      seed: of the playouts' own random generator.
 
     Raises:
       ValueError: if a state breaks OpenSpiel's rules.
     """
     generator = random.Random(seed)
     end = time.thread_time() + seconds
-    found: dict[float, list[float]] = {ratio: [] for ratio in _RATIOS}
+    estimates: dict[float, list[float]] = {ratio: [] for ratio in _RATIOS}
     for ratio in itertools.islice(itertools.cycle(_RATIOS), num_playouts):
-        found[ratio].append(_playout(game, generator, ratio))
+        estimates[ratio].append(_playout(game, generator, ratio))
         if time.thread_time() > end:
             break
-    at_least, most = max((_lower_bound(values), values) for values in found.values() if values)
-    return HistoryEstimate(sum(most) / len(most), max(1.0, at_least))
+    at_least, best = max((_lower_bound(values), values) for values in estimates.values() if values)
+    return HistoryEstimate(sum(best) / len(best), max(1.0, at_least))
 
 
 def _lower_bound(values: list[float]) -> float:
-    """What is at most as large as the mean of a nonnegative random number of these values (n)."""
+    """A lower bound on the mean of a nonnegative random variable with these n samples."""
     n = len(values)
-    log_risk = math.log(_RISK / (n * _WAYS))
+    log_risk = math.log(_RISK / (n * _NUM_RATIOS))
     return max(
         math.exp(math.log(value) - (math.log(math.comb(n, m)) - log_risk) / m)
         for m, value in enumerate(sorted(values, reverse=True), start=1)
@@ -144,9 +143,9 @@ def _lower_bound(values: list[float]) -> float:
 def _playout(game: pyspiel.Game, generator: random.Random, ratio: float) -> float:
     """Knuth's estimate of one playout, which ends early at the largest estimate.
 
-    Players' actions have probabilities in this ratio to the action before.
+    The probability of each of a player's actions is `ratio` times that of the action before.
     """
-    total = width = 1.0
+    total = inverse_probability = 1.0
     actions: list[int] = []
     with game_errors(game, lambda: actions):
         state = game.new_initial_state()
@@ -161,29 +160,29 @@ def _playout(game: pyspiel.Game, generator: random.Random, ratio: float) -> floa
                 choices, step = state.legal_actions(), min(ratio, 1.0 / ratio)
             if not choices:
                 break  # The enumeration refuses this state.
-            weights = [step**place for place in range(len(choices))]
-            [place] = generator.choices(range(len(choices)), weights)
-            width *= sum(weights) / weights[place]
-            total += width
-            actions.append(choices[-1 - place if ratio > 1.0 else place])
+            weights = [step**position for position in range(len(choices))]
+            [position] = generator.choices(range(len(choices)), weights)
+            inverse_probability *= sum(weights) / weights[position]
+            total += inverse_probability
+            actions.append(choices[-1 - position if ratio > 1.0 else position])
             state.apply_action(actions[-1])
     return total
 
 
 class SizeLimit:
-    """Watches an enumeration, and refuses the game once it is known to be too large.
+    """Checks the size of an enumeration, and refuses the game once it is known to be too large.
 
-    A context manager, which takes its progress bar away at the end. The bar is written to stderr,
-    if that is a terminal, once an enumeration has taken a second.
+    A context manager, which closes its progress bar at the end. The bar is written to stderr, if
+    that is a terminal, once an enumeration has taken a second.
     """
 
     def __init__(self, game: pyspiel.Game, max_histories: int | None):
-        """Nothing is sampled or shown yet.
+        """Starts the time of the enumeration.
 
         Args:
           game: a turn-based game.
-          max_histories: the most histories that the game may have; None: as many as fit into the
-            memory that is available, see `available_bytes`.
+          max_histories: the most histories of the game; None: as many as fit into the memory that
+            is available, see `available_bytes`.
 
         Raises:
           ValueError: if `max_histories` is not positive.
@@ -193,7 +192,7 @@ class SizeLimit:
         self._game = game
         self._by_memory = max_histories is None
         # Memory is measured once a game is not small.
-        self.max_histories = min(max_histories or _MOST_HISTORIES, _MOST_HISTORIES)
+        self.max_histories = min(max_histories or _MAX_HISTORIES, _MAX_HISTORIES)
         self._memory = 0
         self._start = time.perf_counter()
         self._estimate: HistoryEstimate | None = None
@@ -206,13 +205,13 @@ class SizeLimit:
         if self._bar is not None:
             self._bar.close()
 
-    def look(self, num_seen: int, depth: int, state_bytes: int = 0) -> None:
-        """Checks the limits, and shows progress; to be called often.
+    def check(self, num_seen: int, depth: int, state_bytes: int = 0) -> None:
+        """Checks the limits and shows progress; to be called often.
 
         Args:
-          num_seen: how many histories there are so far.
+          num_seen: the number of histories so far.
           depth: of the last one.
-          state_bytes: memory for the states of those that go on.
+          state_bytes: memory for the states of those that are not terminal.
 
         Raises:
           TooManyHistoriesError: if the limit is exceeded, or almost certainly will be.
@@ -225,7 +224,7 @@ class SizeLimit:
             self._memory = available_bytes()
             if self._by_memory:
                 room = int(_MEMORY_SHARE * self._memory) // BYTES_PER_HISTORY
-                self.max_histories = min(room, _MOST_HISTORIES)
+                self.max_histories = min(room, _MAX_HISTORIES)
             self._estimate = estimate_histories(self._game)
             if self._estimate.at_least > self.max_histories:
                 self.refuse(num_seen, depth)
@@ -237,7 +236,7 @@ class SizeLimit:
         self._show(num_seen)
 
     def refuse(self, num_seen: int, depth: int) -> NoReturn:
-        """Raises the error for a game with too many histories; arguments as in `look`."""
+        """Raises the error for a game with too many histories; arguments as in `check`."""
         seen = f"{num_seen:,} seen, the last one at depth {depth}"
         estimate = f"; {self._estimate}" if self._estimate else ""
         if self._by_memory:

@@ -1,8 +1,8 @@
-"""Sparse depth-limited trees: the game below some histories of public states, and no others.
+"""Sparse depth-limited trees: the game below some histories of public states only.
 
-Šustr et al. (2021), section 6: the look-ahead tree is built from the selected particles only, and
-from all that can follow them above the depth limit. It never sees the rest of the game, so its size
-depends on the number of particles and on the limit alone.
+Šustr et al. (2021), section 6: the look-ahead tree has the selected particles and all their
+descendants above the depth limit, so its size depends only on the number of particles and the
+limit, not on the rest of the game.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import torch
 from spiel_dl.games.rules import StateBatch
 from spiel_dl.tree.compiled_tree import CompiledTree
 from spiel_dl.tree.depth_limit import DepthLimit, check_depth_limit
-from spiel_dl.tree.from_rules import Growth, Level, histories_of
+from spiel_dl.tree.from_rules import Level, LevelBuilder, histories_of
 from spiel_dl.tree.histories import (
     CHANCE_PLAYER,
     TERMINAL_PLAYER,
@@ -35,9 +35,9 @@ _MAX_HISTORIES = 10_000_000
 class SparseTree(CompiledTree):
     """The histories that follow some particles, down to a depth limit.
 
-    History 0 is not one of the game's. There, chance chooses a particle; particle i is history
-    i + 1. The leaves are the histories without successors. Infosets of leaves have no actions, so
-    the tree must be cut before it is solved.
+    History 0 is added to the game's: chance chooses a particle there; particle i is history i + 1.
+    The leaves are the histories without successors. Infosets of leaves have no actions, so the tree
+    must be cut before it is solved.
 
     Attributes:
       states: the rules' states of all histories, batch dimension H; the game's root as row 0.
@@ -47,7 +47,7 @@ class SparseTree(CompiledTree):
 
     @property
     def utility_range(self) -> float:
-        """The game's; no terminal history may be in the tree."""
+        """The game's, because the tree may have no terminal histories."""
         return float(self.game.rules.max_utility - self.game.rules.min_utility)
 
     def states_of(self, histories: np.ndarray) -> StateBatch:
@@ -59,7 +59,7 @@ class SparseTree(CompiledTree):
         raise ValueError("a sparse tree keeps no OpenSpiel states; read its `states` instead")
 
     def infoset_string(self, player: int, infoset: int) -> str:
-        """What a player knows in a decision infoset; ValueError if there is none such."""
+        """The information state string of a decision infoset; ValueError if there is none."""
         check_index("infoset", infoset, self.num_infosets(player))
         row = int(self.first_history[player][infoset])
         one = self.states.take(slice(row, row + 1))
@@ -73,7 +73,7 @@ def sparse_trunk(
     """The trunk below particles, down to a depth limit counted from them.
 
     Args:
-      particles: where it starts; different histories, a player to act in each. They may be of
+      particles: the histories where it starts, all different, with a player to act. They may be of
         several public states, which are then solved side by side.
       depth_limit: where it ends.
       max_histories: refuse trees with more histories than this.
@@ -92,15 +92,15 @@ def sparse_trunk(
         raise ValueError("a player must act in every particle; particles start where one does")
     histories, states = _enumerate(particles, depth_limit, max_histories)
     tree = SparseTree.from_histories(histories, states=states)
-    tops = tree.public_states.of_history[1 : particles.num_particles + 1]
-    return cut(tree, depth_limit, np.unique(tops).tolist())
+    public_states = tree.public_states.of_history[1 : particles.num_particles + 1]
+    return cut(tree, depth_limit, np.unique(public_states).tolist())
 
 
 def root_ranges(trunk: Trunk[SparseTree], particles: Particles) -> tuple[np.ndarray, np.ndarray]:
     """Both players' ranges at the root of a sparse trunk: float64 [R_p] each.
 
     Raises:
-      ValueError: if a player's reach differs within one of its infosets.
+      ValueError: if particles in one infoset of a player differ in its reach.
     """
     ranges = []
     for player in (0, 1):
@@ -119,13 +119,13 @@ def root_ranges(trunk: Trunk[SparseTree], particles: Particles) -> tuple[np.ndar
 def depth_of_steps(
     depth_limit: DepthLimit, player: np.ndarray, rounds_before: np.ndarray, rounds_after: np.ndarray
 ) -> np.ndarray:
-    """By how much single steps go deeper, in a limit's unit: int64 [B].
+    """The depth that single steps add, in a limit's unit: int64 [B].
 
     Args:
-      depth_limit: whose unit counts.
+      depth_limit: the limit that gives the unit.
       player: int [B], who acts. Where chance acts, a player must have acted before, because plies
         do not count chance events at the start of a game.
-      rounds_before: int [B], how many rounds are over before the step.
+      rounds_before: int [B], number of finished rounds before the step.
       rounds_after: int [B], the same after it.
     """
     if depth_limit.plies is not None:
@@ -141,10 +141,10 @@ def _enumerate(
     """All histories of a sparse tree, breadth first, and their states."""
 
     def joined(parts: Iterable[Level], num_seen: int, number: int) -> Level:
-        """A whole level; what is too large is refused before all of it is listed."""
-        found = []
+        """A whole level; one that is too large is refused before all of it is listed."""
+        listed = []
         for part in parts:
-            found.append(part)
+            listed.append(part)
             num_seen += part.size
             if num_seen > max_histories:
                 raise TooManyHistoriesError(
@@ -153,43 +153,45 @@ def _enumerate(
                     f"depth {number}). Give fewer particles or a smaller depth limit than "
                     f"{depth_limit}."
                 )
-        return Level.joined(found)
+        return Level.joined(listed)
 
-    growth, size = Growth(rules_of(particles.game)), particles.num_particles
+    builder, size = LevelBuilder(rules_of(particles.game)), particles.num_particles
     depth = np.zeros(size, np.int64)  # Counted from the particles, in the depth limit's unit.
-    tops = growth.level(
-        particles.states, 1, depth, np.arange(size), particles.chance_reach, keeps_ends=True
+    particle_level = builder.level(
+        particles.states, 1, depth, np.arange(size), particles.chance_reach, keep_terminal=True
     )
-    levels, first = [_root(growth, particles), joined([tops], 1, 1)], 1
+    levels, first_of_level = [_root(builder, particles), joined([particle_level], 1, 1)], 1
     while True:
         level, number = levels[-1], len(levels)
-        columns, num_seen = level.columns, first + level.size
+        columns, num_seen = level.columns, first_of_level + level.size
         player = columns["player"]
         is_leaf = (depth >= depth_limit.value) & (player >= 0)
-        grows = np.flatnonzero((player != TERMINAL_PLAYER) & ~is_leaf)
-        if not len(grows):
+        expanded = np.flatnonzero((player != TERMINAL_PLAYER) & ~is_leaf)
+        if not len(expanded):
             break
-        states, reach = level.states, columns["chance_reach"][grows]
-        if len(grows) < level.size:
-            states = states.take(torch.from_numpy(grows))
-        parts = growth.below(states, first + grows, reach, number, keeps_ends=True)
-        levels.append(joined(parts, num_seen, number))
-        after = levels[-1].columns
-        parent = after["parent"] - first
-        steps = depth_of_steps(
-            depth_limit, player[parent], columns["rounds_over"][parent], after["rounds_over"]
+        states, reach = level.states, columns["chance_reach"][expanded]
+        if len(expanded) < level.size:
+            states = states.take(torch.from_numpy(expanded))
+        parts = builder.successors(
+            states, first_of_level + expanded, reach, number, keep_terminal=True
         )
-        depth, first = depth[parent] + steps, num_seen
+        levels.append(joined(parts, num_seen, number))
+        next_columns = levels[-1].columns
+        parent = next_columns["parent"] - first_of_level
+        steps = depth_of_steps(
+            depth_limit, player[parent], columns["rounds_over"][parent], next_columns["rounds_over"]
+        )
+        depth, first_of_level = depth[parent] + steps, num_seen
     states = type(levels[0].states).concatenate([level.states for level in levels])
     return histories_of(particles.game, [level.columns for level in levels]), states
 
 
-def _root(growth: Growth, particles: Particles) -> Level:
-    """History 0: chance acts, in a public state of its own."""
-    nothing = np.full(1, -1)
-    one = particles.states.take(slice(1))
-    columns = growth.level(one, 0, nothing, nothing, np.ones(1)).columns
+def _root(builder: LevelBuilder, particles: Particles) -> Level:
+    """History 0, a chance node in a public state of its own."""
+    no_parent = np.full(1, -1)
+    any_state = particles.states.take(slice(1))
+    columns = builder.level(any_state, 0, no_parent, no_parent, np.ones(1)).columns
     columns["player"] = np.full_like(columns["player"], CHANCE_PLAYER)
-    # Any other key than that of the particles' public state.
+    # It must differ from the key of the particles' public state.
     columns["public_key"] = columns["public_key"] ^ 1
     return Level(rules_of(particles.game).initial_state(), columns)

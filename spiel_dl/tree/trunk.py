@@ -1,8 +1,8 @@
-"""A game cut in two at a depth limit: the trunk above, the subgames below its leaf public states.
+"""A game cut at a depth limit: the trunk above it, and subgames below its leaf public states.
 
 The leaves of a trunk are the first histories at or beyond the limit in which a player acts; chance
-events at the limit (Leduc's public card) are the trunk's. A *leaf public state* consists of leaves,
-and a *leaf infoset* is what a player knows in one, whether it acts there or not.
+events at the limit (Leduc's public card) belong to the trunk. A *leaf public state* consists of
+leaves, and a *leaf infoset* is a player's infoset in one, whether it acts there or not.
 
 A subgame that starts in a public state can be cut in the same way, with a depth limit of its own.
 """
@@ -25,7 +25,7 @@ from spiel_dl.tree.restricted_form import form_of_part
 from spiel_dl.tree.sequence_form import SequenceForm
 
 IsBeyond: TypeAlias = Callable[[np.ndarray, np.ndarray], np.ndarray]
-"""From histories (int64 [n]) and the positions of the starts that they follow, to whether they are
+"""Maps histories (int64 [n]) and the positions of the starts that they follow to whether they are
 beyond a cut: bool [n]."""
 
 
@@ -36,8 +36,8 @@ class Trunk(Generic[Tree]):
     Attributes:
       tree: the whole game.
       depth_limit: where it is cut, counted from where it starts.
-      extent: which histories it has. Root sequences there are 0 in a whole game, positions in
-        `root_infosets` in a subgame.
+      extent: its histories. Its root sequences are 0 in a whole game, positions in `root_infosets`
+        in a subgame.
       root_infosets: for each player, int32 [R_p], the augmented infosets of the tree to which the
         root sequences belong, in the order of their first history.
       infosets: for each player, int32 [I_p], the trunk's infosets, as infosets of the tree.
@@ -64,12 +64,12 @@ class Trunk(Generic[Tree]):
         return _leaves(self)
 
     def by_root_infoset(self, player: int, histories: np.ndarray, values: np.ndarray) -> np.ndarray:
-        """What histories of one root infoset of a player have in common: float64 [R_p].
+        """Values of a player's root infosets, from values of their histories: float64 [R_p].
 
         Args:
           player: whose root infosets.
           histories: int [n], at which the trunk starts.
-          values: [n], of each history. Where they differ within an infoset, the last one counts.
+          values: [n], of each history. If they differ within an infoset, the last one counts.
         """
         found = np.zeros(len(self.root_infosets[player]))
         found[self.extent.roots_at(player, histories)] = values
@@ -105,8 +105,8 @@ def cut(
         augmented infosets. None: the whole game.
 
     Raises:
-      ValueError: if the limit is no `DepthLimit`, or in rounds that the game does not have, if an
-        infoset lies partly above and partly below it, if there is no such public state, or if one
+      ValueError: if the limit is no `DepthLimit`, or in rounds that the game does not have; if an
+        infoset lies partly above and partly below it; if there is no such public state, or if one
         of its histories follows another.
     """
     check_depth_limit(depth_limit)
@@ -121,13 +121,13 @@ def cut(
 
 
 def cut_beyond(tree: Tree, beyond: np.ndarray, depth_limit: DepthLimit) -> Trunk[Tree]:
-    """Cuts a whole game at given histories, which need not be those at a depth limit.
+    """Cuts a whole game at given histories instead of a depth limit.
 
     Args:
       tree: the whole game.
-      beyond: bool [H], which histories are beyond the trunk if a player acts there; what follows
-        them is beyond it as well.
-      depth_limit: what messages and value functions call the cut.
+      beyond: bool [H], the histories that are beyond the trunk if a player acts there; all that
+        follow them are, too.
+      depth_limit: the limit that the trunk has for messages and value functions.
 
     Raises:
       ValueError: if an infoset lies partly above and partly below the cut.
@@ -181,7 +181,7 @@ def _start(tree: CompiledTree, public_state: int | Sequence[int] | None) -> _Sta
 
 
 def _follow_one_another(tree: CompiledTree, histories: np.ndarray) -> bool:
-    """Whether some of these histories (int [K], increasing) follow others of them."""
+    """Whether some of these histories (int [K], increasing) follow others."""
     least, above = tree.depth[histories[0]], histories
     while len(above := above[tree.depth[above] > least]):
         above = np.unique(tree.parent[above])
@@ -193,14 +193,20 @@ def _follow_one_another(tree: CompiledTree, histories: np.ndarray) -> bool:
 def _trunk(tree: Tree, depth_limit: DepthLimit, start: _Start, is_beyond: IsBeyond) -> Trunk[Tree]:
     """The trunk from a start down to the first histories beyond a cut in which a player acts."""
 
-    def is_leaf(here: np.ndarray, origin: np.ndarray) -> np.ndarray:
-        found: np.ndarray = is_beyond(here, origin) & (tree.player[here] >= 0)
-        return found
+    def is_leaf(histories: np.ndarray, origin: np.ndarray) -> np.ndarray:
+        is_end: np.ndarray = is_beyond(histories, origin) & (tree.player[histories] >= 0)
+        return is_end
 
-    found, origin = tree.following(start.histories, is_leaf)
-    leaf = is_leaf(found, origin)
+    histories, origin = tree.following(start.histories, is_leaf)
+    leaf = is_leaf(histories, origin)
     extent = Extent(
-        tree, start.histories, start.roots, found[~leaf], origin[~leaf], found[leaf], origin[leaf]
+        tree,
+        start.histories,
+        start.roots,
+        histories[~leaf],
+        origin[~leaf],
+        histories[leaf],
+        origin[leaf],
     )
     kept = [_infosets_above(tree, depth_limit, player, extent.histories) for player in (0, 1)]
     num_roots = (len(start.infosets[0]), len(start.infosets[1]))
@@ -211,7 +217,7 @@ def _trunk(tree: Tree, depth_limit: DepthLimit, start: _Start, is_beyond: IsBeyo
 
 
 def _whole_game(tree: Tree, depth_limit: DepthLimit) -> Trunk[Tree]:
-    """The trunk of a game that ends above the depth limit: its sequence form is there already."""
+    """The trunk of a game that ends above the depth limit; it has the tree's sequence form."""
     start, none = _start(tree, None), np.zeros(0, np.int64)
     histories = np.arange(tree.num_histories)
     first, second = tree.treeplexes

@@ -1,4 +1,4 @@
-"""Games of OpenSpiel in C++ that are one of ours, by whose rules they are listed more quickly."""
+"""OpenSpiel games in C++ that are identical to a game of this package, whose rules are faster."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _NUM_PLAYOUTS = 32
 
 
 def twin_string(game: pyspiel.Game) -> str | None:
-    """The game string of ours that should be the same game, action ids included; None: none is."""
+    """The string of this package's game that should be identical, action ids included, or None."""
     name, parameters = game.get_type().short_name, game.get_parameters()
     if name == "turn_based_simultaneous_game":
         parameters = parameters["game"]
@@ -47,7 +47,7 @@ def _battleship(given: dict[str, Any]) -> str | None:
 
 
 def _liars_dice(given: dict[str, Any]) -> str | None:
-    if given["numdice"] != 1:  # With more, dice that are still being rolled are seen otherwise.
+    if given["numdice"] != 1:  # With more dice, information states during the rolls differ.
         return None
     return (
         f"python_liars_dice(numdice=1,dice_sides={given['dice_sides']},"
@@ -59,14 +59,14 @@ _TWINS = {"goofspiel": _goofspiel, "battleship": _battleship, "liars_dice": _lia
 
 
 def is_twin(game: pyspiel.Game, twin: pyspiel.Game) -> bool:
-    """Whether two turn-based games look the same in random playouts, always the same ones.
+    """Whether two turn-based games are the same in random playouts, always the same ones.
 
-    Who acts, what is possible and how likely, and returns are the same; and where a player acts,
-    information states of one game tell each player apart what those of the other do.
+    Movers, actions, chance's probabilities and returns must be equal; and where a player acts, both
+    games' information states must define the same infosets of each player.
 
     Args:
-      game: of OpenSpiel.
-      twin: the other one.
+      game: OpenSpiel's game.
+      twin: this package's game.
     """
     generator = random.Random(0)
     names: list[tuple[dict[str, str], dict[str, str]]] = [({}, {}), ({}, {})]
@@ -93,7 +93,7 @@ def is_twin(game: pyspiel.Game, twin: pyspiel.Game) -> bool:
 
 
 def _fingerprint(state: pyspiel.State) -> tuple[int, list[tuple[int, float]], list[float]]:
-    """Who acts, what is possible and with which probability of chance, and returns at the end."""
+    """The mover, the actions with chance's probabilities, and the returns of a terminal state."""
     if state.is_chance_node():
         choices = [(outcome, round(chance, 12)) for outcome, chance in state.chance_outcomes()]
     else:
@@ -110,19 +110,19 @@ def enumerate_by_twin(game: pyspiel.Game, max_histories: int | None = None) -> H
       max_histories: as in `from_rules.enumerate_rules`.
 
     Returns:
-      What a walk over the game's states finds, but with other keys of infosets. None: the twin is
-      another game, as playouts show.
+      The histories of a walk over the game's states, but with other keys of infosets. None if the
+      games differ in playouts.
 
     Raises:
       ValueError: as there.
     """
-    import spiel_dl.games  # Registers them.
+    import spiel_dl.games  # Registers the twins.
     from spiel_dl.tree import from_rules  # It imports torch, which takes a second.
 
     del spiel_dl
     twin = pyspiel.load_game(twin_string(game))
     if not is_twin(game, twin):
         return None
-    found = from_rules.enumerate_rules(game, max_histories, twin.rules)
-    # The game itself has neither, and what is known of it shall not depend on its size.
-    return dataclasses.replace(found, public_key=None, rounds_over=None)
+    histories = from_rules.enumerate_rules(game, max_histories, twin.rules)
+    # A walk over the game gives neither, and results must not depend on how it is listed.
+    return dataclasses.replace(histories, public_key=None, rounds_over=None)

@@ -23,11 +23,11 @@ from spiel_dl.tree.size_limit import SizeLimit
 
 _ZERO_SUM_TOLERANCE = 1e-9
 _MAX_ACTION = np.iinfo(np.int32).max
-# How games refuse to answer for a player who is not to move: those in C++ and those in Python. Any
-# other exception is an error of the game.
+# The exceptions of games without information states of players who are not to move, in C++ and in
+# Python. Any other exception is an error of the game.
 _REFUSALS = (pyspiel.SpielError, ValueError, NotImplementedError)
-# After this many histories the size limit is looked at.
-_LOOK_EVERY = 128
+# The number of histories between checks of the size limit.
+_CHECK_INTERVAL = 128
 
 
 def zero_sum_utility(game: pyspiel.Game, state: pyspiel.State) -> float:
@@ -48,14 +48,13 @@ def zero_sum_utility(game: pyspiel.Game, state: pyspiel.State) -> float:
     return utilities[0]
 
 
-# A history to come: the state before it, which the last of its children may become; that state's
-# number, the depth, the action, chance's reach, whether it is the last child. No NamedTuple, which
-# takes longer to make.
+# A history to visit: its parent's state, which the last child may reuse; the parent's number, the
+# depth, the action, chance's reach, whether it is the last child. A NamedTuple would be slower.
 _Visit = tuple[pyspiel.State, int, int, int, float, bool]
 
 
 class Walk:
-    """A depth-first walk, which keeps only the states on the way to the history that it visits.
+    """A depth-first walk, which stores only the states on the path to the current history.
 
     It visits the histories of one depth in the order of a breadth-first walk.
     """
@@ -70,22 +69,22 @@ class Walk:
         self._utility = array.array("d")
         self._keys = (array.array("q"), array.array("q"))
         self._idle_keys_valid = True
-        # Whether all idle players so far were told the mover's label, see `_is_movers_label`.
-        self._all_movers_labels = True
+        # Whether all idle players so far had the mover's label, see `_is_mover_label`.
+        self._only_mover_labels = True
         self._information_string = information_string_function(game)
         self._stack: list[_Visit] = [(game.new_initial_state(), -1, 0, -1, 1.0, False)]
 
-    def run(self, limit: SizeLimit, most: float = math.inf) -> bool:
-        """Goes on until every history, or so many, are visited; returns whether all are."""
+    def run(self, limit: SizeLimit, max_visits: float = math.inf) -> bool:
+        """Visits histories, at most `max_visits` in total; returns whether all are visited."""
         stack = self._stack
-        while stack and len(self._parent) < most:
+        while stack and len(self._parent) < max_visits:
             state, parent, depth, action, reach, is_last = stack.pop()
             index = len(self._parent)
             if index >= limit.max_histories:
                 limit.refuse(index, depth)
-            if index % _LOOK_EVERY == 0:
-                limit.look(index, depth)
-            # Before the game is asked anything, so that its errors name this history.
+            if index % _CHECK_INTERVAL == 0:
+                limit.check(index, depth)
+            # Recorded before the game is called, so that its errors name this history.
             self._parent.append(parent)
             self._depth.append(depth)
             self._action.append(action)
@@ -141,7 +140,7 @@ class Walk:
             chance_reach=np.frombuffer(self._chance_reach, np.float64)[order],
             utility=np.frombuffer(self._utility, np.float64)[order],
             infoset_key=np.stack([np.frombuffer(keys, np.int64)[order] for keys in self._keys]),
-            idle_keys_valid=self._idle_keys_valid and not self._all_movers_labels,
+            idle_keys_valid=self._idle_keys_valid and not self._only_mover_labels,
             public_key=None,
             rounds_over=None,
         )
@@ -150,7 +149,7 @@ class Walk:
         """Records the keys of a history where a player acts; returns the legal actions.
 
         Raises:
-          ValueError: if none of the two acts, or if the actions cannot be those of a game.
+          ValueError: if no player acts, or if the actions are invalid.
         """
         if player not in (0, 1):
             check_mover(self._game, player, self.actions())
@@ -195,13 +194,15 @@ class Walk:
                 f"has the {name} {actions}; they must be from 0 to {_MAX_ACTION}",
             )
 
-    def _idle_key(self, state: pyspiel.State, observer: int, movers: str | None = None) -> int:
-        """The key of a player who does not act; 0 once these keys turned out to be invalid.
+    def _idle_key(
+        self, state: pyspiel.State, observer: int, mover_string: str | None = None
+    ) -> int:
+        """The key of a player who does not act; 0 once such keys have been found invalid.
 
         Args:
-          state: where it does not act.
+          state: a state where it does not act.
           observer: the player.
-          movers: what the player who acts knows; None where chance does.
+          mover_string: the information string of the player who acts; None where chance acts.
         """
         if not self._idle_keys_valid:
             return 0
@@ -210,18 +211,20 @@ class Walk:
         except _REFUSALS:
             self._idle_keys_valid = False
             return 0
-        if self._all_movers_labels and movers is not None:
-            self._all_movers_labels = _is_movers_label(string, movers, observer)
+        if self._only_mover_labels and mover_string is not None:
+            self._only_mover_labels = _is_mover_label(string, mover_string, observer)
         return hash(string)
 
 
-def _is_movers_label(idle: str, movers: str, observer: int) -> bool:
-    """Whether an idle player is told what the mover is told, but for the observer's number.
+def _is_mover_label(idle_string: str, mover_string: str, observer: int) -> bool:
+    """Whether an idle player's string is the mover's, except for the observer's number.
 
     `efg_game` does that, also within other games: it labels the mover's infoset for both players.
-    Where all strings of a game are like this, they do not say what an idle player knows.
+    If all strings of a game are like this, they do not identify an idle player's infosets.
     """
-    if len(idle) != len(movers):
+    if len(idle_string) != len(mover_string):
         return False
-    differences = [pair for pair in zip(idle, movers, strict=True) if pair[0] != pair[1]]
+    differences = [
+        pair for pair in zip(idle_string, mover_string, strict=True) if pair[0] != pair[1]
+    ]
     return differences == [(str(observer), str(1 - observer))]

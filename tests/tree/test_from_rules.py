@@ -76,7 +76,7 @@ def test_a_game_of_openspiel_is_the_same_by_its_twin(
     game_string: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     walked = GameTree.from_game(game_string)
-    monkeypatch.setattr(from_openspiel, "_FEW", 10)
+    monkeypatch.setattr(from_openspiel, "_MAX_WALKED", 10)
     ours = GameTree.from_game(game_string)
     assert_same_tree(ours, walked)
     assert (ours.infoset_key != walked.infoset_key).any(), "it was not walked"
@@ -89,7 +89,7 @@ def test_a_game_of_openspiel_is_the_same_by_its_twin(
 
 
 def test_a_game_without_a_twin_is_walked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(from_openspiel, "_FEW", 10)
+    monkeypatch.setattr(from_openspiel, "_MAX_WALKED", 10)
     monkeypatch.setitem(twins._TWINS, "liars_dice", lambda _: "python_liars_dice(dice_sides=2)")
     assert GameTree.from_game("liars_dice(dice_sides=3)").num_histories > 10
     for given in ("goofspiel", "goofspiel(imp_info=True,num_cards=4,num_turns=3)", "kuhn_poker"):

@@ -13,7 +13,7 @@ import pytest
 from open_spiel.python.algorithms import exploitability as openspiel_exploitability
 
 import spiel_dl as dl
-from spiel_dl.tree.from_openspiel import is_same_game, load_turn_based, untold_contents
+from spiel_dl.tree.from_openspiel import contents_hash, is_same_game, load_turn_based
 from spiel_dl.tree.game_tree import GameTree
 
 EFG = 'EFG 2 R "g" {{ "0" "1" }} ""\np "" 1 1 "a" {{ "l" "r" }} 0\n{0}\n{1}\n'
@@ -105,8 +105,8 @@ def test_games_from_files_are_told_apart_in_the_same_way_in_every_process(tmp_pa
     file.write_text(EFG.format(*(f't "" {n} "" {{ {n} {-n} }}' for n in (1, 2))))
     string = f"efg_game(filename={file})"
     code = (
-        "from spiel_dl.tree.from_openspiel import untold_contents, load_turn_based;"
-        f"print(untold_contents(load_turn_based({string!r})))"
+        "from spiel_dl.tree.from_openspiel import contents_hash, load_turn_based;"
+        f"print(contents_hash(load_turn_based({string!r})))"
     )
     seed = "7" if os.environ.get("PYTHONHASHSEED") != "7" else "8"
     told = subprocess.run(
@@ -116,4 +116,4 @@ def test_games_from_files_are_told_apart_in_the_same_way_in_every_process(tmp_pa
         capture_output=True,
         text=True,
     ).stdout
-    assert told.strip() == untold_contents(load_turn_based(string))
+    assert told.strip() == contents_hash(load_turn_based(string))
