@@ -1,9 +1,9 @@
-"""How an experiment is declared, in which rows it is, and how it is run.
+"""Declares experiments and their rows, and runs them.
 
-An `Experiment` is what is asked, what the paper says about it, how the answer is computed in parts,
-how it is shown, and how it is judged by its numbers. A `Row` is an experiment with its settings: it
-has a report below results/. A `Study` is settings and a workspace, in which what is finished is not
-done again.
+An `Experiment` has the paper's claim and three functions: one computes the numbers in resumable
+parts, one renders the report, one judges the claim by the report's tables. A `Row` is an experiment
+with its settings; it has a report below results/. A `Study` is settings and the workspace that
+keeps finished parts.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any, Generic, TypeVar
 import torch
 
 from experiments.settings import as_json, declared
-from experiments.verdicts import FAILS, PARTLY, REPRODUCED, Judgement, Tables, weighed
+from experiments.verdicts import FAILS, PARTLY, REPRODUCED, Judgement, Tables, qualified
 from spiel_dl.runs import reports
 from spiel_dl.runs.reports import Picture, Report
 from spiel_dl.runs.workspace import Workspace, file_name
@@ -28,26 +28,26 @@ from spiel_dl.system.environment import describe_environment
 
 Settings = TypeVar("Settings")
 OURS = "ours"
-"""The place of rows that a paper does not have."""
+"""The `Row.place` of our own experiments, which no paper has."""
 
 
 class Study(Generic[Settings]):
-    """What an experiment works with; a paper's own study makes what its experiments share, once.
+    """Settings and workspace; subclasses make what the experiments of one paper share.
 
     Attributes:
-      settings: of the experiment.
-      workspace: where finished parts are, and who makes the others.
-      num_threads: of torch in this process, as `run` sets it; None: as it is. Workers have one.
+      settings: the experiment's settings.
+      workspace: keeps finished parts and computes missing ones.
+      num_threads: torch threads of this process, set by `run`; None: unchanged. Workers have one.
     """
 
     num_threads: int | None = None
 
     def __init__(self, settings: Settings, workspace: Workspace):
-        """Describes a study; nothing is made before it is asked for.
+        """Makes a study; everything is computed on first use.
 
         Args:
           settings: sizes, seeds and what is varied.
-          workspace: that of an earlier start with the same settings goes on.
+          workspace: where the study continues if it was started before with the same settings.
         """
         self.settings = settings
         self.workspace = workspace
@@ -59,19 +59,19 @@ def curves_of(
     settings: Mapping[str, Any],
     learn: Callable[[Any], list[dict[str, Any]]],
 ) -> list[list[dict[str, Any]]]:
-    """The lines of metrics of some runs of learners; finished runs are not done again.
+    """The metrics lines of each learner run; finished runs are read, not repeated.
 
     Args:
-      workspace: where they are, and who learns.
+      workspace: keeps the runs, and its workers train.
       runs: named tuples; their entries name parts and run directories, see `file_name`.
-      settings: all else that they depend on.
-      learn: does a run, in the run directory `file_name(*run)` of the workspace.
+      settings: everything else that a run depends on.
+      learn: trains one run in the workspace's directory `file_name(*run)`.
     """
-    named = [(file_name(*run), {**run._asdict(), **settings}) for run in runs]
-    found = workspace.parts(named, learn, runs, "learners")
-    for name, _ in named:
+    parts = [(file_name(*run), {**run._asdict(), **settings}) for run in runs]
+    curves = workspace.parts(parts, learn, runs, "learners")
+    for name, _ in parts:
         workspace.note_run(name)
-    return found
+    return curves
 
 
 AnyStudy = TypeVar("AnyStudy", bound=Study[Any])
@@ -83,18 +83,16 @@ class Experiment(Generic[AnyStudy]):
 
     Attributes:
       name: short, for files and the command line.
-      title: in one line.
+      title: one line.
       metric: what is measured, with its unit.
-      claim: the paper's number or what it says; "" if it has no such experiment; then the report
-        says what is held.
-      study: from settings and a workspace to a study.
-      compute: from a study to what was found; what its workspace holds is not done again.
-      render: from a study and what was found to tables and pictures. A report without title gets
-        the experiment's, and a picture without name its name, and its title as the first line.
-      judge: from the rows of the report's tables to its verdict and headline; None: as `render`
-        says them.
-      version: of what the experiment comes to. Whoever changes that, but for the settings, raises
-        it; then earlier reports are old.
+      claim: the paper's number or statement; "" if the paper has no such experiment.
+      study: makes the study from settings and a workspace.
+      compute: computes the results of a study; parts in the workspace are not computed again.
+      render: makes the report from study and results. A report without title gets the
+        experiment's; a picture without name gets the experiment's name and title.
+      judge: finds verdict and headline from the rows of the report's tables; None: `render` does.
+      version: raise it with every change of results that the settings do not show; earlier reports
+        are old then.
     """
 
     name: str
@@ -107,25 +105,25 @@ class Experiment(Generic[AnyStudy]):
     judge: Callable[[Tables], Judgement] | None = None
     version: int = 1
 
-    def report(self, study: AnyStudy, weigh: Callable[[str], str] = str) -> Report:
-        """Computes what is missing, and says what was found, with the verdict in words.
+    def report(self, study: AnyStudy, qualify: Callable[[str], str] = str) -> Report:
+        """Computes missing parts and returns the report, its verdict in words.
 
         Args:
-          study: where it is made.
-          weigh: from what the criterion found to the verdict, such as `Row.verdict`.
+          study: settings and workspace.
+          qualify: turns the criterion's verdict into the report's, such as `Row.verdict`.
         """
-        found = self.render(study, self.compute(study))
+        report = self.render(study, self.compute(study))
         if self.judge is not None:
-            judged = self.judge({heading: table.rows for heading, table in found.tables.items()})
-            found = dataclasses.replace(found, **judged._asdict())
-        pictures = [each if each.name else self._named(each) for each in found.pictures]
-        settings = {**as_json(study.settings), **found.more.get("settings", {})}
+            judged = self.judge({heading: table.rows for heading, table in report.tables.items()})
+            report = dataclasses.replace(report, **judged._asdict())
+        pictures = [each if each.name else self._named(each) for each in report.pictures]
+        settings = {**as_json(study.settings), **report.more.get("settings", {})}
         return dataclasses.replace(
-            found,
-            title=found.title or self.title,
+            report,
+            title=report.title or self.title,
             pictures=pictures,
-            verdict=self.in_words(weigh(found.verdict)),
-            more={"metric": self.metric, "claim": self.claim, **found.more, "settings": settings},
+            verdict=self.in_words(qualify(report.verdict)),
+            more={"metric": self.metric, "claim": self.claim, **report.more, "settings": settings},
         )
 
     def _named(self, picture: Picture) -> Picture:
@@ -133,7 +131,7 @@ class Experiment(Generic[AnyStudy]):
         return dataclasses.replace(picture, name=self.name, title=title)
 
     def in_words(self, verdict: str) -> str:
-        """The verdict as the first line of a report has it, with the claim."""
+        """The verdict with the claim, the first line of a report."""
         if not self.claim:
             return f"{verdict or 'none'}; the paper has no such experiment."
         return f"{verdict or 'see the tables'}. The paper: {self.claim}"
@@ -141,20 +139,20 @@ class Experiment(Generic[AnyStudy]):
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Row:
-    """An experiment as it is to be run.
+    """An experiment with its settings.
 
     Attributes:
       experiment: the experiment.
-      folder: where finished parts are, below runs/, and where the report is, below results/.
-      settings: chosen before it is run.
-      place: where the paper has it, such as "Figure 3".
-      minutes: what it may take on two cores.
-      short_of: what the protocol asks for and the budget does not allow; "" if nothing.
+      folder: the folder of finished parts below runs/, and of the report below results/.
+      settings: chosen before the run.
+      place: figure or table of the paper, such as "Figure 3".
+      minutes: expected time on two cores.
+      short_of: what of the paper's protocol is cut, for the sake of the budget; "" if nothing.
       paper: the paper's number, for the scoreboard.
-      cause: what a difference is due to, as far as that is known: "paper", "ours", "smaller" or
-        "reading", with a few words; "" where there is none.
-      checked: by what second implementation our code was checked; "" if by none.
-      why: of a contradiction, what was found, in two sentences.
+      cause: the known cause of a difference: "paper", "ours", "smaller" or "reading", with a few
+        words; "" if there is no difference.
+      checked: the second implementation that our code was checked against; "" if none.
+      why: explains a contradiction in two sentences.
     """
 
     experiment: Experiment[Any]
@@ -168,33 +166,33 @@ class Row:
     checked: str = ""
     why: str = ""
 
-    def verdict(self, found: str) -> str:
-        """The verdict from what the criterion found; goals of our own are met or not."""
+    def verdict(self, criterion_verdict: str) -> str:
+        """The row's verdict from the criterion's; our own goals are met or not met."""
         if self.place != OURS:
-            return weighed(found, cut=self.short_of, checked=self.checked)
+            return qualified(criterion_verdict, cut=self.short_of, checked=self.checked)
         for word, own in ((REPRODUCED, "met"), (PARTLY, "partly met"), (FAILS, "not met")):
-            if found.startswith(word):
-                return own + found.removeprefix(word)
-        return found
+            if criterion_verdict.startswith(word):
+                return own + criterion_verdict.removeprefix(word)
+        return criterion_verdict
 
     @property
     def name(self) -> str:
-        """What the row is called on the command line."""
+        """The row's name on the command line."""
         return f"{self.folder}/{self.experiment.name}"
 
     @property
     def inputs(self) -> str:
-        """A hash of all that a report depends on and that is declared: see `settings.declared`."""
-        told = {
+        """A hash of the declared inputs of the report, see `settings.declared`."""
+        declaration = {
             "experiment": self.experiment.name,
             "version": self.experiment.version,
             "settings": declared(self.settings),
         }
-        text = json.dumps(told, sort_keys=True, ensure_ascii=False)
+        text = json.dumps(declaration, sort_keys=True, ensure_ascii=False)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def report(self, results: Path) -> Path:
-        """The JSON file of the report, which need not exist."""
+        """The path of the report's JSON file, which need not exist."""
         return results / f"{self.name}.json"
 
 
@@ -203,15 +201,15 @@ def run(
     study: AnyStudy,
     directory: str | os.PathLike[str],
     *,
-    weigh: Callable[[str], str] = str,
+    qualify: Callable[[str], str] = str,
 ) -> Path:
-    """Runs an experiment and writes what it found.
+    """Runs an experiment and writes its report.
 
     Args:
       experiment: what to run.
       study: settings and workspace.
-      directory: where the report goes.
-      weigh: from what the criterion found to the verdict, such as `Row.verdict`.
+      directory: where the report is written.
+      qualify: turns the criterion's verdict into the report's, such as `Row.verdict`.
 
     Returns:
       The report's path.
@@ -227,7 +225,7 @@ def run(
         used += f", {torch.cuda.get_device_name(device)}"
     study.workspace.start_anew()
     environment, start = describe_environment(), time.perf_counter()
-    report = experiment.report(study, weigh)
+    report = experiment.report(study, qualify)
     return reports.write(
         report,
         Path(directory) / experiment.name,

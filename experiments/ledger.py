@@ -1,9 +1,9 @@
 """Which reports are current: `results/current.json`.
 
-For each row that was run, the ledger has the hash of what was declared then (`Row.inputs`), commit
-and day. A report is current if this hash is that of today's row, so moving code makes no report
-old; whoever changes what an experiment comes to raises its version. The ledger also keeps what a
-report came with where its criterion was set after an earlier report had been seen.
+For each row that was run, the ledger has the hash of its declared inputs (`Row.inputs`), the commit
+and the day. A report is current if the hash equals that of today's row, so moving code makes no
+report old; a change of results is declared by the experiment's version. If a criterion was set
+after an earlier report had been seen, the ledger also keeps that report's verdict and headline.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ _COMMIT = re.compile(r"[0-9a-f]{40}")
 
 
 class State(NamedTuple):
-    """Whether a row's report stands.
+    """Whether a row's report is current.
 
     Attributes:
       word: CURRENT, OLD or MISSING.
-      why: the reasons for which it is old, in words.
-      report: what its JSON file says; empty if there is none.
-      entry: what the ledger says; empty if nothing.
+      why: why the report is old, in words.
+      report: the report's JSON; empty if there is none.
+      entry: the row's entry in the ledger; empty if there is none.
     """
 
     word: str
@@ -41,13 +41,13 @@ class State(NamedTuple):
 
 
 def read(results: Path) -> dict[str, Any]:
-    """The ledger of a folder of reports: by the names of rows; empty if there is none."""
+    """The ledger of a folder of reports, by row name; empty if there is none."""
     path = results / FILE
     return read_json(path) if path.exists() else {}
 
 
 def state(row: Row, results: Path) -> State:
-    """Whether a row's report stands.
+    """Whether a row's report is current.
 
     Raises:
       ValueError: if the report cannot be read.
@@ -71,10 +71,10 @@ def record(row: Row, results: Path, earlier: Mapping[str, Any]) -> None:
     """Enters a report that was just written.
 
     Args:
-      row: of the report.
+      row: the report's row.
       results: the folder of reports and ledger.
-      earlier: what the report in its place said; empty: there was none. If the same seeds had been
-        seen by another criterion, the ledger says so, and what the verdict was.
+      earlier: the JSON of the report that it replaces; empty if there was none. If that one judged
+        the same seeds by another claim, the ledger keeps its verdict, headline and claim.
     """
     ledger, report = read(results), read_json(row.report(results))
     environment = report["environment"]
@@ -86,8 +86,8 @@ def record(row: Row, results: Path, earlier: Mapping[str, Any]) -> None:
     came_with = ledger.get(row.name, {}).get("came_with")
     if came_with is None and earlier.get("claim") not in (None, report["claim"]):
         came_with = {name: earlier.get(name) for name in ("verdict", "headline", "claim")}
-    now, seen = (set(each.get("settings", {}).get("seeds") or ()) for each in (report, earlier))
-    if came_with is not None and (now & seen or not (now and seen)):
+    now, before = (set(each.get("settings", {}).get("seeds") or ()) for each in (report, earlier))
+    if came_with is not None and (now & before or not (now and before)):
         entry["came_with"] = came_with
     ledger[row.name] = entry
     with tensor_files.atomic_path(results / FILE) as temporary:

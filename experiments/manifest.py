@@ -29,9 +29,9 @@ class Paper:
     """A paper.
 
     Attributes:
-      title: who wrote about what.
-      rows: its experiments, as they are to be run.
-      not_covered: what the paper has and the rows have not, and what it would take.
+      title: authors, year and subject.
+      rows: its experiments with their settings.
+      not_covered: experiments of the paper that no row repeats, and what they would take.
     """
 
     title: str

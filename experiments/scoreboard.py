@@ -1,11 +1,11 @@
-"""What the papers found, what we found, and whether the two agree.
+"""Writes the papers' results beside ours, with verdicts.
 
-`docs/scoreboard.md` is one page: a line for every figure or table, contradictions in two sentences,
-and what is missing. Everything else stands in the reports, and in a table of all rows at the end of
-`docs/results.md`.
+`docs/scoreboard.md` has a line for every figure or table, explains each contradiction in two
+sentences, and lists what is missing. A table of all rows is at the end of `docs/results.md`;
+everything else is in the reports.
 
 Verdicts are judged anew from the numbers of the reports, by today's criteria. Where a criterion was
-set after numbers had been seen, the table of all rows says so, and what the report came with.
+set after numbers had been seen, the table of all rows says so and gives the earlier verdict.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ _APPENDIX = ("where", "report", "ours", "verdict", "state")
 _NOT_JUDGED = "not judged"
 _HOURS = "Hours are for two cores."
 _LONGEST, _SHORT = 100, 70
-"""Characters of a cell in the table of all rows, and of a row on the scoreboard."""
+"""Most characters of a cell in the table of all rows, and of a row's text on the scoreboard."""
 
 
 def open_rows(results: Path, only: Sequence[str] = ()) -> list[Row]:
-    """The rows that are to be run: missing or old, and named by one of the patterns if any.
+    """The rows to run: missing or old, and matched by a pattern if there are patterns.
 
     Raises:
       ValueError: if a pattern names no row.
@@ -44,7 +44,7 @@ def open_rows(results: Path, only: Sequence[str] = ()) -> list[Row]:
 
 
 def chosen_rows(only: Sequence[str]) -> list[Row]:
-    """The rows that patterns name, as `fnmatch` has them; without patterns all.
+    """The rows whose names match one of the `fnmatch` patterns; all rows without patterns.
 
     Raises:
       ValueError: if a pattern names no row.
@@ -60,16 +60,16 @@ def chosen_rows(only: Sequence[str]) -> list[Row]:
     ]
 
 
-def judged(row: Row, found: State) -> Judgement:
-    """A report's verdict, without the claim, and its headline, by today's criterion.
+def judged(row: Row, status: State) -> Judgement:
+    """A report's verdict (without the claim) and headline, by today's criterion.
 
-    Those of an old report are as it says them: its tables may be of other things.
+    An old report is not judged anew, as its tables may have other contents.
     """
-    headline = str(found.report.get("headline") or "")
-    if row.experiment.judge is None or "tables" not in found.report or found.word == OLD:
-        return Judgement(_without_claim(found.report.get("verdict")), headline)
-    now = row.experiment.judge(found.report["tables"])
-    return now._replace(verdict=row.verdict(now.verdict))
+    headline = str(status.report.get("headline") or "")
+    if row.experiment.judge is None or "tables" not in status.report or status.word == OLD:
+        return Judgement(_without_claim(status.report.get("verdict")), headline)
+    judgement = row.experiment.judge(status.report["tables"])
+    return judgement._replace(verdict=row.verdict(judgement.verdict))
 
 
 def page(results: Path) -> str:
@@ -90,16 +90,16 @@ def page(results: Path) -> str:
         rows = [row for row in paper.rows if row.place != OURS]
         if not (rows and paper.not_covered):
             continue
-        shown = [row for row in rows if states[row.name].word == CURRENT]
+        current_rows = [row for row in rows if states[row.name].word == CURRENT]
         lines = [_line(_HEADER), _line(["---"] * len(_HEADER))]
-        lines += [_line(_cells(group, states)) for group in _groups(shown)]
+        lines += [_line(_cells(group, states)) for group in _groups(current_rows)]
         parts += [f"## {paper.title}", "\n".join(lines)]
         contradictions += [
             f"- `{row.name}`: {row.why}"
-            for row in shown
+            for row in current_rows
             if judged(row, states[row.name]).verdict.startswith(CONTRADICTS)
         ]
-        to_run = [row for row in rows if row not in shown]
+        to_run = [row for row in rows if row not in current_rows]
         items = [*_to_run(to_run, states), *paper.not_covered]
         missing.append("\n".join([f"- {paper.title}", *(f"    - {item}" for item in items)]))
     parts += ["## Contradictions", "\n".join(contradictions) or "None.", "## Missing"]
@@ -131,7 +131,7 @@ def appendix(results: Path) -> str:
 
 
 def write_pages(scoreboard: str | os.PathLike[str], all_rows: Path, results: Path) -> None:
-    """Writes the scoreboard, and the table of all rows into the page that ends with it."""
+    """Writes the scoreboard, and the table of all rows at the end of its page."""
     with tensor_files.atomic_path(scoreboard) as temporary:
         temporary.write_text(page(results), encoding="utf-8")
     own = all_rows.read_text(encoding="utf-8").split(ALL_ROWS)[0].rstrip() + "\n\n"
@@ -140,7 +140,7 @@ def write_pages(scoreboard: str | os.PathLike[str], all_rows: Path, results: Pat
 
 
 def _groups(rows: Sequence[Row]) -> Iterator[list[Row]]:
-    """Rows of one place and one number of the paper, which share a line."""
+    """Rows that share a line: of one experiment, place and number of the paper."""
     groups: dict[tuple[str, str, str], list[Row]] = {}
     for row in rows:
         groups.setdefault((row.experiment.name, row.place, row.paper), []).append(row)
@@ -148,12 +148,13 @@ def _groups(rows: Sequence[Row]) -> Iterator[list[Row]]:
 
 
 def _cells(rows: Sequence[Row], states: dict[str, State]) -> Sequence[str]:
-    """A line of the scoreboard."""
+    """The cells of a scoreboard line."""
     ours, verdicts = [], []
     for row in rows:
-        found = judged(row, states[row.name])
-        ours.append(f"[{_domain(row)}](../results/{row.name}.md) {_cut(found.headline, _SHORT)}")
-        verdicts.append(word_of(found.verdict) or _NOT_JUDGED)
+        judgement = judged(row, states[row.name])
+        headline = _cut(judgement.headline, _SHORT)
+        ours.append(f"[{_domain(row)}](../results/{row.name}.md) {headline}")
+        verdicts.append(word_of(judgement.verdict) or _NOT_JUDGED)
     if len(set(verdicts)) == 1:
         verdicts = verdicts[:1]
     sizes = dict.fromkeys(_cut(row.short_of, _SHORT) or "as in the paper" for row in rows)
@@ -164,42 +165,41 @@ def _cells(rows: Sequence[Row], states: dict[str, State]) -> Sequence[str]:
 
 
 def _domain(row: Row) -> str:
-    """What tells a row from others of its figure: the last part of its folder."""
+    """The last part of a row's folder, which differs among rows of one figure."""
     return row.folder.rpartition("/")[2]
 
 
 def _to_run(rows: Sequence[Row], states: dict[str, State]) -> Iterator[str]:
-    """Rows without a current report, by experiment, with the hours that they take."""
+    """Lines about rows without a current report, with the hours that they take."""
     for group in _groups(rows):
         names = ", ".join(f"`{row.name}`" for row in group)
         minutes = sum(row.minutes for row in group)
         takes = f"{minutes / 60:.0f} hours" if minutes >= 60 else f"{minutes:.0f} minutes"
         old = [row for row in group if states[row.name].word == OLD]
         links = ", ".join(f"[{_domain(row)}](../results/{row.name}.md)" for row in old)
-        told = f"; old report: {links}" if old else ""
-        yield f"{group[0].place}: {names} ({takes}{told})"
+        old_reports = f"; old report: {links}" if old else ""
+        yield f"{group[0].place}: {names} ({takes}{old_reports})"
 
 
-def _all_cells(row: Row, found: State) -> Sequence[str]:
-    """A line of the table of all rows."""
-    if not found.report:
+def _all_cells(row: Row, status: State) -> Sequence[str]:
+    """The cells of a line in the table of all rows."""
+    if not status.report:
         return row.place, f"`{row.name}`", "", NO_REPORT, row.short_of
-    now = judged(row, found)
-    told = _cut(now.verdict, _LONGEST) or _NOT_JUDGED
-    if first := found.entry.get("came_with"):
-        came = _without_claim(first["verdict"]) or _NOT_JUDGED
-        before = _first_word(came)
-        told += (
-            " *Set after.*" if before == _first_word(told) else f" *Set after; before: {before}.*"
-        )
-    why = f"{found.word}: {'; '.join(found.why)}" if found.why else found.word
+    judgement = judged(row, status)
+    verdict = _cut(judgement.verdict, _LONGEST) or _NOT_JUDGED
+    if first := status.entry.get("came_with"):
+        before = _first_word(_without_claim(first["verdict"]) or _NOT_JUDGED)
+        is_same = before == _first_word(verdict)
+        verdict += " *Set after.*" if is_same else f" *Set after; before: {before}.*"
+    why = f"{status.word}: {'; '.join(status.why)}" if status.why else status.word
     name = f"[{row.name}](../results/{row.name}.md)"
-    is_shown = row.place != OURS and found.word == CURRENT
-    return row.place, name, "" if is_shown else _cut(now.headline, _LONGEST), told, why
+    is_shown = row.place != OURS and status.word == CURRENT
+    ours = "" if is_shown else _cut(judgement.headline, _LONGEST)
+    return row.place, name, ours, verdict, why
 
 
 def _cut(text: str, longest: int) -> str:
-    """The beginning of a text that is too long for a cell."""
+    """The text, cut with an ellipsis if it is too long for a cell."""
     if len(text) <= longest:
         return text
     begin = text[:longest]
@@ -213,8 +213,8 @@ def _first_word(verdict: str) -> str:
 
 
 def _without_claim(verdict: str | None) -> str:
-    told = (verdict or "").split(". The paper:")[0].split("; the paper has no")[0]
-    return "" if told in ("none", "see the tables") else told
+    text = (verdict or "").split(". The paper:")[0].split("; the paper has no")[0]
+    return "" if text in ("none", "see the tables") else text
 
 
 def _line(cells: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""Settings of experiments: dataclasses, read from words of the command line and shown as JSON."""
+"""Settings of experiments: dataclasses, changed by the command line and written as JSON."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _TRUTH = {"true": True, "false": False}
 
 
 def as_json(value: Any) -> Any:
-    """Settings, or an entry of them, as JSON can hold them; depth limits are told in words."""
+    """Settings, or an entry of them, as JSON; depth limits become strings."""
     if isinstance(value, DepthLimit):
         return str(value)
     if hasattr(value, "to_json"):
@@ -27,11 +27,11 @@ def as_json(value: Any) -> Any:
 
 
 def declared(settings: Any) -> Any:
-    """What settings say, as JSON can hold it, for `Row.inputs`.
+    """The declared settings as JSON, for `Row.inputs`.
 
-    Of the experiments' own dataclasses it is all entries; of the library's configurations those
-    that differ from their defaults, so that an option which the library gains or loses makes no
-    report old. Who changes a default that matters raises the experiments' versions.
+    The experiments' own dataclasses give all entries, the library's configurations only entries
+    that differ from their defaults, so that a new option of the library makes no report old. A
+    change of a default that matters is declared by the experiments' versions.
     """
     if isinstance(settings, list | tuple):
         return [declared(each) for each in settings]
@@ -53,29 +53,29 @@ def _default(field: dataclasses.Field[Any]) -> Any:
 
 
 class OneOf(NamedTuple):
-    """What a text may be, as in `Annotated[str, OneOf(PRESETS)]`."""
+    """The allowed values of a string, as in `Annotated[str, OneOf(PRESETS)]`."""
 
-    known: Collection[str]
+    allowed: Collection[str]
 
     def hold(self, value: str) -> bool:
-        """Whether it is one of them."""
-        return value in self.known
+        """Whether a value is allowed."""
+        return value in self.allowed
 
     def __str__(self) -> str:
-        return f"one of {', '.join(self.known)}"
+        return f"one of {', '.join(self.allowed)}"
 
 
 class Checked:
-    """A dataclass of settings whose types say what values may be, by `Bounds` and `OneOf`.
+    """A dataclass of settings whose values are checked against `Bounds` and `OneOf` annotations.
 
     Attributes:
-      not_empty: names of tuples that must have an element.
+      not_empty: names of tuples that must not be empty.
     """
 
     not_empty: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self) -> None:
-        """Raises a ValueError if a value, or one in a tuple, may not be, or seeds are repeated."""
+        """Raises a ValueError if a value, or one in a tuple, is not allowed or a seed repeats."""
         for name in self.not_empty:
             if not getattr(self, name):
                 raise ValueError(f"{name}=() must not be empty; give one or more")
@@ -100,7 +100,7 @@ def changed(settings: T, change: str) -> T:
         or "network=none". Entries of a tuple are separated by commas.
 
     Raises:
-      ValueError: if there is no such entry, if the value is none for it, or as the dataclass does.
+      ValueError: if there is no such entry, or the value is not allowed.
     """
     name, equals, text = change.partition("=")
     if not equals:
@@ -110,9 +110,9 @@ def changed(settings: T, change: str) -> T:
 
 def _changed(settings: Any, path: list[str], text: str, whole: str) -> Any:
     hints = typing.get_type_hints(type(settings))
-    known = [field.name for field in dataclasses.fields(settings)]
-    if path[0] not in known:
-        raise ValueError(f"there is no setting {whole!r}; there are {', '.join(known)}")
+    names = [field.name for field in dataclasses.fields(settings)]
+    if path[0] not in names:
+        raise ValueError(f"there is no setting {whole!r}; there are {', '.join(names)}")
     if path[1:]:
         inner = getattr(settings, path[0])
         if not dataclasses.is_dataclass(inner):
@@ -124,7 +124,7 @@ def _changed(settings: Any, path: list[str], text: str, whole: str) -> Any:
 
 
 def _read(kind: Any, text: str, name: str) -> Any:
-    """A value of a type, from words."""
+    """Parses a value of a type."""
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
     if origin in (types.UnionType, typing.Union):
         if text.lower() == "none":
@@ -137,5 +137,5 @@ def _read(kind: Any, text: str, name: str) -> Any:
             return DepthLimit.parse(text)
         return _TRUTH[text.lower()] if kind is bool else kind(text)
     except (ValueError, TypeError, KeyError) as error:
-        told = "a depth limit such as '2 rounds'" if kind is DepthLimit else kind.__name__
-        raise ValueError(f"{name}={text!r} must be of the kind {told}") from error
+        expected = "a depth limit such as '2 rounds'" if kind is DepthLimit else kind.__name__
+        raise ValueError(f"{name}={text!r} must be of the kind {expected}") from error

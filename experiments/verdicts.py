@@ -1,4 +1,4 @@
-"""What a report says first: whether a claim holds, and the numbers that a reader asks for."""
+"""Verdicts on claims, and the statistics and headlines that go with them."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from spiel_dl.play.tally import student_half_width
 REPRODUCED, PARTLY, CONTRADICTS = "reproduced", "partly", "contradicts"
 SMALLER, OPEN, MISSING = "smaller", "open", "missing"
 WORDS = (REPRODUCED, PARTLY, CONTRADICTS, SMALLER, OPEN, MISSING)
-"""What the scoreboard says of a paper's figure or table.
+"""The scoreboard's verdicts on a paper's figure or table.
 
-REPRODUCED: all that is held. PARTLY: some of it. CONTRADICTS: none of it, in the same game and
-size, with enough seeds, by code that a second implementation has checked. SMALLER: none of it, in
-what was cut. OPEN: what was measured cannot tell, or nothing could reach it, or nobody has checked
-our code. MISSING: no report is current.
+REPRODUCED: every part of the claim holds. PARTLY: some parts hold. Where none holds: CONTRADICTS in
+the same game and size, with enough seeds, by code that a second implementation has checked; SMALLER
+if our run is smaller than the paper's; OPEN if the measurement cannot decide, nothing could reach
+the claim, or our code is not checked so. MISSING: no report is current.
 """
 FAILS = "does not hold"
-"""What a criterion finds before it is asked whose doing that is; see `weighed`."""
+"""A criterion's verdict where no part of the claim holds; `qualified` makes it one of `WORDS`."""
 _MOST_NAMES = 4
 Tables = Mapping[str, Sequence[Mapping[str, Any]]]
 """The rows of a report's tables, by heading."""
@@ -29,11 +29,11 @@ AnyRow = TypeVar("AnyRow", bound=Mapping[str, Any])
 
 
 class Judgement(NamedTuple):
-    """What a report says first.
+    """Verdict and headline of a report.
 
     Attributes:
-      verdict: what `verdict` says; "" if there is no claim.
-      headline: the number that a reader asks for first.
+      verdict: as the function `verdict` returns it; "" if there is no claim.
+      headline: the main numbers.
     """
 
     verdict: str
@@ -41,52 +41,51 @@ class Judgement(NamedTuple):
 
 
 def verdict(parts: Mapping[str, bool | None]) -> str:
-    """The verdict on a claim from that on each of its parts.
+    """The verdict on a claim from the verdicts on its parts.
 
     Args:
-      parts: what is claimed, in a few words, and whether it holds; None where what was measured
-        cannot tell.
+      parts: whether each part of the claim, named in a few words, holds; None: undecided.
 
     Returns:
-      REPRODUCED or FAILS if all parts say so, OPEN if none can tell, "" if there are none;
-      otherwise PARTLY, or FAILS, and which parts do not hold and which are open.
+      REPRODUCED if all parts hold, FAILS if none does, OPEN if all are undecided, "" if there are
+      no parts; otherwise PARTLY or FAILS with the parts that do not hold and those that are open.
     """
-    known = {name: held for name, held in parts.items() if held is not None}
-    if not known:
+    decided = {name: held for name, held in parts.items() if held is not None}
+    if not decided:
         return OPEN if parts else ""
-    failed = [name for name, held in known.items() if not held]
-    is_open = [name for name in parts if name not in known]
-    if not is_open and len(failed) in (0, len(known)):
+    failed = [name for name, held in decided.items() if not held]
+    is_open = [name for name in parts if name not in decided]
+    if not is_open and len(failed) in (0, len(decided)):
         return FAILS if failed else REPRODUCED
-    word = FAILS if len(failed) == len(known) else PARTLY
-    told = f"{word}: {len(known) - len(failed)} of {len(parts)} parts hold"
-    for what, names in (("not", failed), ("open", is_open)):
+    word = FAILS if len(failed) == len(decided) else PARTLY
+    text = f"{word}: {len(decided) - len(failed)} of {len(parts)} parts hold"
+    for label, names in (("not", failed), ("open", is_open)):
         if names:
-            told += f"; {what}: {_listed(names)}"
-    return told
+            text += f"; {label}: {_listed(names)}"
+    return text
 
 
-def weighed(found: str, *, cut: str = "", checked: str = "") -> str:
-    """The verdict on a paper's claim from what its criterion found.
+def qualified(criterion_verdict: str, *, cut: str = "", checked: str = "") -> str:
+    """The verdict on a paper's claim from its criterion's, which says no cause.
 
     Args:
-      found: what `verdict` says.
-      cut: what the protocol asks for and was not done; "" if nothing.
-      checked: by what second implementation our code was checked; "" if by none.
+      criterion_verdict: as `verdict` returns it.
+      cut: what of the paper's protocol was not done; "" if nothing.
+      checked: the second implementation that our code was checked against; "" if none.
     """
-    if not found.startswith(FAILS):
-        return found
-    details = found.removeprefix(FAILS)
+    if not criterion_verdict.startswith(FAILS):
+        return criterion_verdict
+    details = criterion_verdict.removeprefix(FAILS)
     if cut:
         return f"{SMALLER} ({cut}){details}"
     if checked:
         return f"{CONTRADICTS} (checked by {checked}){details}"
-    return f"{OPEN}: no second implementation has checked our code; it {found}"
+    return f"{OPEN}: no second implementation has checked our code; it {criterion_verdict}"
 
 
-def word_of(verdict_told: str) -> str:
-    """Which of `WORDS` a verdict begins with; "" if with none."""
-    return next((word for word in WORDS if verdict_told.startswith(word)), "")
+def word_of(verdict_text: str) -> str:
+    """The one of `WORDS` that a verdict begins with; "" if none."""
+    return next((word for word in WORDS if verdict_text.startswith(word)), "")
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -96,35 +95,35 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def deviation(values: Sequence[float]) -> float:
-    """The standard deviation that a sample tells of; 0 of a single value."""
+    """The sample standard deviation; 0 of a single value."""
     return float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
 
 
 def grouped(rows: Iterable[AnyRow], *names: str) -> dict[Any, list[AnyRow]]:
-    """Rows by one of their entries, or by several, in the order in which these come first.
+    """Rows grouped by one or several entries, in order of first occurrence.
 
-    What a row does not have is None.
+    A missing entry counts as None.
     """
-    found: dict[Any, list[AnyRow]] = {}
+    groups: dict[Any, list[AnyRow]] = {}
     for row in rows:
         key = tuple(row.get(name) for name in names)
-        found.setdefault(key if names[1:] else key[0], []).append(row)
-    return found
+        groups.setdefault(key if names[1:] else key[0], []).append(row)
+    return groups
 
 
 def numbers_of(rows: Iterable[Mapping[str, Any]], name: str, *by: str) -> dict[Any, list[float]]:
-    """One entry of all rows, by others as `grouped` has them."""
+    """One entry of all rows, grouped by other entries, see `grouped`."""
     return {key: [row[name] for row in own] for key, own in grouped(rows, *by).items()}
 
 
 def at_most(values: Sequence[float], goal: float) -> bool | None:
-    """Whether the mean is at most a goal; None if it is above and its 95 % interval holds it."""
+    """Whether the mean is at most a goal; None if only its 95 % interval reaches the goal."""
     mean, half_width = statistics.fmean(values), student_half_width(values) or 0.0
     return None if mean - half_width <= goal < mean else mean <= goal
 
 
 def sign_of_difference(first: Sequence[float], second: Sequence[float]) -> int:
-    """The sign of the mean difference of pairs, seed by seed; 0 if the 95 % interval holds 0."""
+    """The sign of the mean paired difference by seed; 0 if its 95 % interval contains 0."""
     pairs = [one - other for one, other in zip(first, second, strict=True)]
     mean, half_width = statistics.fmean(pairs), student_half_width(pairs)
     if half_width is None or abs(mean) <= half_width:
@@ -133,17 +132,17 @@ def sign_of_difference(first: Sequence[float], second: Sequence[float]) -> int:
 
 
 def is_less(first: Sequence[float], second: Sequence[float]) -> bool | None:
-    """Whether the first numbers are less, seed by seed; None if the 95 % interval holds 0."""
+    """Whether the first numbers are less by seed; None if the 95 % interval contains 0."""
     sign = sign_of_difference(first, second)
     return None if sign == 0 else sign < 0
 
 
-def told(values: Sequence[float], of: str) -> str:
-    """Mean and spread of the numbers of some runs, for a report's headline.
+def mean_text(values: Sequence[float], of: str) -> str:
+    """Mean and 95 % interval over runs as text, for a report's headline.
 
     Args:
       values: one number of each run, at least one.
-      of: what the runs are, such as "networks".
+      of: the noun for the runs, such as "networks".
     """
     mean, half_width = f"{statistics.fmean(values):.3g}", student_half_width(values)
     if half_width is None:
@@ -151,6 +150,6 @@ def told(values: Sequence[float], of: str) -> str:
     return f"{mean} ± {half_width:.2g} (95 %, {len(values)} {of})"
 
 
-def told_each(found: Mapping[str, Sequence[float]], of: str = "seeds") -> str:
-    """What `told` says of several kinds of runs, each after its name."""
-    return "; ".join(f"{name} {told(values, of)}" for name, values in found.items())
+def mean_texts(samples: Mapping[str, Sequence[float]], of: str = "seeds") -> str:
+    """`mean_text` of several samples, each after its name."""
+    return "; ".join(f"{name} {mean_text(values, of)}" for name, values in samples.items())

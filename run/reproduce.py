@@ -90,7 +90,7 @@ def main(
         settings = changed(settings, change)
     workspace = script.open_workspace(str(work), _WORKERS.build())
     study = row.experiment.study(settings, workspace)
-    print(experiment.run(row.experiment, study, output, weigh=row.verdict))
+    print(experiment.run(row.experiment, study, output, qualify=row.verdict))
 
 
 def _run_open(rows: list[Row]) -> None:
@@ -111,7 +111,7 @@ def _run_open(rows: list[Row]) -> None:
         try:
             study = row.experiment.study(row.settings, workspace)
             folder = _RESULTS / row.folder
-            print(experiment.run(row.experiment, study, folder, weigh=row.verdict))
+            print(experiment.run(row.experiment, study, folder, qualify=row.verdict))
             ledger.record(row, _RESULTS, found.report)
         except ValueError as error:
             failed.append(f"{row.name}: {error}")

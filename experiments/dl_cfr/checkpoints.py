@@ -9,7 +9,7 @@ import scipy.stats
 
 from experiments.dl_cfr import study as dl_cfr
 from experiments.experiment import Experiment, Row
-from experiments.verdicts import Judgement, Tables, told, verdict
+from experiments.verdicts import Judgement, Tables, mean_text, verdict
 from spiel_dl.runs.dl_cfr_run import METRIC, METRIC_TITLE
 from spiel_dl.runs.plots import Panel
 from spiel_dl.runs.reports import Report, Table
@@ -84,7 +84,7 @@ def _judge_checkpoints(tables: Tables) -> Judgement:
             least, most = min(known.values()), max(known.values())
             spreads.append(f"{least:.2g} to {most:.2g}{when}")
     told_of = f"; rank correlations {', '.join(spreads)}" if spreads else ""
-    return Judgement(verdict(parts), told([row[METRIC] for row in last], "networks") + told_of)
+    return Judgement(verdict(parts), mean_text([row[METRIC] for row in last], "networks") + told_of)
 
 
 def _correlation(rows: Sequence[Mapping[str, Any]], name: str) -> float | None:

@@ -16,7 +16,7 @@ import numpy as np
 from experiments.dl_cfr import study as dl_cfr
 from experiments.experiment import Experiment, Row
 from experiments.settings import OneOf
-from experiments.verdicts import Judgement, Tables, grouped, numbers_of, told, verdict
+from experiments.verdicts import Judgement, Tables, grouped, mean_text, numbers_of, verdict
 from spiel_dl.play.tally import student_half_width
 from spiel_dl.runs.dl_cfr_run import METRIC, METRIC_TITLE
 from spiel_dl.runs.plots import Panel
@@ -217,7 +217,7 @@ def _judge(tables: Tables) -> Judgement:
     below = means[best] < dl_cfr.BOUNDS[METRIC]
     return Judgement(
         verdict({f"some change below {dl_cfr.BOUNDS[METRIC]}": below}),
-        f"{best}: {told(found[best], 'seeds')}; "
+        f"{best}: {mean_text(found[best], 'seeds')}; "
         + ", ".join(f"{name} {mean:.3g}" for name, mean in means.items() if name != best),
     )
 

@@ -12,7 +12,7 @@ from typing import Annotated, Any, NamedTuple
 from experiments import experiment
 from experiments.experiment import Experiment, Row
 from experiments.settings import Checked, OneOf
-from experiments.verdicts import Judgement, Tables, at_most, numbers_of, told_each, verdict
+from experiments.verdicts import Judgement, Tables, at_most, mean_texts, numbers_of, verdict
 from spiel_dl.algorithms.mmd import MMDSolver
 from spiel_dl.algorithms.ppo import PPOSolver
 from spiel_dl.algorithms.rnad import RNaDSolver
@@ -294,7 +294,7 @@ def _judge(tables: Tables) -> Judgement:
 
 def headline(found: Mapping[tuple[str, str], Sequence[float]]) -> str:
     """Means and spreads over seeds, by learner and game."""
-    return told_each({f"{name} in {game}": own for (name, game), own in found.items()})
+    return mean_texts({f"{name} in {game}": own for (name, game), own in found.items()})
 
 
 STRENGTH = Experiment(

@@ -14,7 +14,7 @@ from experiments.dl_cfr import study as dl_cfr
 from experiments.experiment import Experiment, Row
 from experiments.particle import study as particle
 from experiments.particle.study import PARTICLE, POSITIONAL
-from experiments.verdicts import Judgement, Tables, deviation, is_less, told_each, verdict
+from experiments.verdicts import Judgement, Tables, deviation, is_less, mean_texts, verdict
 from spiel_dl.runs.plots import Panel
 from spiel_dl.runs.reports import Report, Table
 
@@ -145,7 +145,7 @@ def _judge(tables: Tables) -> Judgement:
         "positional ahead at first": bool(np.mean(early[POSITIONAL]) < np.mean(early[PARTICLE])),
     }
     values = {kind: last[kind]["by network"] for kind in reversed(last)}
-    return Judgement(verdict(parts), told_each(values, "networks"))
+    return Judgement(verdict(parts), mean_texts(values, "networks"))
 
 
 ARCHITECTURES = Experiment(

@@ -15,7 +15,7 @@ from typing import Any
 from experiments import experiment
 from experiments.experiment import OURS, Experiment, Row
 from experiments.settings import Checked, as_json
-from experiments.verdicts import Judgement, Tables, grouped, numbers_of, told, verdict
+from experiments.verdicts import Judgement, Tables, grouped, mean_text, numbers_of, verdict
 from spiel_dl.algorithms.continual_resolving import ContinualResolvingPolicy
 from spiel_dl.algorithms.exploitability import expected_value, nash_conv
 from spiel_dl.algorithms.particle_self_play import ParticleSelfPlay, ParticleSelfPlayConfig
@@ -193,7 +193,7 @@ def _judge(tables: Tables) -> Judgement:
     means = {key: statistics.fmean(each) for key, each in values.items()}
     best = min((key for key in means if key[1] == longest), key=lambda key: means[key])
     parts = {f"below {goal} after {longest:,} games": means[best] < goal}
-    headlines = [f"{told(values[best], 'seeds')} after {longest:,} games, {best[2]}"]
+    headlines = [f"{mean_text(values[best], 'seeds')} after {longest:,} games, {best[2]}"]
     for (kind, games, gadget), mean in means.items():
         if gadget == best[2] and (kind, games) != best[:2]:
             headlines.append(f"{kind}, {games:,} games: {mean:.3g}")

@@ -17,9 +17,9 @@ from experiments.verdicts import (
     PARTLY,
     REPRODUCED,
     SMALLER,
+    qualified,
     sign_of_difference,
     verdict,
-    weighed,
 )
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.runs.workspace import Workspace
@@ -109,11 +109,11 @@ def test_a_verdict_names_the_parts_that_do_not_hold(
 
 def test_what_fails_is_a_contradiction_only_if_nothing_else_is_to_blame() -> None:
     failed = verdict({"a": False, "b": False})
-    assert weighed(failed, cut="two seeds") == f"{SMALLER} (two seeds)"
-    assert weighed(failed, checked="an LP") == f"{CONTRADICTS} (checked by an LP)"
-    assert weighed(failed).startswith(f"{OPEN}: no second implementation")
+    assert qualified(failed, cut="two seeds") == f"{SMALLER} (two seeds)"
+    assert qualified(failed, checked="an LP") == f"{CONTRADICTS} (checked by an LP)"
+    assert qualified(failed).startswith(f"{OPEN}: no second implementation")
     partly = verdict({"a": False, "b": True})
-    assert weighed(partly, cut="two seeds") == partly
+    assert qualified(partly, cut="two seeds") == partly
     goals = Row(SQUARES, "squares", Settings())
     assert (goals.verdict(failed), goals.verdict(REPRODUCED)) == ("not met", "met")
     assert dataclasses.replace(goals, place="Figure 1", short_of="x").verdict(failed) == (
