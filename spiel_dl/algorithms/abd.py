@@ -1,10 +1,10 @@
 """Adapting beyond the depth limit (ABD).
 
 Milec, Kovařík, Lisý (2025), "Adapting Beyond the Depth Limit: Counter Strategies in Large Imperfect
-Information Games", the successor of CDRNR (`algorithms.cdrnr`). CDRNR takes both players for
-rational behind the horizon, so it cannot head for mistakes that the opponent makes there. ABD needs
-no value function of rational play: behind the horizon both players go on by a strategy of a
-*portfolio*, and a leaf is worth the matrix of what these earn against each other.
+Information Games", the successor of CDRNR (`algorithms.cdrnr`). CDRNR assumes that both players are
+rational behind the horizon, so it cannot exploit mistakes that the opponent makes there. ABD needs
+no value function of rational play: behind the horizon both players follow a strategy of a
+*portfolio*, and the value of a leaf is the payoff matrix of these strategies.
 
 A step solves the game from the root down to the horizon:
 
@@ -16,10 +16,10 @@ A step solves the game from the root down to the horizon:
      "joint", the only one here.
 
 With all pure strategies in both portfolios a step is the whole game, and ABD is the restricted Nash
-response (`algorithms.rnr`; tests hold it to that). With fewer, the player can do less behind the
-horizon than it will be able to, and so can an opponent that does not follow the model. The first
-only costs gain. The second makes the game look safer than it is: p bounds the exploitability no
-more, as it does in CDRNR's joint gadget.
+response (`algorithms.rnr`; tested). With fewer, the player's choices behind the horizon are fewer
+than in the game, and so are those of an opponent that does not follow the model. The first only
+costs gain. The second makes the game look safer than it is: p does not bound the exploitability, in
+contrast to CDRNR's joint gadget.
 
 ```python
 model = opponent_models.errs_beyond(game, limit, equilibrium, ArrayPolicy.uniform(game))
@@ -45,7 +45,7 @@ from spiel_dl.tree.load import AnyGame
 
 
 class ABDPolicy(ResponsePolicy):
-    """The response of a player to a model of its opponent that errs behind the depth limit, too."""
+    """The response of a player to a model of its opponent, behind the depth limit, too."""
 
     def __init__(
         self,
@@ -64,13 +64,13 @@ class ABDPolicy(ResponsePolicy):
 
         Args:
           game: the game, its game string, or the compiled game.
-          player: who responds.
+          player: the player who responds.
           model: the opponent's policy as far as it is known; its part for `player` is not read.
           depth_limit: how many levels a step looks ahead.
           p: the probability that the opponent follows the model, 0 to 1.
           scheme: "sliding": a step at every level. "block": a step every so many levels.
-          portfolios: what both go on with; None: CFR's iterates against an opponent who follows the
-            model with probability p, see `policies.portfolios.of_cfr`.
+          portfolios: both players' continuations; None: CFR's iterates against an opponent who
+            follows the model with probability p, see `policies.portfolios.of_cfr`.
           exact: solve each step by linear programming, not by CFR.
           effort: how long to iterate, in each step.
 
@@ -79,37 +79,35 @@ class ABDPolicy(ResponsePolicy):
         """
         check_probability(p)
         source = response_source(game, player, model, depth_limit, scheme)
-        known = source.known
         if portfolios is None:
-            portfolios = of_cfr(source.tree, player, known, p=p)
-        values = ByPortfolios(_checked(portfolios, known, player))
+            portfolios = of_cfr(source.tree, player, source.known, p=p)
+        values = ByPortfolios(_checked(portfolios, source.known, player))
         super().__init__(source, abd_spec(values, p, exact=exact), effort)
 
 
 def abd_spec(values: ValuesAt, p: float, *, exact: bool = False) -> Spec:
-    """What a step of ABD solves, by what both players' strategies earn from the leaves on."""
+    """The spec of a step of ABD, by the values of leaves."""
     return Spec(values, "joint", p=p, model_to_the_end=True, exact=exact)
 
 
 class ByPortfolios:
-    """Leaves worth what both players' portfolios earn against each other; a `ValuesAt`.
+    """Values of leaves by both players' portfolios against each other; a `ValuesAt`.
 
-    No value function has to be learned and nobody has to be rational behind the leaves; strategies
-    that are known are followed to the end.
+    Both players follow their strategies of the portfolios from the leaves to the end of the game.
     """
 
     def __init__(self, portfolios: Portfolios):
         """Takes the portfolios of the searching player and its opponent."""
         self._portfolios = portfolios
-        self._known: list[np.ndarray] | None = None
+        self._values: list[np.ndarray] | None = None
 
     def __call__(self, root: Root) -> np.ndarray:
         """Expected utilities of the searching player: float64 [N, J, K]."""
         leaves = root.trunk.leaves
-        if self._known is None:
+        if self._values is None:
             _, own, others = self._portfolios
-            self._known = [history_values(leaves.tree, root.player, one, others) for one in own]
-        return np.stack([values[leaves.histories] for values in self._known], axis=1)
+            self._values = [history_values(leaves.tree, root.player, one, others) for one in own]
+        return np.stack([values[leaves.histories] for values in self._values], axis=1)
 
 
 def _checked(portfolios: Portfolios, model: ArrayPolicy, player: int) -> Portfolios:
@@ -124,14 +122,15 @@ def _checked(portfolios: Portfolios, model: ArrayPolicy, player: int) -> Portfol
             f"the portfolios are player {portfolios.player}'s, but player {player} responds; "
             f"{remedy}"
         )
-    for name, who, found in (
+    for name, who, strategies in (
         ("own", player, portfolios.own),
         ("others", 1 - player, portfolios.others),
     ):
         num_sequences = model.tree.treeplexes[who].num_sequences
-        if found.ndim != 2 or not len(found) or found.shape[1] != num_sequences:
+        shape = strategies.shape
+        if len(shape) != 2 or not len(strategies) or shape[1] != num_sequences:
             raise ValueError(
-                f"portfolios.{name} has shape {found.shape}, but must hold strategies of player "
+                f"portfolios.{name} has shape {shape}, but must hold strategies of player "
                 f"{who}'s {num_sequences} sequences in {model.tree.game}, one a row; {remedy}"
             )
     if not np.allclose(portfolios.others[0], model.strategies[1 - player], rtol=0.0, atol=1e-6):

@@ -14,12 +14,12 @@ from spiel_dl.tree.load import AnyGame
 
 
 def best_response_value(game: AnyGame, policy: openspiel_policy.Policy, player: int) -> float:
-    """What a player earns by a best response to the opponent's part of a policy.
+    """The value of a player's best response to the opponent's part of a policy.
 
     Args:
       game: the game, its game string, or the compiled game (then nothing is enumerated again).
       policy: the opponent's policy; its part for `player` is not read.
-      player: who responds.
+      player: the player who responds.
 
     Returns:
       The utility of `player`.

@@ -1,11 +1,11 @@
 """Continual depth-limited best response (CDBR).
 
 Milec, Kubíček, Lisý (2024), "Continual Depth-limited Responses for Computing Counter-strategies in
-Sequential Games", section 3. Each step maximises what the player earns if the opponent follows the
-model above the step's horizon and both are rational below it. With the optimal value function this
-never loses: the response earns at least the game's value against the model, since playing on
-rationally is always among the choices. It may earn less than an equilibrium that happens to exploit
-the model behind the horizon (the paper's appendix F).
+Sequential Games", section 3. Each step maximises the player's value if the opponent follows the
+model above the step's horizon and both are rational below it. With the optimal value function the
+response earns at least the game's value against the model, since rational play remains possible in
+each step. It may earn less than an equilibrium that happens to exploit the model behind the horizon
+(the paper's appendix F).
 
 ```python
 model = policy.UniformRandomPolicy(game)
@@ -18,11 +18,11 @@ Steps:
   1. The first piece of the game (`tree.pieces`) is solved, with the opponent bound to the model
      down to the horizon.
   2. In each public state where a next piece begins, the player's range is that of its strategy so
-     far, and the opponent's that of the model: no gadget is needed, since a bound opponent cannot
-     come differently. The piece is solved with these ranges.
+     far, and the opponent's that of the model: no gadget is needed, since a bound opponent has no
+     other range. The piece is solved with these ranges.
   3. And so on, until the game ends.
 
-Where nothing more is free for the opponent, a step is a best response; else it is CFR or a linear
+Where the opponent is bound everywhere, a step is a best response; else it is CFR or a linear
 program, or, with a value function, CFR in the trunk, of which the iterate of highest value is kept.
 """
 
@@ -57,7 +57,7 @@ class CDBRPolicy(ResponsePolicy):
 
         Args:
           game: the game, its game string, or the compiled game.
-          player: who responds.
+          player: the player who responds.
           model: the opponent's policy as far as it is known; its part for `player` is not read.
           depth_limit: how many levels a step looks ahead. The paper's CDBR n looks n levels beyond
             the player's decision: n + 1 plies.
@@ -72,5 +72,6 @@ class CDBRPolicy(ResponsePolicy):
         Raises:
           ValueError: if the game cannot be compiled or cut, or if an argument is not valid.
         """
-        who, spec = (game, player, model, depth_limit, scheme), Spec(p=1.0, exact=exact)
-        super().__init__(*source_and_spec(*who, value_function, spec), effort)
+        spec = Spec(p=1.0, exact=exact)
+        arguments = (game, player, model, depth_limit, scheme, value_function, spec)
+        super().__init__(*source_and_spec(*arguments), effort)

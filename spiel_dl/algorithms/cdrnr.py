@@ -2,14 +2,14 @@
 
 Milec, Kubíček, Lisý (2024), "Continual Depth-limited Responses for Computing Counter-strategies in
 Sequential Games", section 4. As in CDBR, each step looks down to a horizon. But the opponent
-follows the model only with probability p, and else does what is worst for the player, who does not
-see which. So its realization plan above the horizon is p * model + (1 - p) * free, also in the
+follows the model only with probability p, and else minimises the player's value; the player does
+not see which. So its realization plan above the horizon is p * model + (1 - p) * free, also in the
 ranges that the value function gets (`solvers.restricted_game`). p = 0 is continual resolving, and
 one step over the whole game is the restricted Nash response (`algorithms.rnr`). p = 1 is CDBR, up
 to which of a step's solutions is found.
 
-The opponent may have come to a step by another way than the step before expected. What makes up for
-it is the gadget. *Gain* is the expected utility against the model less the game's value v; *safety*
+The opponent's range at a step may differ from that in the solution of the step before; hence the
+gadget. *Gain* is the expected utility against the model less the game's value v; *safety*
 is p * gain >= (1 - p) * exploitability, which gives gain >= 0 too, if p > 0. With an optimal value
 function and exact solutions:
 
@@ -20,7 +20,7 @@ function and exact solutions:
 | `full_trunk` | a public state: the whole game, the player bound in all it has solved | safety |
 | `resolving` | a public state, which the opponent may leave for its values before | safety |
 | `max_margin` | a public state, which the opponent enters where it gains most | p = 0 or 1 |
-| `reach_max_margin` | the same, where what it gave away on the way counts | p = 0 or 1 |
+| `reach_max_margin` | the same, plus its gifts on the way there | p = 0 or 1 |
 
 p = 0 or 1: exploitability 0 if p = 0, gain >= 0 if p = 1, and no bound in between.
 
@@ -82,16 +82,16 @@ class CDRNRPolicy(ResponsePolicy):
 
         Args:
           game: the game, its game string, or the compiled game.
-          player: who responds.
+          player: the player who responds.
           model: the opponent's policy as far as it is known; its part for `player` is not read.
           depth_limit: how many levels a step looks ahead.
           p: the probability that the opponent follows the model, 0 to 1.
           scheme: "sliding": a step at every level. "block": a step every so many levels, as the
             papers define it.
           gadget: "joint", "full", "full_trunk", "resolving", "max_margin" or "reach_max_margin";
-            see above. The last three know what the opponent had before where a step ends only, if
-            a value function tells it: they cannot slide with one. The full ones have no one
-            horizon, so they take one value function for all leaves.
+            see above. With a value function, the last three know the opponent's cfvs only where a
+            step ends, so they cannot slide. The full ones have several horizons in a step, so they
+            take one value function for all leaves.
           value_function: values what lies at the horizon: one for all steps, or one for each depth
             limit, counted from the root, at which a step ends. None: the optimal value function, by
             solving all the rest of the game in each step.
@@ -116,5 +116,6 @@ class CDRNRPolicy(ResponsePolicy):
                 f"choose among the value functions for {list(value_function)}; give one for all, "
                 "or use another gadget"
             )
-        who, spec = (game, player, model, depth_limit, scheme), Spec(None, gadget, p=p, exact=exact)
-        super().__init__(*source_and_spec(*who, value_function, spec), effort)
+        spec = Spec(None, gadget, p=p, exact=exact)
+        arguments = (game, player, model, depth_limit, scheme, value_function, spec)
+        super().__init__(*source_and_spec(*arguments), effort)

@@ -12,8 +12,8 @@ One iteration updates player 0, then player 1 (or both at once, with alternating
 counterfactual values of all sequences, cumulative regrets, regret matching, average. The loop is
 described in `spiel_dl.solvers.regret_minimization`; the variants differ in a few numbers alone, see
 `spiel_dl.solvers.variants`.
-After every iteration, regrets and policies equal those of `open_spiel.python.algorithms.cfr`, but
-for infosets where exact regrets tie: here rounding noise does not break the tie.
+After every iteration, regrets and policies equal those of `open_spiel.python.algorithms.cfr` except
+where exact regrets tie: here rounding noise does not break the tie.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ class CFRSolver:
         return self.minimizer.state()
 
     def load_state(self, state: Mapping[str, np.ndarray]) -> None:
-        """Goes on from a `state()` of a solver of the same game and variant.
+        """Continues from a `state()` of a solver of the same game and variant.
 
         Raises:
           ValueError: if the state is of another game or variant; nothing has changed then.
@@ -146,4 +146,4 @@ SOLVERS: dict[str, type[CFRSolver]] = {
     "discounted_cfr": DiscountedCFRSolver,
     "predictive_cfr_plus": PredictiveCFRPlusSolver,
 }
-"""The variants by the names that scripts know them by."""
+"""Solvers by the names that scripts use."""

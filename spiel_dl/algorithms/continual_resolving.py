@@ -1,4 +1,4 @@
-"""Continual resolving: play a whole game by solving it piece by piece, each when it is reached.
+"""Continual resolving: a policy that solves each piece of the game when it is reached.
 
 Moravčík et al. (2017), "DeepStack", section "Continual Re-solving", with the gadgets of
 `solvers.gadgets` and any value function, in blocks:
@@ -10,13 +10,13 @@ Moravčík et al. (2017), "DeepStack", section "Continual Re-solving", with the 
   3. And so on, until the game ends above the limit.
 
 The given cfvs are averages over the iterations of the solution before, weighted as its average
-strategy is. That is the safe choice (Burch, Johanson, Bowling 2014, CFR-D). The strategies with
-which the value function answered the player's ranges of all iterations, averaged in the same way,
-make one strategy that keeps the opponent at or below the averaged cfvs; so the gadget can be
-solved. And the opponent's regrets are about these very averages; so with them the player's average
-strategy is as good as the regrets are small. The value function's answer to the average ranges has
-neither property: optimal values jump with the ranges, and where the opponent's range is 0 they may
-be anything. In kuhn_poker, cut after one move, it leaves 0.12 of exploitability, averages 0.004.
+strategy is. That is the safe choice (Burch, Johanson, Bowling 2014, CFR-D). The strategies behind
+the value function's values in all iterations, averaged in the same way, are one strategy of the
+player that keeps the opponent at or below the averaged cfvs; so the gadget can be solved. And these
+averages are what the opponent's regrets are made of; so with them the player's average strategy is
+as good as the regrets are small. Values at the average ranges have neither property: optimal values
+jump with the ranges, and are arbitrary where the opponent's range is 0. In kuhn_poker, cut after
+one move, they leave an exploitability of 0.12, averages 0.004.
 
 ```python
 policy = ContinualResolvingPolicy("leduc_poker", ExactValue(), DepthLimit(plies=3))
@@ -59,8 +59,8 @@ class ContinualResolvingPolicy(SearchPolicy):
     Attributes:
       tree: the compiled game.
 
-    Nothing is solved before it is asked for; what was solved is kept. Where a player's own strategy
-    never comes, it is uniform; without a gadget, also where the opponent's solved one never does.
+    A piece is solved when it is first needed, and kept. A player's strategy is uniform where its
+    own reach is 0; without a gadget, also where the opponent's solved reach is.
     """
 
     def __init__(
@@ -82,7 +82,7 @@ class ContinualResolvingPolicy(SearchPolicy):
             depth limit need it. It may be None if the game ends above the limit.
           depth_limit: how deep each piece is.
           gadget: "resolving", "max_margin", "reach_max_margin" or "unsafe".
-          refinement: what root infosets count where the opponent need not enter: "ones", "prior" or
+          refinement: the weights of the opponent's root infosets in the gadget: "ones", "prior" or
             "mixed", see `solvers.refinement`; None: the gadget is not refined.
           effort: how long to iterate, in each piece; without a tolerance, as averages are kept.
             With `ExactValue` and limits of one round, CFR+ had half the exploitability of linear

@@ -40,8 +40,8 @@ from spiel_dl.value_functions.base import (
     check_value_function,
 )
 
-_OF_VALUES = "values."  # names in a state that are the value function's
-_MADE = "made"  # says in a state how the solver was made; older ones do not have it
+_VALUES_PREFIX = "values."  # of the value function's arrays in a state
+_SETTINGS_KEY = "made"  # of the solver's settings in a state; older states lack it
 
 
 class DLCFRSolver(CFRSolver):
@@ -66,7 +66,7 @@ class DLCFRSolver(CFRSolver):
           game: the game, its game string, or the compiled game.
           value_function: values the leaves; None if the game ends above the limit.
           depth_limit: where the trunk ends. Beyond the game, this is plain CFR, and the value
-            function must be None or a `ZeroValue`, since none would be asked.
+            function must be None or a `ZeroValue`, since there are no leaves to value.
           variant: the variant of CFR, or its name.
           alternating_updates: update the players in turn, with two evaluations an iteration; if
             not, at once, with one.
@@ -90,7 +90,7 @@ class DLCFRSolver(CFRSolver):
                 "smaller limit, or value_function=None for plain CFR"
             )
         tolerance = getattr(value_function, "tolerance", None)
-        self._made: dict[str, Any] = {
+        self._settings: dict[str, Any] = {
             "value_function": None if value_function is None else type(value_function).__name__,
             "tolerance": float(tolerance) if isinstance(tolerance, numbers.Real) else None,
         }
@@ -129,39 +129,39 @@ class DLCFRSolver(CFRSolver):
     def state(self) -> dict[str, np.ndarray]:
         """Copies of all that changes from iteration to iteration, for checkpoints.
 
-        With it goes what `load_state` compares: the class of the value function, and its
+        And the settings that `load_state` compares: the class of the value function, and its
         `tolerance` if it has one.
         """
         values = self._leaf_values.state() if self._leaf_values else {}
-        made = np.frombuffer(json.dumps(self._made).encode(), np.uint8).copy()
-        own = {_OF_VALUES + name: array for name, array in values.items()}
-        return {**self.minimizer.state(), **own, _MADE: made}
+        settings = np.frombuffer(json.dumps(self._settings).encode(), np.uint8).copy()
+        prefixed = {_VALUES_PREFIX + name: array for name, array in values.items()}
+        return {**self.minimizer.state(), **prefixed, _SETTINGS_KEY: settings}
 
     def load_state(self, state: Mapping[str, np.ndarray]) -> None:
-        """Goes on from a `state()` of a solver that was made in the same way.
+        """Continues from a `state()` of a solver with the same settings.
 
         Raises:
-          ValueError: if it was made in another way, so far as the state says it. Nothing has
-            changed then.
+          ValueError: if the state has other settings, or other arrays. Nothing has changed then.
         """
-        if _MADE in state:
-            made = json.loads(np.asarray(state[_MADE]).tobytes())
-            other = [
-                f"{name} is {made.get(name)!r}, not {own!r}"
-                for name, own in self._made.items()
-                if made.get(name) != own
+        if _SETTINGS_KEY in state:
+            saved = json.loads(np.asarray(state[_SETTINGS_KEY]).tobytes())
+            changed = [
+                f"{name} is {saved.get(name)!r}, not {own!r}"
+                for name, own in self._settings.items()
+                if saved.get(name) != own
             ]
-            if other:
+            if changed:
                 raise ValueError(
-                    f"the state was saved by another solver: its {', its '.join(other)}; go on "
+                    f"the state was saved by another solver: its {', its '.join(changed)}; go on "
                     "from it with a solver that was made in the same way"
                 )
-        names = {name for name in state if name.startswith(_OF_VALUES)}
-        values = {name.removeprefix(_OF_VALUES): state[name] for name in names}
+        names = {name for name in state if name.startswith(_VALUES_PREFIX)}
+        values = {name.removeprefix(_VALUES_PREFIX): state[name] for name in names}
         if values and not self._leaf_values:
             raise ValueError(f"the state has {sorted(names)}, but this solver has no leaves")
         before = self.minimizer.state()
-        self.minimizer.load_state({name: state[name] for name in state.keys() - names - {_MADE}})
+        own_names = state.keys() - names - {_SETTINGS_KEY}
+        self.minimizer.load_state({name: state[name] for name in own_names})
         if self._leaf_values:
             try:
                 self._leaf_values.load_state(values)
@@ -177,13 +177,13 @@ class DLCFRSolver(CFRSolver):
 
 
 def evaluated_ranges(solver: DLCFRSolver, iterations: Iterable[int]) -> Values:
-    """All ranges at which leaf values are asked for in some iterations of a solver.
+    """All ranges at which a solver evaluates leaf values in some iterations.
 
     With alternating updates there are two pairs in an iteration: those it begins with, for player
     0's values, and those after player 0's update, for player 1's.
 
     Args:
-      solver: a fresh solver; it is left after the last of these iterations.
+      solver: a solver before these iterations; it runs up to the last of them.
       iterations: numbers of iterations from 1 on, increasing.
 
     Returns:
@@ -202,7 +202,7 @@ def evaluated_ranges(solver: DLCFRSolver, iterations: Iterable[int]) -> Values:
 
 
 def _leaf_ranges(solver: DLCFRSolver) -> Values:
-    """Both players' reach of their leaf infosets, as they would play next; copies."""
+    """Both players' reach of their leaf infosets by their current strategies; copies."""
     sequences = solver.trunk.leaves.sequences
     plans = [learner.realization for learner in solver.minimizer.learned]
     return plans[0][sequences[0]], plans[1][sequences[1]]

@@ -6,16 +6,15 @@
   2. When the limit is passed, the particles of the public state reached are taken from the leaves
      there, with the reaches of the solution before: half of the budget among those of the
      player's own infoset, by chance's and the opponent's reach, and half among the others, by
-     total reach. The trunk below them is solved, and so on. Both players come with these reaches;
-     or a gadget is put on top, and the opponent comes as it likes, within what it could get by the
-     solution before, as in continual resolving (`algorithms.continual_resolving`).
-  3. If the player's own infoset is not among the leaves, or chance and the opponent never come
-     there by the solution before, the particles are *regenerated*: random histories of the public
-     state, half of them in the own infoset, with the reaches of uniform play. Nothing is known of
-     what the opponent could get, so there is no gadget then. Behind a gadget, only an own infoset
-     that is not among the leaves makes it necessary.
+     total reach. The trunk below them is solved, and so on. Both players' ranges are these
+     reaches; or a gadget is put on top, with the opponent's cfvs by the solution before, as in
+     continual resolving (`algorithms.continual_resolving`).
+  3. If the player's own infoset is not among the leaves, or its counterfactual reach by the
+     solution before is 0, the particles are *regenerated*: random histories of the public state,
+     half of them in the own infoset, with the reaches of uniform play. The opponent's cfvs are
+     unknown then, so there is no gadget. Behind a gadget, the counterfactual reach may be 0.
 
-Nothing but public observations and the player's own observations is used.
+Only public observations and the player's own observations are used.
 """
 
 from __future__ import annotations
@@ -33,8 +32,7 @@ DEFAULT_EFFORT = Effort(iterations=100)
 class ParticlePolicy(SearchPolicy):
     """Both players' policies, each as if only that player used it.
 
-    The same infoset gets the same answer whatever was asked before. Solutions are kept for the
-    next questions, the latest ones.
+    The policy in an infoset does not depend on earlier calls. The latest solutions are kept.
     """
 
     source: ParticleSource
@@ -58,8 +56,8 @@ class ParticlePolicy(SearchPolicy):
           value_function: values the leaves; None if the game ends above every limit.
           depth_limit: how deep each block is.
           budget: how many particles a block starts with, at most.
-          gadget: what is put on top of each block but the first: "unsafe" (nothing), "resolving"
-            or "max_margin", see `solvers.gadgets`.
+          gadget: the gadget on top of each block but the first: "unsafe" (none), "resolving" or
+            "max_margin", see `solvers.gadgets`.
           effort: how long to iterate, in each block; without a tolerance, as averages are kept.
           seed: of the particles.
           max_kept: how many solutions to keep.
@@ -77,5 +75,5 @@ class ParticlePolicy(SearchPolicy):
 
     @property
     def num_regenerations(self) -> int:
-        """How often particles had to be regenerated (step 3)."""
+        """The number of times that particles were regenerated (step 3)."""
         return self.source.num_regenerations

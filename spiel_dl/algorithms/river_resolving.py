@@ -1,15 +1,14 @@
 """Safe resolving of rivers below a blueprint, in hold'em from the turn on.
 
-Burch, Johanson, Bowling (2014) and later work, see `solvers.gadgets`: a blueprint of the whole game
-is known, for example by CFR that was stopped early. When a river is reached, it is solved anew: the
-player comes with its blueprint's range, and the opponent has what it gets there by a best response
-to the blueprint. So with a safe gadget and exact solutions, the player is no more exploitable than
-its blueprint.
+Burch, Johanson, Bowling (2014) and later work, see `solvers.gadgets`. The blueprint is a policy of
+the whole game, for example by CFR that was stopped early. When a river is reached, it is solved
+anew, at the player's range by the blueprint and the opponent's cfvs of a best response to it. So
+with a safe gadget and exact solutions, the player is no more exploitable than its blueprint.
 
 ```python
 policy = resolve_rivers(game, solver.average_policy(), gadget="max_margin")
 policy.action_probabilities(state)  # solves the river of the state
-print(exploitability(game, policy.to_array_policy()))  # solves all rivers, side by side
+print(exploitability(game, policy.to_array_policy()))  # solves all rivers at once
 ```
 """
 
@@ -39,7 +38,7 @@ def resolve_rivers(
     refinement: str | None = None,
     effort: Effort = DEFAULT_EFFORT,
 ) -> SearchPolicy:
-    """The blueprint on the turn, and rivers that are solved anew when they are reached.
+    """A policy that plays the blueprint on the turn and solves each river when it is reached.
 
     Args:
       game: hold'em from the turn on, too large to list; or `factored_game` of a smaller one.
@@ -48,8 +47,8 @@ def resolve_rivers(
       effort: how long to iterate on each river.
 
     Raises:
-      ValueError: if the game is another one, the blueprint is none for it, the gadget is unknown or
-        cannot be refined, or if there is a tolerance.
+      ValueError: if the game is another one, the blueprint is no policy for it, the gadget is
+        unknown or cannot be refined, or if there is a tolerance.
     """
     check_gadget(gadget, refinement)
     check_effort(effort)

@@ -1,8 +1,8 @@
 """Restricted Nash response (RNR).
 
 Johanson, Zinkevich, Bowling (2008), "Computing Robust Counter-Strategies". The opponent follows the
-model with probability p and else does what is worst for the player, who does not see which: an
-equilibrium of that game is as strong against the model as a response of its exploitability can be.
+model with probability p and else minimises the player's value; the player does not see which. No
+strategy of the same exploitability as an equilibrium of that game earns more against the model.
 It is CDRNR in one step over the whole game (`algorithms.cdrnr`), so p * gain >= (1 - p) *
 exploitability.
 
@@ -41,7 +41,7 @@ class RNRPolicy(CDRNRPolicy):
 
         Args:
           game: the game, its game string, or the compiled game.
-          player: who responds.
+          player: the player who responds.
           model: the opponent's policy as far as it is known; its part for `player` is not read.
           p: the probability that the opponent follows the model, 0 to 1.
           exact: solve by linear programming, not by CFR.

@@ -4,11 +4,11 @@ Kubíček, Burch, Lisý (2023), "Look-ahead Search on Top of Policy Networks in 
 Games", section 4.2. To decide in a public state:
 
   1. The player's range is its own reach of its infosets there: by the searches on the way, and by
-     the blueprint where there were none. The opponent's given cfvs are what the critic says of the
+     the blueprint where there were none. The opponent's given cfvs are the critic's values of the
      transformation that is best in each infoset, summed over its histories with chance's and the
      player's reach.
   2. `search.search` solves the game from there to the depth limit.
-  3. The player's strategy down to the limit is kept; there, the next search begins.
+  3. The player's strategy down to the limit is kept; there, the next search starts.
 
     critic = ExactCritic(tree, blueprint.strategies, transformations)
     policy = SePoTPolicy(tree, blueprint, critic, DepthLimit(rounds=1))
@@ -18,38 +18,38 @@ Games", section 4.2. To decide in a public state:
 
 `SePoTPolicy` searches in compiled games, `SePoTPlayPolicy` in games of any size with `Rules`, whose
 public states are reconstructed. Where they are too large to list, it starts from some of their
-histories: a sample, or those of low-order knowledge (`search.samples`). Then steps 1 and 2 are as
-above, each history counts for those it stands for, and nothing is guaranteed; if the budget holds
-the whole public state, this is SePoT to the last digits.
+histories: a sample, or those of low-order knowledge (`search.samples`). Steps 1 and 2 are as above,
+but each history counts for those it stands for, and nothing is guaranteed; if the budget holds the
+whole public state, the result is SePoT's to the last digits.
 
     policy = SePoTPlayPolicy(game, blueprint, critic, DepthLimit(rounds=1),
                              particles=ParticleConfig(budget=500))
 
 Why these are the defaults of `SearchConfig` (others in `results/sepot/goofspiel_5/ablation.md`):
 
-  * *Ranges that are played.* The paper replays the network's policy for a player that has played by
-    it so far (section 4.2). Once the player has searched, that is not the range with which it
-    comes, and given cfvs of a range that nobody has bound nothing.
-  * *Blocks.* A search that looks k levels ahead and keeps one of them makes that one to go with
-    k - 1 others, which the next search gives up unless it is bound by cfvs of the first.
+  * *Ranges of the searched policy.* The paper replays the network's policy for a player that has
+    played by it so far (section 4.2). Once the player has searched, its range is another one, and
+    given cfvs at a wrong range bound nothing.
+  * *Blocks.* The first level of a search that looks k levels ahead is optimal together with the
+    other k - 1, which the next search gives up unless it is bound by cfvs of the first.
   * *Given cfvs of the best transformation.* At its leaves, a search lets the opponent take the
-    transformation that is best there, and the next search begins there. Given cfvs of the identity
+    transformation that is best there, and the next search starts there. Given cfvs of the identity
     (`as_printed`) are lower where the opponent's own blueprint errs, and nothing keeps it at them.
 
-What may be relied upon:
+Guarantees:
 
-  * If searches look to the end of the game, and the opponent is given what best responses to the
-    blueprint earn (by a `Spec` of one's own), none makes its player more exploitable, up to the
-    error of the solution: what the player would do otherwise keeps the opponent at its given cfvs,
-    so the gadget can be solved.
+  * If searches look to the end of the game, and the opponent's given cfvs are those of best
+    responses to the blueprint (by a `Spec` of one's own), none makes its player more exploitable,
+    up to the error of the solution: its strategy before keeps the opponent at its given cfvs, so
+    the gadget can be solved.
   * In blocks, with `given_cfvs="transformations"`: if the blueprint is an equilibrium, the
     transformations are all continuations of the opponent, and the first search starts at the root,
     the searched policy is an equilibrium. With "critic" it need not be one. An equilibrium may err
-    where the opponent never comes; cfvs of the identity then cannot be kept there, and a search
-    gives up what matters elsewhere (`tests/algorithms/test_sepot.py` has such a game).
+    where the opponent's reach is 0; cfvs of the identity then cannot be kept there, and a search
+    loses elsewhere (`tests/algorithms/test_sepot.py` has such a game).
 
-Outside these conditions nothing is guaranteed: few transformations do not cover what an opponent
-can do behind the leaves.
+Outside these conditions nothing is guaranteed: few transformations do not cover all continuations
+of an opponent behind the leaves.
 """
 
 from __future__ import annotations
@@ -80,11 +80,11 @@ from spiel_dl.tree.load import AnyGame, compile_game, turn_based_game
 from spiel_dl.tree.particles import rules_of
 from spiel_dl.tree.pieces import Pieces, look_ahead_sizes
 
-_MAX_KEPT = 4096  # searches that are remembered by a policy that is asked along games
+_MAX_KEPT = 4096  # the number of search results that `SePoTPlayPolicy` keeps
 
 
 def sepot_spec(critic: Critic | None, config: SearchConfig) -> Spec:
-    """What a search of SePoT solves."""
+    """The spec of a search of SePoT."""
     values = ByCritic(critic)
     return Spec(
         values,
@@ -99,8 +99,8 @@ def sepot_spec(critic: Critic | None, config: SearchConfig) -> Spec:
 class SePoTPolicy(CompiledPolicy):
     """Both players' policies by search on a compiled game, each as if only that player searched.
 
-    Nothing is searched before it is asked for; what was found is kept. Where a player's own
-    strategy never comes, and where a search would be too large, it is the blueprint.
+    A search is made when it is first needed, and kept. The policy is the blueprint where a player's
+    own reach is 0, and where a search would be too large.
     """
 
     def __init__(
@@ -123,7 +123,7 @@ class SePoTPolicy(CompiledPolicy):
           config: the rest; None: the defaults.
 
         Raises:
-          ValueError: if the game cannot be compiled or taken apart so, or if the blueprint is not
+          ValueError: if the game cannot be compiled or cut into pieces, or if the blueprint is not
             a policy for it.
         """
         config = config or SearchConfig()
@@ -135,18 +135,18 @@ class SePoTPolicy(CompiledPolicy):
 
     @property
     def share_searched(self) -> float:
-        """Of both players' infosets with a choice, how many were searched so far."""
-        chosen = [treeplex.num_actions > 1 for treeplex in self.source.tree.treeplexes]
-        found = [own[choice] for own, choice in zip(self.source.searched, chosen, strict=True)]
-        return float(np.concatenate(found).mean())
+        """The share of both players' infosets with a choice that were searched so far."""
+        choices = [treeplex.num_actions > 1 for treeplex in self.source.tree.treeplexes]
+        searched = [own[choice] for own, choice in zip(self.source.searched, choices, strict=True)]
+        return float(np.concatenate(searched).mean())
 
 
 def _left_out(tree: GameTree, depth_limit: DepthLimit, config: SearchConfig) -> np.ndarray | None:
-    """Which pieces are too large to be searched, as `Pieces` has it; None: none."""
+    """The pieces that are too large to be searched, as for `Pieces`; None: none."""
     if config.max_histories is None:
         return None
     left_out = look_ahead_sizes(tree, depth_limit) > config.max_histories
-    # The search at the root is one of all public states in which a player is the first to move.
+    # The search at the root has all public states of a first move.
     firsts = tree.public_states.of_history[(tree.move_number == 0) & (tree.player >= 0)]
     return np.append(left_out, left_out[firsts].any())
 
@@ -154,8 +154,8 @@ def _left_out(tree: GameTree, depth_limit: DepthLimit, config: SearchConfig) -> 
 class SePoTPlayPolicy(SearchPolicy):
     """Both players' policies by search in games with `Rules`, each as if only that player searched.
 
-    Searches on the way to a state are made first, as far as they are not among the latest ones. An
-    answer depends on nothing that was asked before.
+    Searches on the way to a state are made first, unless their results are kept. The policy in a
+    state does not depend on earlier calls.
     """
 
     source: BlueprintSource
@@ -177,15 +177,15 @@ class SePoTPlayPolicy(SearchPolicy):
           blueprint: a policy network or the uniform policy; or a function from information state
             tensors, float32 [N, D], and legal actions, bool [N, A], both on the CPU, to action
             probabilities, float32 [N, A], on any device, which are 0 where an action is illegal and
-            sum to 1 in each row. Other policies are refused.
+            sum to 1 in each row.
           critic: of this blueprint.
           depth_limit: how deep each search looks.
-          config: the rest; None: the defaults, without particles with max_histories=25,000. A
-            config of your own has no bound unless it says one.
-          particles: from which histories of a public state a search starts; None: from all.
+          config: the rest; None: the defaults, without particles with max_histories=25,000, which
+            other configurations set themselves.
+          particles: the sample of a public state's histories from which a search starts; None: all.
 
         Raises:
-          ValueError: if the game has no rules, or if the blueprint is none of these.
+          ValueError: if the game has no rules, or if the blueprint is any other policy.
         """
         config = config or SearchConfig(max_histories=None if particles else MAX_HISTORIES)
         turn_based = turn_based_game(game)
@@ -222,13 +222,13 @@ def load(
       source: a learner with a critic, its checkpoint (`run/train.py`), or the run directory
         that this is in.
       depth_limit: how deep each search looks.
-      *others: none; who has a game, a blueprint and a critic makes a `SePoTPolicy`.
+      *others: none; for a game, a blueprint and a critic there is `SePoTPolicy`.
       config: the rest; None: the defaults.
       game: the game, or the compiled game; None: that of the learner.
-      device: where the networks of a checkpoint live.
+      device: of the networks of a checkpoint.
 
     Raises:
-      ValueError: as `checkpoints.load` and `SePoTPolicy`, or if it is given anything else.
+      ValueError: as `checkpoints.load` and `SePoTPolicy`, or for other arguments.
     """
     if others or not isinstance(source, str | os.PathLike | BatchLearner):
         raise ValueError(

@@ -1,8 +1,8 @@
-"""Safe exploitation search: subgames solved with a gadget that leans to where the model comes.
+"""Safe exploitation search (SES): subgames solved with a gadget weighted by the model's range.
 
 Liu, Wu, Liu, Jing, Yang, Tang, Zhang (2022), "Safe Opponent-Exploitation Subgame Refinement", as a
-baseline of Milec, Kubíček, Lisý (2024), section 6 "SES explanation". The game is solved from the
-top in blocks, each piece when the one above it is:
+baseline of Milec, Kubíček, Lisý (2024), section 6 "SES explanation". The game is solved in blocks,
+from the top:
 
   1. Above the first depth limit, the player keeps the strategy of a blueprint, an equilibrium.
   2. In each public state at the limit, the margin of each of the opponent's infosets I there is
@@ -15,12 +15,12 @@ top in blocks, each piece when the one above it is:
      the second one trusts the model's reach.
   3. And so on, at the next limit, with this strategy as the one so far.
 
-The opponent is rational in all that follows: the model is used for its reaches only. So alpha = 0
-is max-margin resolving and knows no model, alpha = 1 is unsafe resolving at the model's range.
+Below, the opponent is rational: the model is used for its reaches only. So alpha = 0 is max-margin
+resolving without a model, and alpha = 1 is unsafe resolving at the model's range.
 
-Deviations: subgames are solved to the end of the game by linear programming, which is what the
-optimal value function at the next limit would give. Margins are unnormalised cfvs, as in
-`solvers.gadgets`. Where the model never comes, alpha is 0.
+Deviations: subgames are solved to the end of the game by linear programming, which equals the
+optimal value function at the next limit. Margins are unnormalised cfvs, as in `solvers.gadgets`.
+Where the model's reach is 0, so is alpha.
 """
 
 from __future__ import annotations
@@ -54,10 +54,10 @@ def safe_exploitation_search(
 
     Args:
       game: the game, its game string, or the compiled game.
-      player: who responds.
+      player: the player who responds.
       model: the opponent's; its part for `player` is not read.
       depth_limit: where subgames start, counted from the start of the one before.
-      alpha: how much the model's reach counts, 0 to 1.
+      alpha: the weight of the model's reach, 0 to 1.
       blueprint: the player's strategy before any search; None: an equilibrium by linear
         programming.
 
@@ -72,17 +72,18 @@ def safe_exploitation_search(
     if not 0.0 <= alpha <= 1.0:
         raise ValueError(f"alpha={alpha} must be between 0 and 1")
     tree = compile_game(game, model)
-    modelled = read_strategy(tree, model, 1 - player)
-    model_plan = realization_plan(tree.treeplexes[1 - player], modelled)
+    model_strategy = read_strategy(tree, model, 1 - player)
+    model_plan = realization_plan(tree.treeplexes[1 - player], model_strategy)
     if blueprint is None:
         blueprint = solve_zero_sum_game(tree)[2]
     strategy = read_strategy(tree, blueprint, player).copy()
-    waiting = cut(tree, depth_limit).leaves.public_states.tolist()
-    while waiting:
-        public_state = waiting.pop()
+    pending = cut(tree, depth_limit).leaves.public_states.tolist()
+    while pending:
+        public_state = pending.pop()
         _refine(tree, player, public_state, strategy, model_plan, alpha)
-        waiting += cut(tree, depth_limit, public_state).leaves.public_states.tolist()
-    return ArrayPolicy(tree, (strategy, modelled) if player == 0 else (modelled, strategy))
+        pending += cut(tree, depth_limit, public_state).leaves.public_states.tolist()
+    strategies = (strategy, model_strategy) if player == 0 else (model_strategy, strategy)
+    return ArrayPolicy(tree, strategies)
 
 
 def _refine(

@@ -1,14 +1,14 @@
-"""Solving a game without choosing how: give it time, and it says how far it came.
+"""Solves a game within a given time, by a default variant of CFR.
 
 ```python
 policy = dl.solve("leduc_poker", seconds=5)
 print(policy.exploitability, policy.iterations, policy.seconds)
 ```
 
-It runs HS-PCFR+(30), looks at the average and at the current policy now and then, and returns the
-least exploitable one that it saw. Of the published variants in results/compare_cfr, this one is at
-worst least behind the best of a game. Its schedule ends at iteration 1,000, whatever the time; from
-there on, its exponent stays.
+It runs HS-PCFR+(30), evaluates the average and the current policy now and then, and returns the
+least exploitable one. Of the published variants in results/compare_cfr, this one has the smallest
+worst-case gap to the best variant of a game. Its schedule ends at iteration 1,000, whatever the
+time; from there on, its exponent is constant.
 """
 
 from __future__ import annotations
@@ -30,19 +30,20 @@ from spiel_dl.tree.load import AnyGame
 
 DEFAULT_VARIANT = "hs-pcfr+(30)"
 _SMALL = 1e-9
-_FIRST_LOOK = 16
+_MIN_STRETCH = 16
 _GROWTH = 1.2
 _SHARE_OF_TIME = 1.0 / 16
-"""Between two looks, iterations grow by this factor, and take at most this part of the time."""
+"""From one evaluation to the next, the number of iterations grows by this factor, at least by
+`_MIN_STRETCH`, and takes at most this part of the time."""
 
 
 class SolvedPolicy(ArrayPolicy):
-    """A policy, and what it reached.
+    """A policy with its exploitability and the effort that it took.
 
     Attributes:
       exploitability: exact, NashConv / 2, in units of utility.
-      iterations: how many were done in all.
-      seconds: how long everything took, compiling the game included.
+      iterations: the number of iterations in all.
+      seconds: the wall-clock time in all, with compiling the game.
       variant: of CFR, by its name or as it was given.
       iterate: which policy it is, "average" or "current".
     """
@@ -58,7 +59,7 @@ class SolvedPolicy(ArrayPolicy):
         variant: str | Weighting,
         iterate: str,
     ):
-        """Wraps strategies as `ArrayPolicy` does, and keeps what is said of them."""
+        """Wraps strategies as `ArrayPolicy` does, with these attributes."""
         super().__init__(tree, strategies)
         self.exploitability = exploitability
         self.iterations = iterations
@@ -75,14 +76,14 @@ def solve(
     variant: str | Weighting = DEFAULT_VARIANT,
     num_threads: int = 1,
 ) -> SolvedPolicy:
-    """Solves a game within a time.
+    """Solves a game within a given time.
 
     Args:
       game: the game, its game string, or the compiled game.
-      seconds: wall-clock to take at most, about; at least one iteration is done, and compiling a
-        game is not interrupted. Loading compiled loops counts, too.
+      seconds: the most wall-clock time, approximately, with loading compiled loops; at least one
+        iteration is done, and compiling a game is not interrupted.
       exploitability: stop as soon as this is reached, in units of utility; None: 1e-9 of the
-        game's largest one, see `solvers.effort.share_of_largest`.
+        game's largest utility, see `solvers.effort.share_of_largest`.
       variant: of CFR: a name in `solvers.variants.VARIANTS`, or a `Weighting`.
       num_threads: as for `CFRSolver`.
 
@@ -108,9 +109,9 @@ def solve(
         left = start + seconds - time.perf_counter()
         if best[0] <= exploitability or left <= 0:
             break
-        most = rate * min(left, _SHARE_OF_TIME * seconds)
-        wanted = max(_FIRST_LOOK, (_GROWTH - 1.0) * solver.iteration)
-        stretch = max(1, int(min(most, wanted)))
+        affordable = rate * min(left, _SHARE_OF_TIME * seconds)
+        planned = max(_MIN_STRETCH, (_GROWTH - 1.0) * solver.iteration)
+        stretch = max(1, int(min(affordable, planned)))
     return SolvedPolicy(
         tree,
         best[1].strategies,
@@ -122,13 +123,14 @@ def solve(
     )
 
 
-Seen = tuple[float, ArrayPolicy, str]
+Candidate = tuple[float, ArrayPolicy, str]
+"""An exploitability, its policy and the kind of iterate."""
 
 
-def _better(solver: CFRSolver, best: Seen) -> Seen:
-    """The least exploitable of what was seen before, the average and the current policy."""
-    seen = {"average": solver.average_policy(), "current": solver.current_policy()}
-    for name, policy in seen.items():
+def _better(solver: CFRSolver, best: Candidate) -> Candidate:
+    """The least exploitable of the best policy so far, the average and the current one."""
+    policies = {"average": solver.average_policy(), "current": solver.current_policy()}
+    for name, policy in policies.items():
         value = max(0.0, exploitability_of(solver.tree, policy))
         if value < best[0]:
             best = (value, policy, name)

@@ -24,7 +24,7 @@ from spiel_dl.tree.load import AnyGame, compile_game
 from spiel_dl.tree.sequence_form import SequenceForm
 
 # Iterations before the graph is captured, which load kernels and make workspaces.
-_NUM_ORDINARY = 3
+_NUM_WARM_UP = 3
 
 
 class TensorCFRSolver:
@@ -60,12 +60,12 @@ class TensorCFRSolver:
         self.tree = compile_game(game)
         self.variant = variant_by_name(variant)
         self.iteration = 0
-        # What depends on the number of the iteration: the `kernels.rates_at`, and the weight.
-        self._now = torch.zeros(4, dtype=dtype, device=device)
+        # The `kernels.rates_at` of an iteration, and its weight in the average.
+        self._rates = torch.zeros(4, dtype=dtype, device=device)
         self._graph: torch.cuda.CUDAGraph | None = None
         form = self.tree.sequence_form
         arrangements = arrange(form.treeplexes[0]), arrange(form.treeplexes[1])
-        first, second = (_Side(form, arrangements, player, self._now) for player in (0, 1))
+        first, second = (_Side(form, arrangements, player, self._rates) for player in (0, 1))
         self._sides = (first, second)
 
     @torch.no_grad()
@@ -73,23 +73,23 @@ class TensorCFRSolver:
         """Many iterations.
 
         Raises:
-          ValueError: if that is not an integer >= 0, or if weights are too large for the dtype.
+          ValueError: if the number is no integer >= 0, or if weights are too large for the dtype.
         """
         numbers, first = self.variant.numbers, self.iteration + 1
         table = [
             (*kernels.rates_at(float(t), numbers), kernels.averaging_weight(float(t), numbers))
             for t in range(first, first + checked_count("num_iterations", num_iterations, 0))
         ]
-        on_device = self._now.new_tensor(table)
-        if not on_device.isfinite().all():
-            raise ValueError(f"{self.variant} has weights beyond {on_device.dtype}; take float64")
-        for now in on_device:
-            self._now.copy_(now)
-            is_warm = self.iteration >= _NUM_ORDINARY
-            if self._graph is None and is_warm and now.device.type == "cuda":
+        all_rates = self._rates.new_tensor(table)
+        if not all_rates.isfinite().all():
+            raise ValueError(f"{self.variant} has weights beyond {all_rates.dtype}; take float64")
+        for rates in all_rates:
+            self._rates.copy_(rates)
+            is_warm = self.iteration >= _NUM_WARM_UP
+            if self._graph is None and is_warm and rates.device.type == "cuda":
                 self._graph = torch.cuda.CUDAGraph()
                 with torch.cuda.graph(self._graph):
-                    self._iterate()  # It is captured, not carried out.
+                    self._iterate()  # captures it only
             if self._graph is None:
                 self._iterate()
             else:
@@ -113,11 +113,11 @@ class TensorCFRSolver:
     def _iterate(self) -> None:
         """One iteration: the same operations on the same memory each time."""
         for own, other in (self._sides, self._sides[::-1]):
-            own.update(other.realization, self._now)
+            own.update(other.realization, self._rates)
 
 
 class _Side:
-    """A player: its treeplex and payoffs by places, and what it has learned, [S] each.
+    """A player's treeplex, payoffs, regrets and strategies, in the order of `arrange`, [S] each.
 
     Attributes:
       strategy, realization: current; its realization plan.
@@ -131,7 +131,7 @@ class _Side:
         player: int,
         like: torch.Tensor,
     ):
-        """Starts at the uniform strategy; numbers are of the device and dtype of a tensor."""
+        """Starts at the uniform strategy, on the device and with the dtype of the tensor `like`."""
         own, other = arrangements[player], arrangements[1 - player]
 
         def indices(array: np.ndarray) -> torch.Tensor:
@@ -154,8 +154,8 @@ class _Side:
         self._values = numbers(np.zeros(self._treeplex.num_infosets))
         noise = torch.finfo(like.dtype).eps / torch.finfo(torch.float64).eps
         self._tolerance = RELATIVE_TOLERANCE * form.utility_range * noise
-        # Of each level: its groups (number of actions, sequences, infosets, their parents), and
-        # whose value is added to which place.
+        # For each level: its groups (number of actions, sequences, infosets, their parents), and
+        # the infosets whose value is added to a sequence's cfv, with the places of these sequences.
         self._levels = []
         for begin, end in zip(own.levels[:-1], own.levels[1:], strict=True):
             groups = []
@@ -167,15 +167,15 @@ class _Side:
             self._levels.append((groups, indices(own.children[added]), indices(own.targets[added])))
         self._realize()
 
-    def update(self, against: torch.Tensor, now: torch.Tensor) -> None:
-        """The side's part of an iteration.
+    def update(self, opponent_plan: torch.Tensor, rates: torch.Tensor) -> None:
+        """The player's part of an iteration.
 
         Args:
-          against: the opponent's realization plan.
-          now: [4], the `kernels.rates_at` of the iteration, and its weight in the average.
+          opponent_plan: the opponent's realization plan.
+          rates: [4], the `kernels.rates_at` of the iteration, and its weight in the average.
         """
-        positive, negative, optimism, weight = now
-        torch.addmv(self._constants, self._payoffs, against, out=self._cfv)
+        positive, negative, optimism, weight = rates
+        torch.addmv(self._constants, self._payoffs, opponent_plan, out=self._cfv)
         for groups, children, targets in reversed(self._levels):
             for num_actions, sequences, infosets, _ in groups:
                 cfv, regret, strategy = (
@@ -184,13 +184,13 @@ class _Side:
                 )
                 value = (strategy * cfv).sum(dim=0)
                 self._values[infosets] = value
-                newest = cfv - value
-                regret += newest
+                instant = cfv - value
+                regret += instant
                 regret *= torch.where(regret > 0, positive, negative)
-                ahead = regret + optimism * newest
-                ahead = torch.where(ahead > self._tolerance, ahead, 0.0)
-                total = ahead.sum(dim=0)
-                strategy.copy_(torch.where(total > 0, ahead / total, 1.0 / num_actions))
+                predicted = regret + optimism * instant
+                predicted = torch.where(predicted > self._tolerance, predicted, 0.0)
+                total = predicted.sum(dim=0)
+                strategy.copy_(torch.where(total > 0, predicted / total, 1.0 / num_actions))
             self._cfv.index_add_(0, targets, self._values[children])
         self.average += weight * self.realization
         self._realize()

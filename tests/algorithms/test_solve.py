@@ -34,7 +34,7 @@ def test_the_best_policy_that_was_seen_is_returned(monkeypatch):
     monkeypatch.setattr(solve_module, "exploitability_of", pretended)
     policy = dl.solve("kuhn_poker", exploitability=1.0)
     assert (policy.exploitability, policy.iterate) == (1.0, "current")
-    assert policy.iterations == 1 + solve_module._FIRST_LOOK
+    assert policy.iterations == 1 + solve_module._MIN_STRETCH
     assert len(told) == 4
 
 
