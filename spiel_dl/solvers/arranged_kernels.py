@@ -194,18 +194,14 @@ def _update_regrets(arrangement, learner, rates, tolerance, num_threads, work):
 
 
 @_jit
-def _num_root_sequences(arrangement):
-    """The number of root sequences, which is the place of the first other sequence."""
-    return arrangement.groups[0, 1] if arrangement.groups.shape[0] else arrangement.place.size
-
-
-@_jit
 def _average_and_realize(arrangement, learner, weight, num_threads, work):
     """Adds the current realization plan to the average; computes the next strategy's plan."""
     groups, levels, parents = arrangement.groups, arrangement.levels, arrangement.parents
     strategy, realization, average = learner.strategy, learner.realization, learner.average
     inflow = learner.inflow
-    for s in range(np.uint32(_num_root_sequences(arrangement))):
+    # Root sequences come first, so their number is the place of the first other sequence.
+    num_roots = groups[0, 1] if groups.shape[0] else arrangement.place.size
+    for s in range(np.uint32(num_roots)):
         average[s] += weight * realization[s]
     for level in range(levels.shape[0] - 1):
         for thread in numba.prange(num_threads):

@@ -89,7 +89,7 @@ def slice_payoffs(payoffs: scipy.sparse.csr_array) -> SlicedPayoffs:
 
 @_jit
 def add_slices(payoffs, begin, end, realization, cfv):
-    """Adds the rows of some slices, times the realization plan, to `cfv`."""
+    """Adds the rows of slices `begin` to `end` - 1, times `realization` [C], to `cfv` [R]."""
     rows, starts, columns, values = payoffs
     for i in range(begin, end):
         # One variable per lane: an array would be loaded and stored in every step, and a vector
@@ -112,12 +112,6 @@ def add_slices(payoffs, begin, end, realization, cfv):
         cfv[rows[i, 5]] += f
         cfv[rows[i, 6]] += g
         cfv[rows[i, 7]] += h
-
-
-@_jit
-def add_payoffs(payoffs, realization, cfv):
-    """Adds payoffs times the opponent's realization plan (float64 [C]) to cfv (float64 [R])."""
-    add_slices(payoffs, 0, payoffs.rows.shape[0], realization, cfv)
 
 
 @_jit
@@ -314,7 +308,7 @@ def counterfactual_values(payoffs, constants, realization, cfv):
     """Writes payoffs of a player's sequences against the opponent's realization plan to `cfv`."""
     for s in range(constants.size):
         cfv[s] = constants[s]
-    add_payoffs(payoffs, realization, cfv)
+    add_slices(payoffs, 0, payoffs.rows.shape[0], realization, cfv)
 
 
 @_jit

@@ -11,7 +11,6 @@ has the same choices in a faster form, for players who are both free.
 from __future__ import annotations
 
 import numpy as np
-import scipy.sparse
 
 from spiel_dl.tree.sequence_form import SequenceForm, Treeplex
 
@@ -59,17 +58,12 @@ def with_leaf_choices(
             )
         )
         choices.append(first[infosets[player]][:, None] + np.arange(num_choices))
-    shape = (treeplexes[0].num_sequences, treeplexes[1].num_sequences)
     rows = np.broadcast_to(choices[0][:, :, None], utilities.shape)
     columns = np.broadcast_to(choices[1][:, None, :], utilities.shape)
     weighted = utilities * chance_reach[:, None, None]
     above = sequence_form.payoffs.tocoo()
     data = np.concatenate([above.data, weighted.reshape(-1)])
-    coordinates = (
-        np.concatenate([above.coords[0], rows.reshape(-1)]),
-        np.concatenate([above.coords[1], columns.reshape(-1)]),
-    )
-    payoffs = scipy.sparse.coo_array((data, coordinates), shape=shape).tocsr()
-    payoffs.sum_duplicates()
-    payoffs.eliminate_zeros()
-    return SequenceForm((treeplexes[0], treeplexes[1]), payoffs, sequence_form.utility_range)
+    at_leaves = np.stack([rows.reshape(-1), columns.reshape(-1)])
+    coordinates = np.concatenate([np.stack(above.coords), at_leaves], axis=1)
+    both = (treeplexes[0], treeplexes[1])
+    return SequenceForm.from_terminals(both, coordinates, data, sequence_form.utility_range)

@@ -71,10 +71,8 @@ def solve(
         np.zeros(treeplex_0.num_sequences),
         np.zeros(treeplex_1.num_sequences),
     )
-    right_0, right_1 = (
-        _right_hand_side(treeplex, None if root_ranges is None else root_ranges[player])
-        for player, treeplex in enumerate(sequence_form.treeplexes)
-    )
+    range_0, range_1 = root_ranges or (None, None)
+    right_0, right_1 = _right_hand_side(treeplex_0, range_0), _right_hand_side(treeplex_1, range_1)
     if inflows is not None:
         right_0[treeplex_0.num_root_sequences :] = inflows[0]
         right_1[treeplex_1.num_root_sequences :] = inflows[1]

@@ -44,9 +44,8 @@ def is_same_game(first: pyspiel.Game, second: pyspiel.Game) -> bool:
 def contents_hash(game: pyspiel.Game) -> str | None:
     """A hash of a game that was read from a file or made of data; None for all other games."""
     name = str(game)
-    return (
-        _digest(_GameIdentity(game)) if _FILE_GAME.search(name) or not _is_complete(name) else None
-    )
+    needs_hash = _FILE_GAME.search(name) or not _is_complete(name)
+    return _digest(_GameIdentity(game)) if needs_hash else None
 
 
 def is_game_of(game_string: str, game: pyspiel.Game) -> bool:

@@ -131,14 +131,14 @@ class Reconstruction:
     def histories(self, public_tensor: torch.Tensor) -> ConsistentHistories:
         """As `Rules.consistent_histories`."""
         bits = public_tensor.numpy() > 0
-        for earlier, found in self._too_large:
+        for earlier_bits, listing in self._too_large:
             # Later public states have all bits of earlier ones.
-            if bits[earlier].all():
-                return found
-        found = self.rules.consistent_histories(public_tensor, self.limit)
-        if found.nor_later:
-            self._too_large = [(np.flatnonzero(bits), found), *self._too_large[: _MAX_STORED - 1]]
-        return found
+            if bits[earlier_bits].all():
+                return listing
+        listing = self.rules.consistent_histories(public_tensor, self.limit)
+        if listing.nor_later:
+            self._too_large = [(np.flatnonzero(bits), listing), *self._too_large[: _MAX_STORED - 1]]
+        return listing
 
 
 def of_tree(tree: NumberedHistories) -> PublicStates:

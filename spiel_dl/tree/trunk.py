@@ -71,9 +71,9 @@ class Trunk(Generic[Tree]):
           histories: int [n], at which the trunk starts.
           values: [n], of each history. If they differ within an infoset, the last one counts.
         """
-        found = np.zeros(len(self.root_infosets[player]))
-        found[self.extent.roots_at(player, histories)] = values
-        return found
+        root_values = np.zeros(len(self.root_infosets[player]))
+        root_values[self.extent.roots_at(player, histories)] = values
+        return root_values
 
     def root_range(self, player: int, plan: np.ndarray) -> np.ndarray:
         """A player's reach of its root infosets by a plan of the whole game: float64 [R_p]."""
@@ -165,19 +165,19 @@ def _start(tree: CompiledTree, public_state: int | Sequence[int] | None) -> _Sta
             f"public_state={public_state} must be one of the {partition.num_public_states} of "
             f"{tree.game}"
         )
-    first = np.sort(np.concatenate([partition.histories(state) for state in states]))
-    if _follow_one_another(tree, first):
+    histories = np.sort(np.concatenate([partition.histories(state) for state in states]))
+    if _follow_one_another(tree, histories):
         raise ValueError(
             f"{tree.game}: histories of public state {public_state} follow one another, so no "
             "subgame starts there"
         )
     roots, infosets = [], []
     for player in (0, 1):
-        augmented = partition.augmented_infoset[player, first]
+        augmented = partition.augmented_infoset[player, histories]
         ids, occurrence = first_occurrence_ids(augmented)
         roots.append(ids)
         infosets.append(augmented[occurrence])
-    return _Start(first, np.stack(roots), (infosets[0], infosets[1]))
+    return _Start(histories, np.stack(roots), (infosets[0], infosets[1]))
 
 
 def _follow_one_another(tree: CompiledTree, histories: np.ndarray) -> bool:
@@ -199,20 +199,13 @@ def _trunk(tree: Tree, depth_limit: DepthLimit, start: _Start, is_beyond: IsBeyo
 
     histories, origin = tree.following(start.histories, is_leaf)
     leaf = is_leaf(histories, origin)
-    extent = Extent(
-        tree,
-        start.histories,
-        start.roots,
-        histories[~leaf],
-        origin[~leaf],
-        histories[leaf],
-        origin[leaf],
-    )
+    parts = (histories[~leaf], origin[~leaf], histories[leaf], origin[leaf])
+    extent = Extent(tree, start.histories, start.roots, *parts)
     kept = [_infosets_above(tree, depth_limit, player, extent.histories) for player in (0, 1)]
     num_roots = (len(start.infosets[0]), len(start.infosets[1]))
     terminals = extent.histories[tree.is_terminal[extent.histories]]
-    form, sequences = form_of_part(tree, (kept[0], kept[1]), num_roots, extent.roots_at, terminals)
     infosets = (kept[0], kept[1])
+    form, sequences = form_of_part(tree, infosets, num_roots, extent.roots_at, terminals)
     return Trunk(tree, depth_limit, extent, start.infosets, infosets, sequences, form)
 
 
@@ -239,21 +232,21 @@ def _numbers(count: int) -> np.ndarray:
 def _infosets_above(
     tree: CompiledTree, depth_limit: DepthLimit, player: int, histories: np.ndarray
 ) -> np.ndarray:
-    """A player's infosets above the cut, of all histories there: int32 [I_p].
+    """A player's infosets above the cut, from all histories there: int32 [I_p].
 
     Raises:
       ValueError: if an infoset lies on both sides.
     """
-    infoset = tree.infoset[histories[tree.player[histories] == player]]
-    found, count = np.unique(infoset, return_counts=True)
-    split = found[count < tree.infoset_sizes[player][found]]
+    infosets = tree.infoset[histories[tree.player[histories] == player]]
+    distinct, count = np.unique(infosets, return_counts=True)
+    split = distinct[count < tree.infoset_sizes[player][distinct]]
     if len(split):
         raise ValueError(
             f"{tree.game}: player {player}'s infoset "
             f"{tree.infoset_string(player, int(split[0]))!r} lies partly above and partly below "
             f"{depth_limit}; {depth_limit.remedy}"
         )
-    return found.astype(np.int32)
+    return distinct.astype(np.int32)
 
 
 def _leaves(trunk: Trunk[Tree]) -> LeafSet[Tree]:

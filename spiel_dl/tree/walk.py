@@ -194,15 +194,13 @@ class Walk:
                 f"has the {name} {actions}; they must be from 0 to {_MAX_ACTION}",
             )
 
-    def _idle_key(
-        self, state: pyspiel.State, observer: int, mover_string: str | None = None
-    ) -> int:
+    def _idle_key(self, state: pyspiel.State, observer: int, label: str | None = None) -> int:
         """The key of a player who does not act; 0 once such keys have been found invalid.
 
         Args:
           state: a state where it does not act.
           observer: the player.
-          mover_string: the information string of the player who acts; None where chance acts.
+          label: the information string of the player who acts; None where chance acts.
         """
         if not self._idle_keys_valid:
             return 0
@@ -211,20 +209,18 @@ class Walk:
         except _REFUSALS:
             self._idle_keys_valid = False
             return 0
-        if self._only_mover_labels and mover_string is not None:
-            self._only_mover_labels = _is_mover_label(string, mover_string, observer)
+        if self._only_mover_labels and label is not None:
+            self._only_mover_labels = _is_mover_label(string, label, observer)
         return hash(string)
 
 
-def _is_mover_label(idle_string: str, mover_string: str, observer: int) -> bool:
+def _is_mover_label(idle_string: str, label: str, observer: int) -> bool:
     """Whether an idle player's string is the mover's, except for the observer's number.
 
     `efg_game` does that, also within other games: it labels the mover's infoset for both players.
     If all strings of a game are like this, they do not identify an idle player's infosets.
     """
-    if len(idle_string) != len(mover_string):
+    if len(idle_string) != len(label):
         return False
-    differences = [
-        pair for pair in zip(idle_string, mover_string, strict=True) if pair[0] != pair[1]
-    ]
+    differences = [pair for pair in zip(idle_string, label, strict=True) if pair[0] != pair[1]]
     return differences == [(str(observer), str(1 - observer))]
