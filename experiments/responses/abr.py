@@ -1,9 +1,9 @@
 """Approximate best response: what a reinforcement learner finds against a fixed model.
 
-Timbers et al. (2022), "Approximate Exploitability: Learning a Best Response", is the idea: against
-a fixed opponent, the game is a decision problem of one player, so any learner gives a lower bound
-of the best response's value. The learner here is OpenSpiel's DQN in PyTorch, without the search of
-that paper's. It needs dm-tree.
+The idea is of Timbers et al. (2022), "Approximate Exploitability: Learning a Best Response":
+against a fixed opponent, the game is a decision problem of one player, so any learner gives a lower
+bound of the best response's value. The learner here is OpenSpiel's DQN in PyTorch, without that
+paper's search. It needs dm-tree.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ def approximate_best_response(
     num_episodes: int,
     seed: int = 0,
 ) -> openspiel_policy.Policy:
-    """A DQN agent that was trained against a fixed opponent, in a turn-based game with tensors.
+    """Trains a DQN agent against a fixed opponent, in a turn-based game with tensors.
 
-    It answers for the responding player only, and greedily.
+    The returned policy is greedy and defined for the responding player only.
 
     Raises:
       ValueError: if training diverges.
@@ -88,16 +88,16 @@ def _play_episode(
                 raise ValueError("training diverged; try another seed, or fewer episodes")
             action = int(output.action)
         else:
-            answer = asking.action_probabilities(model, environment.get_state, 1 - player)
-            probabilities = np.array(list(answer.values()))
-            action = int(generator.choice(list(answer), p=probabilities / probabilities.sum()))
+            policy = asking.action_probabilities(model, environment.get_state, 1 - player)
+            probabilities = np.array(list(policy.values()))
+            action = int(generator.choice(list(policy), p=probabilities / probabilities.sum()))
         time_step = environment.step([action])
     agent.step(time_step)
 
 
 @contextlib.contextmanager
 def _own_random_states() -> Iterator[None]:
-    """OpenSpiel's DQN seeds and uses the global generators; afterwards they are as before."""
+    """Restores the global random generators, which OpenSpiel's DQN seeds and uses."""
     state = np.random.get_state()  # noqa: NPY002
     with torch.random.fork_rng():
         try:

@@ -1,6 +1,6 @@
-"""The best equilibrium against a model, and more generally the best response that is safe.
+"""The best equilibrium against a model, and the best response of bounded exploitability.
 
-What a response earns against a model and how far it can be exploited are two goals. McCracken and
+The gain of a response against a model and its exploitability are two goals. McCracken and
 Bowling (2004), "Safe Strategies for Agent Modelling in Games", bound the second: of all strategies
 whose exploitability is at most epsilon, take the one that earns most against the model. With
 epsilon = 0 these are the equilibria, and the choice among them is all that may be done to exploit
@@ -67,7 +67,7 @@ def safe_best_response(
 def best_safe_plan(
     sequence_form: SequenceForm, model_plan: np.ndarray, exploitability: float
 ) -> np.ndarray:
-    """The plan that earns player 0 most against a model, of those that lose little to anybody.
+    """Player 0's best realization plan against a model among those of bounded exploitability.
 
     E x = e and F y = f are the constraints of the two realization plans, as in
     `solvers.linear_program`; w are the dual variables of F y = f, so F^T w <= A^T x says that x

@@ -11,9 +11,9 @@ from spiel_dl.algorithms.cdrnr import GADGETS
 from spiel_dl.tree.depth_limit import DepthLimit
 
 _PAPERS_GADGETS = ("full_trunk", "resolving", "max_margin", "reach_max_margin")
-# "Nothing": this part of what the full gadget gains at most.
+# The claim's "nothing", as a part of the full gadget's largest gain.
 _NOTHING = 0.01
-# Of what a best response gains, in percent.
+# The claim's "maximum", in percent of a best response's gain.
 _MAXIMUM = 99.0
 
 LIMIT = DepthLimit(moves=2)
@@ -23,7 +23,7 @@ SETTINGS = frontier.Settings(
 
 
 def _judge(tables: Tables) -> Judgement:
-    """SES gains nothing, all gadgets the most, the full one that at any other's exploitability."""
+    """Judges that SES gains 0, all gadgets the maximum, and none more than the full one."""
     counts = {"SES gains nothing": 0, "gadgets gain the maximum": 0, "full gadget is the best": 0}
     by_model = grouped(tables[POINTS], "model")
     for rows in by_model.values():
@@ -31,11 +31,11 @@ def _judge(tables: Tables) -> Judgement:
         own = sweeps.cdrnr_name(_PAPERS_GADGETS[0])
         if own not in points:
             return Judgement("", f"{own} was left out")
-        most = max(row["gain"] for row in points[own])
+        largest = max(row["gain"] for row in points[own])
         papers = [sweeps.cdrnr_name(gadget) for gadget in _PAPERS_GADGETS]
         others = [name for name in papers if name in points and name != own]
         parts = (
-            all(row["gain"] <= _NOTHING * most for row in points[sweeps.SES]),
+            all(row["gain"] <= _NOTHING * largest for row in points[sweeps.SES]),
             all(max(row["percent"] for row in points[name]) >= _MAXIMUM for name in (own, *others)),
             all(
                 sweeps.gain_at(points[own], row["exploitability"] + SAME) >= row["gain"] - SAME
@@ -63,7 +63,7 @@ BIASED_RPS = Experiment(
     ),
     study=Study,
     compute=lambda study: frontier.measure_all("biased_rps", study),
-    render=lambda study, found: frontier.told_of(study, "biased_rps", found),
+    render=lambda study, found: frontier.sweep_report(study, "biased_rps", found),
     judge=_judge,
 )
 ROWS = (

@@ -47,7 +47,7 @@ _PAPERS = {
 
 @dataclasses.dataclass(frozen=True)
 class Settings:
-    """Where CDBR begins to take its opponent for rational."""
+    """The depth limit, behind which CDBR assumes a rational opponent."""
 
     depth_limit: DepthLimit = _BEFORE_THE_GIFT
 
@@ -64,12 +64,12 @@ def _compute(study: Study[Settings]) -> list[dict[str, Any]]:
         "an equilibrium": best_nash(tree, 0, model),
         "CDBR": CDBRPolicy(tree, 0, model, limit, exact=True).to_array_policy(),
     }
-    found = {name: responder.judge(policy)["gain"] + value for name, policy in responses.items()}
-    found[_BOTH] = value
-    return [{"plays": name, "ours": found[name], "paper": _PAPERS[name]} for name in _PAPERS]
+    values = {name: responder.judge(policy)["gain"] + value for name, policy in responses.items()}
+    values[_BOTH] = value
+    return [{"plays": name, "ours": values[name], "paper": _PAPERS[name]} for name in _PAPERS]
 
 
-def _report(study: Study[Settings], found: list[dict[str, Any]]) -> Report:
+def _report(study: Study[Settings], rows: list[dict[str, Any]]) -> Report:
     return Report(
         "",
         [
@@ -78,12 +78,12 @@ def _report(study: Study[Settings], found: list[dict[str, Any]]) -> Report:
             f"gives. CDBR looks {study.settings.depth_limit} ahead, to before the gift, and takes "
             "player 1 for rational behind that. All are linear programs.",
         ],
-        {"Player 0's utility against the model": Table.of(found, plays="player 0 plays")},
+        {"Player 0's utility against the model": Table.of(rows, plays="player 0 plays")},
     )
 
 
 def _judge(tables: Tables) -> Judgement:
-    """All of the paper's numbers, to 1e-6: an equilibrium may lose 1e-9 of the largest utility."""
+    """Judges all numbers of the paper, to 1e-6: equilibria are exact to 1e-9 of the largest utility."""
     (rows,) = tables.values()
     parts = {row["plays"]: math.isclose(row["ours"], row["paper"], abs_tol=1e-6) for row in rows}
     return Judgement(verdict(parts), ", ".join(f"{r['plays']} {r['ours']:.3g}" for r in rows))

@@ -1,6 +1,6 @@
 """Gain against exploitability of every method: Figures 5, 11 to 14 of Milec et al. (2024).
 
-All methods are swept in a game against models, and it is computed whether the paper's claims hold.
+Sweeps all methods in a game against models, and checks the paper's claims by their points.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from spiel_dl.tree.depth_limit import DepthLimit
 
 SAME = 1e-6
 """Gains and exploitabilities closer than this are the same."""
-# What "almost no exploitability" is taken to be: this part of the gain.
+# The claim's "almost no exploitability", as a part of the gain.
 _ALMOST_NONE = 0.1
 # "Only slightly above the best Nash equilibrium": less than this times its gain.
 _SLIGHTLY = 1.1
 _EQUAL = 1e-3
-"""How much less gain, in utility units, is still as much."""
+"""Tolerance of "gains at least as much", in utility units."""
 _HALF = 0.5
-"""Where the bound on a response's exploitability is its gain."""
+"""The p at which the bound on a response's exploitability equals its gain."""
 _CLAIMS, POINTS = "The paper's claims", "All points"
 _OF_THE_PAPER = ("full_trunk", "full")
-"""The paper's gadget as it is defined; by path, as the first reports have it."""
+"""The paper's gadget as defined, and by path as in the first reports."""
 _TWICE, _HALF_OF_ALL = "twice as much as the best Nash", "half of what a best response gains"
 _MIX = "at least as much as the mix"
 _BOUND = "p * gain - (1 - p) * exploitability >= 0 for all p"
@@ -46,7 +46,7 @@ _PARTS = {
     _BOUND: "p bounds",
     _SLIGHT: sweeps.SES,
 }
-"""What the verdict calls the claims; all but the last are about CDRNR."""
+"""Short names of the claims in the verdict; all but the last are about CDRNR."""
 _IN_SOME_CASE = (_TWICE, _HALF_OF_ALL)
 _WHERE_RNR_CAN = (*_IN_SOME_CASE, _MIX)
 
@@ -67,9 +67,9 @@ NOTES = (
 )
 
 Points = Mapping[str, list[dict[str, Any]]]
-"""From a method to its points."""
-Found = list[tuple[Labels, Points]]
-"""The points of everybody who responds."""
+"""The points of each method."""
+Results = list[tuple[Labels, Points]]
+"""The points of all methods, for each responder."""
 
 
 _SWEEP = Sweep()
@@ -77,10 +77,10 @@ _SWEEP = Sweep()
 
 @dataclasses.dataclass(frozen=True)
 class Settings(responses_study.Settings):
-    """Who responds to whom, and by what.
+    """Responders, and the sweep of each method.
 
     Attributes:
-      sweep: what methods are swept over.
+      sweep: the methods' parameters.
     """
 
     games: tuple[str, ...] = ("leduc", "liars_dice")
@@ -91,17 +91,17 @@ class Settings(responses_study.Settings):
 Study = responses_study.Study[Settings]
 
 
-def measure_all(name: str, study: Study, only: Sequence[str] = ()) -> Found:
-    """What all methods, or only these, come to against every model in the experiment of a name."""
+def measure_all(name: str, study: Study, only: Sequence[str] = ()) -> Results:
+    """The points of all methods, or of `only` these, for every responder of an experiment."""
     return [(labels, _measure(name, study, labels, only)) for labels in study.responders()]
 
 
 def _measure(name: str, study: Study, labels: Labels, only: Sequence[str]) -> Points:
-    responder, sweep, found = study.responder(**labels), study.settings.sweep, {}
+    responder, sweep, points = study.responder(**labels), study.settings.sweep, {}
     for method, (respond, parameters) in sweeps.methods(responder, sweep).items():
         if only and method not in only:
             continue
-        found[method] = study.workspace.part(
+        points[method] = study.workspace.part(
             file_name(name, *labels.values(), method),
             {
                 **labels,
@@ -111,11 +111,11 @@ def _measure(name: str, study: Study, labels: Labels, only: Sequence[str]) -> Po
             },
             functools.partial(sweeps.measure, responder, respond, parameters),
         )
-    return found
+    return points
 
 
-def _report(study: Study, found: Found) -> Report:
-    games = study.describe(labels["game"] for labels, _ in found)
+def _report(study: Study, results: Results) -> Report:
+    games = study.describe(labels["game"] for labels, _ in results)
     claims = [
         {
             **labels,
@@ -124,24 +124,24 @@ def _report(study: Study, found: Found) -> Report:
             "best_nash": points[sweeps.BEST_NASH][0]["gain"],
             "holds": "yes" if claim.holds else "no",
         }
-        for labels, points in found
+        for labels, points in results
         for claim in check_claims(points)
     ]
-    return told_of(study, "frontier", found, [games], claims)
+    return sweep_report(study, "frontier", results, [games], claims)
 
 
-def told_of(
+def sweep_report(
     study: Study,
     name: str,
-    found: Found,
+    results: Results,
     notes: Sequence[str] = (),
     claims: Sequence[Mapping[str, Any]] = (),
 ) -> Report:
-    """The report of a sweep, in the experiment of a name."""
+    """The report of a sweep in the named experiment."""
     sweep = study.settings.sweep
     rows = [
         {**labels, "method": method, **point}
-        for labels, points in found
+        for labels, points in results
         for method, lines in points.items()
         for point in lines
     ]
@@ -157,20 +157,20 @@ def told_of(
             **({_CLAIMS: Table.of(claims, best_nash="best Nash's gain")} if claims else {}),
             POINTS: Table.of(rows, percent="percent of best response's gain"),
         },
-        [picture(name, study, *each) for each in found],
+        [picture(name, study, *each) for each in results],
     )
 
 
 def _judge(tables: Tables) -> Judgement:
-    """By CDRNR as it is defined, else by path, else by another gadget, and SES; others are told.
+    """Judges SES, and CDRNR as it is defined, else by path, else by another gadget.
 
-    What RNR does not reach, nothing can: there it is open whether CDRNR gains as much.
+    Where RNR does not reach a claimed gain, no method can: there CDRNR's claim is open.
     """
     points = tables[POINTS]
     names = {row["method"] for row in points}
-    wanted = [*map(sweeps.cdrnr_name, _OF_THE_PAPER), *sorted(names)]
-    own = next(name for name in wanted if name in names and name.startswith("CDRNR"))
-    # Of each responder, by what a claim is about and by its method.
+    preferred = [*map(sweeps.cdrnr_name, _OF_THE_PAPER), *sorted(names)]
+    cdrnr = next(name for name in preferred if name in names and name.startswith("CDRNR"))
+    # For each responder, by claim and method.
     responders = [
         {
             (claim.about, claim.method): claim.holds
@@ -181,7 +181,7 @@ def _judge(tables: Tables) -> Judgement:
     parts: dict[str, bool | None] = {}
     counts = []
     for about, name in _PARTS.items():
-        method = sweeps.SES if about == _SLIGHT else own
+        method = sweeps.SES if about == _SLIGHT else cdrnr
         held = [
             claims[about, method]
             for claims in responders
@@ -194,12 +194,14 @@ def _judge(tables: Tables) -> Judgement:
             parts[name] = holds if held else None
             counts.append(f"{name} {sum(held)} of {len(held)}")
     at_half = [
-        _is_almost_safe(row) for row in points if row["method"] == own and row["parameter"] == _HALF
+        _is_almost_safe(row)
+        for row in points
+        if row["method"] == cdrnr and row["parameter"] == _HALF
     ]
     if at_half:
         parts["a tenth at p = 0.5"] = sum(at_half) > len(at_half) / 2
         counts.append(f"a tenth at p = 0.5 {sum(at_half)} of {len(at_half)}")
-    return Judgement(verdict(parts), f"{own}: {', '.join(counts)}")
+    return Judgement(verdict(parts), f"{cdrnr}: {', '.join(counts)}")
 
 
 def _is_almost_safe(point: Mapping[str, Any]) -> bool:
@@ -207,18 +209,19 @@ def _is_almost_safe(point: Mapping[str, Any]) -> bool:
 
 
 def picture(name: str, study: Study, labels: Labels, points: Points) -> Picture:
-    """All methods' gain and exploitability, against one model.
+    """Plots all methods' gain and exploitability against one model.
 
-    Methods without parameter are horizontal lines; those not over 0 to 1 have no place there.
+    Over the parameter, methods without one are horizontal lines, and those whose parameter is not
+    in [0, 1] are left out.
     """
     groups, levels = {}, {}
-    for method, found in points.items():
+    for method, curve in points.items():
         if method in (sweeps.BEST_NASH, sweeps.LOCAL):
-            levels[method] = {key: found[0][key] for key in ("gain", "exploitability")}
+            levels[method] = {key: curve[0][key] for key in ("gain", "exploitability")}
         elif method in (sweeps.PARETO, sweeps.CFR_AVERAGE):
-            groups[method] = [{**point, "parameter": math.nan} for point in found]
+            groups[method] = [{**point, "parameter": math.nan} for point in curve]
         else:
-            groups[method] = list(found)
+            groups[method] = list(curve)
     game, sweep = study.tree(labels["game"]).game, study.settings.sweep
     title = (
         f"{labels['game'] if str(game) == 'efg_game()' else game}, player {labels['player']} "
@@ -229,14 +232,14 @@ def picture(name: str, study: Study, labels: Labels, points: Points) -> Picture:
 
 
 class Claim(NamedTuple):
-    """What the paper says of a method's points.
+    """A claim of the paper about a method's points.
 
     Attributes:
-      about: which of its claims.
-      method: whose points.
+      about: which claim.
+      method: the method's name.
       text: the claim in words.
-      ours: the number that it is about (utility).
-      holds: whether it does.
+      ours: our number (utility).
+      holds: whether the claim holds.
     """
 
     about: str
@@ -247,35 +250,35 @@ class Claim(NamedTuple):
 
 
 def check_claims(points: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[Claim]:
-    """Whether what the paper says of its Figure 5 holds for the points of one responder."""
+    """Checks the paper's claims about its Figure 5 by the points of one responder."""
     nash = points[sweeps.BEST_NASH][0]["gain"]
-    most = max(points[sweeps.RNR], key=lambda point: point["gain"])
-    best_response = 100 * most["gain"] / most["percent"]
+    peak = max(points[sweeps.RNR], key=lambda point: point["gain"])
+    best_response = 100 * peak["gain"] / peak["percent"]
     claims = []
     safe_methods = [name for name in points if name.startswith("CDRNR")] + [sweeps.RNR]
     for method in safe_methods:
-        own = points[method]
-        best = max((point["gain"] for point in own if _is_almost_safe(point)), default=0.0)
-        for about, least in ((_TWICE, 2 * nash), (_HALF_OF_ALL, 0.5 * best_response)):
-            told = f"{method} gains {about} at exploitability <= gain / 10"
-            claims.append(Claim(about, method, told, best, best >= least and best > SAME))
-        largest = max(point["exploitability"] for point in own)
-        behind = [
-            sweeps.gain_at(own, mixed["exploitability"] + SAME) - mixed["gain"]
+        curve = points[method]
+        best = max((point["gain"] for point in curve if _is_almost_safe(point)), default=0.0)
+        for about, goal in ((_TWICE, 2 * nash), (_HALF_OF_ALL, 0.5 * best_response)):
+            text = f"{method} gains {about} at exploitability <= gain / 10"
+            claims.append(Claim(about, method, text, best, best >= goal and best > SAME))
+        largest = max(point["exploitability"] for point in curve)
+        differences = [
+            sweeps.gain_at(curve, mixed["exploitability"] + SAME) - mixed["gain"]
             for mixed in points[sweeps.MIX]
             if mixed["exploitability"] <= largest + SAME
         ]
-        if behind:
-            told = f"{method} gains {_MIX} of CDBR and the best Nash"
-            claims.append(Claim(_MIX, method, told, min(behind), min(behind) >= -_EQUAL))
-    searched = max(point["gain"] for point in points[sweeps.SES])
+        if differences:
+            text = f"{method} gains {_MIX} of CDBR and the best Nash"
+            claims.append(Claim(_MIX, method, text, min(differences), min(differences) >= -_EQUAL))
+    ses_gain = max(point["gain"] for point in points[sweeps.SES])
     claims.append(
         Claim(
             _SLIGHT,
             sweeps.SES,
             f"SES gains {_SLIGHT}, for any alpha",
-            searched,
-            searched <= _SLIGHTLY * nash + SAME,
+            ses_gain,
+            ses_gain <= _SLIGHTLY * nash + SAME,
         )
     )
     for method in safe_methods:

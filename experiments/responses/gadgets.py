@@ -1,7 +1,7 @@
-"""Which p leads CDRNR with which gadget to which response: Figures 4, 8, 9 of Milec et al. (2024).
+"""The responses that CDRNR finds for each p and gadget: Figures 4, 8, 9 of Milec et al. (2024).
 
-Restricted Nash responses recover a whole set of them; what is asked is which of these a gadget
-loses, and how far each is from the Pareto set.
+Restricted Nash responses recover a whole set of responses; the experiment finds out which of them
+each gadget loses, and how far each is from the Pareto set.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 from experiments.experiment import Experiment, Row
 from experiments.responses import frontier, sweeps
 from experiments.responses.best_nash import safe_best_response
-from experiments.responses.frontier import SAME, Found, Study
+from experiments.responses.frontier import SAME, Results, Study
 from experiments.responses.responders import Responder
 from experiments.responses.sweeps import Sweep
 from experiments.verdicts import verdict
@@ -22,7 +22,7 @@ from spiel_dl.runs.reports import Report, Table
 from spiel_dl.tree.depth_limit import DepthLimit
 
 GADGET_LIMIT = DepthLimit(moves=2)
-"""Sliding: in a step, player 0's choice is seen only with what the fool does next."""
+"""Sliding: a step sees player 0's choice together with the fool's next move only."""
 _NUM_PROBABILITIES = 40
 _LOSES = {
     "full": False,
@@ -31,9 +31,9 @@ _LOSES = {
     "max_margin": True,
     "reach_max_margin": True,
 }
-"""Which of its gadgets lose responses, as the paper has it; `joint` is ours."""
+"""Whether the paper says that a gadget loses responses; `joint` is ours."""
 _LEFT = 2
-"""How many of them a gadget that loses some still has where two actions dominate all others."""
+"""The responses that such a gadget keeps in the game where two actions dominate all others."""
 
 
 _SWEEP = Sweep(
@@ -48,15 +48,15 @@ SETTINGS = frontier.Settings(
 """CDRNR slides, with the same steps of p everywhere."""
 
 
-def _compute(study: Study) -> Found:
-    """Figure 4's idea: which p leads to which response, and which of them no p leads to."""
+def _compute(study: Study) -> Results:
+    """The points of RNR and of CDRNR with every gadget, over p (Figure 4's idea)."""
     methods = (sweeps.RNR, *map(sweeps.cdrnr_name, study.settings.sweep.gadgets))
     return frontier.measure_all("gadgets", study, methods)
 
 
-def _report(study: Study, found: Found) -> Report:
-    rows, num_recovered = _recovered(study, found)
-    pictures = [frontier.picture("gadgets", study, *each) for each in found]
+def _report(study: Study, results: Results) -> Report:
+    rows, num_recovered = _recovered(study, results)
+    pictures = [frontier.picture("gadgets", study, *each) for each in results]
     titles = {
         "from": "from p",
         "to": "to p",
@@ -84,35 +84,35 @@ def _report(study: Study, found: Found) -> Report:
     )
 
 
-def _recovered(study: Study, found: Found) -> tuple[list[dict[str, Any]], dict[str, list[int]]]:
-    """The responses of all methods, RNR's first, and how many of RNR's each has in each game."""
+def _recovered(study: Study, results: Results) -> tuple[list[dict[str, Any]], dict[str, list[int]]]:
+    """All methods' responses, RNR's first, and the number of RNR's that each recovers by game."""
     rows: list[dict[str, Any]] = []
     numbers: dict[str, list[int]] = {sweeps.RNR: []}
-    for labels, points in found:
+    for labels, points in results:
         responder = study.responder(**labels)
-        wanted = different(responder, points[sweeps.RNR])
+        targets = different(responder, points[sweeps.RNR])
         for method in sorted(points, key=lambda name: name != sweeps.RNR):
             responses = different(responder, points[method])
-            recovered = [one for one in wanted if any(_is_same(one, each) for each in responses)]
+            recovered = [one for one in targets if any(_is_same(one, each) for each in responses)]
             numbers.setdefault(method, []).append(len(recovered))
             for response in responses:
-                of_rnr = "yes" if any(_is_same(one, response) for one in wanted) else "no"
+                of_rnr = "yes" if any(_is_same(one, response) for one in targets) else "no"
                 names = {"game": labels["game"], "method": method}
                 rows.append({**names, **response, "of_rnr": of_rnr})
     return rows, numbers
 
 
 def _lose_as_claimed(num_recovered: Mapping[str, Sequence[int]]) -> dict[str, bool]:
-    """Of each of the paper's gadgets, whether it has what it is said to have in each game.
+    """Whether each of the paper's gadgets recovers as many responses as the paper claims.
 
-    Two responses in the game in which two actions dominate all others, or else all of RNR's.
+    Those are two in the game in which two actions dominate all others, or else all of RNR's.
     """
-    told = {}
+    held = {}
     for gadget, loses in _LOSES.items():
         numbers = num_recovered.get(sweeps.cdrnr_name(gadget))
         if numbers is not None:
-            told[gadget] = min(numbers) == _LEFT if loses else numbers == num_recovered[sweeps.RNR]
-    return told
+            held[gadget] = min(numbers) == _LEFT if loses else numbers == num_recovered[sweeps.RNR]
+    return held
 
 
 def _is_same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
@@ -120,15 +120,15 @@ def _is_same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
 
 
 def different(responder: Responder, points: Sequence[Mapping[str, Any]]) -> list[dict[str, float]]:
-    """The different responses among points, in the order of p.
+    """The distinct responses among points, in the order of p.
 
     Returns:
-      For each one `gain`, `exploitability`, `from` and `to`, the smallest and largest p that lead
-      to it, and `below_pareto`, what more could be gained at the same exploitability.
+      For each response `gain` and `exploitability`; `from` and `to`, the smallest and largest p
+      that lead to it; `below_pareto`, how much more could be gained at the same exploitability.
     """
-    found: list[dict[str, float]] = []
+    responses: list[dict[str, float]] = []
     for point in sorted(points, key=operator.itemgetter("parameter")):
-        same = [row for row in found if _is_same(row, point)]
+        same = [row for row in responses if _is_same(row, point)]
         if same:
             same[0]["to"] = point["parameter"]
             continue
@@ -136,7 +136,7 @@ def different(responder: Responder, points: Sequence[Mapping[str, Any]]) -> list
         best = safe_best_response(
             responder.tree, responder.player, responder.model, exploitability=bound
         )
-        found.append(
+        responses.append(
             {
                 "gain": point["gain"],
                 "exploitability": point["exploitability"],
@@ -145,7 +145,7 @@ def different(responder: Responder, points: Sequence[Mapping[str, Any]]) -> list
                 "below_pareto": responder.judge(best)["gain"] - point["gain"],
             }
         )
-    return found
+    return responses
 
 
 GADGET_SETS = Experiment(

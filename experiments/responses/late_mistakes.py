@@ -2,8 +2,8 @@
 
 A model plays an equilibrium down to the depth limit and below it uniformly or at random; others are
 random everywhere. Every method responds with the same depth limit and the same probabilities p.
-What counts is gain at equal exploitability: a mixture of two responses has at most the mixture of
-their exploitabilities, so between the points of a method lies what it reaches by mixing them.
+Gains are compared at equal exploitability. As a mixture of two responses has at most the mixture of
+their exploitabilities, a method also reaches what lies between its points.
 """
 
 from __future__ import annotations
@@ -52,29 +52,29 @@ LIMITS = {
     "goofspiel_ii_5": DepthLimit(rounds=1),
     "battleships_2x2": DepthLimit(rounds=1),
 }
-"""The games, and how far a step looks in each; mistakes begin there."""
+"""Games and depth limits; mistakes begin at the limit."""
 _SEEDS = range(1, 6)
 KINDS = {
     "late, uniform": ("late:uniform",),
     "late, random": tuple(f"late:random:{seed}" for seed in _SEEDS),
     "random": tuple(f"random:{seed}" for seed in _SEEDS),
 }
-"""The kinds of opponents, and the models of each."""
+"""The models of each kind of opponents."""
 _KIND_OF = {model: kind for kind, models in KINDS.items() for model in models}
 EQUILIBRIUM_ITERATIONS = 5000
-"""Of CFR+, for what late opponents play above the depth limit."""
+"""Iterations of CFR+ for the strategy that late opponents play above the depth limit."""
 _BLUEPRINT_ITERATIONS = 100
 PROBABILITIES = (0.1, 0.3, 0.5, 0.7, 0.9)
 _SHOWN = 0.5
 _ITERATIONS = 1000
-# Parts of a best response's gain, per step.
+# Tolerance of a step, in parts of a best response's gain.
 _TOLERANCE = 1e-3
-# Of exploitability, in parts of a best response's gain: what is equal.
+# Tolerance of equal exploitability, in parts of a best response's gain.
 _EQUAL = 2e-3
 RNR, ABD = "RNR", "ABD"
 CDRNR = {"sliding": "CDRNR, sliding", "block": "CDRNR, block"}
 SWEPT = (RNR, *CDRNR.values(), ABD)
-"""The methods that are measured at all p; the others are at one."""
+"""The methods that are measured at all p; the others are measured at one."""
 ABD_BLOCK, ABD_CONSTANT = "ABD, block", "ABD, constant actions"
 METHODS = (*SWEPT, ABD_BLOCK, ABD_CONSTANT)
 """All methods, in the order of the report."""
@@ -82,7 +82,7 @@ METHODS = (*SWEPT, ABD_BLOCK, ABD_CONSTANT)
 
 @dataclasses.dataclass(frozen=True)
 class Settings(responses_study.Settings):
-    """Who responds to whom."""
+    """Games and models."""
 
     games: tuple[Annotated[str, OneOf(LIMITS)], ...] = tuple(LIMITS)
     models: tuple[Annotated[str, OneOf(_KIND_OF)], ...] = tuple(_KIND_OF)
@@ -94,7 +94,7 @@ Rows = list[dict[str, Any]]
 
 
 def model_of(name: str, tree: GameTree, limit: DepthLimit) -> ArrayPolicy:
-    """The model of a name; behind "late:" the policy that is played below the limit."""
+    """Loads a model by name; "late:" is followed by the policy below the limit."""
     late, _, below = name.partition(":")
     if late != "late":
         return load_model(name, tree)
@@ -103,44 +103,44 @@ def model_of(name: str, tree: GameTree, limit: DepthLimit) -> ArrayPolicy:
 
 
 def methods(responder: Responder, limit: DepthLimit) -> Mapping[str, Respond]:
-    """All methods by name, from p to the response."""
-    who = responder.tree, responder.player, responder.model
+    """All methods by name; each makes a response from p."""
+    setting = responder.tree, responder.player, responder.model
     effort = Effort(_ITERATIONS, responder.tolerance(_TOLERANCE))
 
     def abd(p: float, **settings: Any) -> ResponsePolicy:
-        return ABDPolicy(*who, limit, p=p, effort=effort, **settings)
+        return ABDPolicy(*setting, limit, p=p, effort=effort, **settings)
 
     def cdrnr(scheme: str) -> Respond:
-        return lambda p: CDRNRPolicy(*who, limit, p=p, scheme=scheme, effort=effort)
+        return lambda p: CDRNRPolicy(*setting, limit, p=p, scheme=scheme, effort=effort)
 
     return {
-        RNR: lambda p: RNRPolicy(*who, p=p, effort=effort),
+        RNR: lambda p: RNRPolicy(*setting, p=p, effort=effort),
         **{name: cdrnr(scheme) for scheme, name in CDRNR.items()},
         ABD: abd,
         ABD_BLOCK: lambda p: abd(p, scheme="block"),
-        ABD_CONSTANT: lambda p: abd(p, portfolios=constant_actions(*who)),
+        ABD_CONSTANT: lambda p: abd(p, portfolios=constant_actions(*setting)),
     }
 
 
 def constant_actions(tree: GameTree, player: int, model: ArrayPolicy) -> Portfolios:
-    """Portfolios of who always takes one action where it may, else plays by an average of CFR+.
+    """Portfolios that take one action wherever it is legal and else follow an average of CFR+.
 
-    The player's has its best response to the model, too, and the opponent's the model.
+    The player's portfolio also has its best response to the model, the opponent's the model.
     """
     blueprint = opponent_models.cfr_average(tree, _BLUEPRINT_ITERATIONS, CFR_PLUS)
-    known = transformations_by_name("pure", tree.game)
+    transformations = transformations_by_name("pure", tree.game)
     own, others = (
-        transformed_strategies(tree, each, blueprint.strategies[each], known)
+        transformed_strategies(tree, each, blueprint.strategies[each], transformations)
         for each in (player, 1 - player)
     )
-    first = model_and_response(tree, player, model)
+    portfolios = model_and_response(tree, player, model)
     return Portfolios(
-        player, np.concatenate([first.own, own]), np.concatenate([first.others, others])
+        player, np.concatenate([portfolios.own, own]), np.concatenate([portfolios.others, others])
     )
 
 
 def measure(responder: Responder, respond: Respond, parameters: Sequence[float]) -> Rows:
-    """Judges a method's responses: what `Responder.judge` says, `p`, `gap` and CPU `seconds`."""
+    """A row for each response of a method: `Responder.judge`, `p`, `gap` and CPU `seconds`."""
     rows = []
     for p in parameters:
         start = time.process_time()
@@ -152,9 +152,9 @@ def measure(responder: Responder, respond: Respond, parameters: Sequence[float])
 
 
 def _compute(study: Study) -> Rows:
-    found = []
+    results = []
     for labels in study.responders():
-        told = {
+        inputs = {
             **labels,
             "depth_limit": str(LIMITS[labels["game"]]),
             "methods": list(METHODS),
@@ -165,10 +165,10 @@ def _compute(study: Study) -> Rows:
             "tolerance": _TOLERANCE,
             "equilibrium_iterations": EQUILIBRIUM_ITERATIONS,
         }
-        find = functools.partial(_measure_all, study, **labels)
-        points = study.workspace.part(file_name("late", *labels.values()), told, find)
-        found.append({**labels, "kind": _KIND_OF[labels["model"]], "points": points})
-    return found
+        measure_one = functools.partial(_measure_all, study, **labels)
+        points = study.workspace.part(file_name("late", *labels.values()), inputs, measure_one)
+        results.append({**labels, "kind": _KIND_OF[labels["model"]], "points": points})
+    return results
 
 
 def _measure_all(study: Study, game: str, model: str, player: int) -> dict[str, Rows]:
@@ -184,13 +184,13 @@ def compare(points: Mapping[str, Rows], p: float) -> dict[str, float]:
     """ABD's and RNR's gain at one p beside CDRNR's at the same exploitability.
 
     Returns:
-      `gain` and `exploitability`, ABD's; `there`, the larger gain of CDRNR's two schemes at that
-      exploitability; `times`, how much more ABD gains; `rnr_times`, the same of RNR at its own
-      exploitability; `same_p`, how many times as much ABD gains as CDRNR of the same p.
+      ABD's `gain` and `exploitability`; `there`, the larger gain of CDRNR's two schemes at that
+      exploitability; `times`, the ratio of both gains; `rnr_times`, the same ratio of RNR at RNR's
+      exploitability; `same_p`, the ratio of ABD's gain to CDRNR's at the same p.
     """
     rows = {name: next(row for row in points[name] if row["p"] == p) for name in SWEPT}
 
-    def there(row: Mapping[str, float]) -> float:
+    def cdrnr_gain(row: Mapping[str, float]) -> float:
         largest = max(abs(each["gain"]) for each in points[RNR])
         allowed = row["exploitability"] + _EQUAL * largest
         return max(gain_at(points[name], allowed) for name in CDRNR.values())
@@ -199,18 +199,18 @@ def compare(points: Mapping[str, Rows], p: float) -> dict[str, float]:
     return {
         "gain": abd["gain"],
         "exploitability": abd["exploitability"],
-        "there": there(abd),
-        "times": abd["gain"] / there(abd),
-        "rnr_times": rows[RNR]["gain"] / there(rows[RNR]),
+        "there": cdrnr_gain(abd),
+        "times": abd["gain"] / cdrnr_gain(abd),
+        "rnr_times": rows[RNR]["gain"] / cdrnr_gain(rows[RNR]),
         "same_p": abd["gain"] / max(rows[name]["gain"] for name in CDRNR.values()),
     }
 
 
 def find_verdict(summary: Sequence[Mapping[str, Any]]) -> str:
-    """Whether ABD gains twice as much in the mean of both kinds of late opponents in two games.
+    """The verdict on ABD's gaining twice as much against both kinds of late opponents in two games.
 
-    "" if there are no late opponents, and OPEN if no method could gain twice as much: RNR's gain
-    is the most that there is at its exploitability.
+    "" if there are no late opponents; OPEN if no method could gain twice as much, as RNR's gain is
+    the largest at its exploitability.
     """
     late = [row for row in summary if row["opponents"].startswith("late")]
     if not late:
@@ -226,23 +226,25 @@ def find_verdict(summary: Sequence[Mapping[str, Any]]) -> str:
     return PARTLY if any(row["times"] >= 2 for row in late) else FAILS
 
 
-def _report(study: Study, found: Rows) -> Report:
-    summary, by_p, points = _summary(found), [], []
-    for (game, kind), chosen in grouped(found, "game", "kind").items():
+def _report(study: Study, results: Rows) -> Report:
+    summary, by_p, points = _summary(results), [], []
+    for (game, kind), group in grouped(results, "game", "kind").items():
         by_p += [
-            {"game": game, "opponents": kind, "at the same": what, **_by_p(chosen, key)}
-            for key, what in (("times", "exploitability"), ("same_p", "p"))
+            {"game": game, "opponents": kind, "at the same": quantity, **_by_p(group, key)}
+            for key, quantity in (("times", "exploitability"), ("same_p", "p"))
         ]
-        points += _means(game, kind, chosen)
-    players = sorted({row["player"] for row in found})
+        points += _means(game, kind, group)
+    players = sorted({row["player"] for row in results})
     by_player = {
-        f"{_HEADING}, player {player}": _summary([row for row in found if row["player"] == player])
+        f"{_HEADING}, player {player}": _summary(
+            [row for row in results if row["player"] == player]
+        )
         for player in (players if len(players) > 1 else ())
     }
     seeds = [
         {**{key: row[key] for key in ("game", "model", "player")}, "method": method}
         | {key: each[key] for key in _KEPT}
-        for row in found
+        for row in results
         for method, rows in row["points"].items()
         for each in rows
         if each["p"] == _SHOWN
@@ -262,7 +264,7 @@ def _report(study: Study, found: Rows) -> Report:
             "portfolios are ten of CFR's iterates. Constant actions: those that always take one "
             "action, and the average of 100 iterations of CFR+. Every step does at most "
             f"{_ITERATIONS:,} iterations of CFR+.",
-            study.describe(row["game"] for row in found),
+            study.describe(row["game"] for row in results),
         ],
         {
             f"{_HEADING}, means": Table.of(summary, **_SUMMARY),
@@ -271,25 +273,25 @@ def _report(study: Study, found: Rows) -> Report:
             "All p, means over opponents and players": Table.of(points),
             f"All opponents, p = {_SHOWN}": Table.of(seeds, seconds="CPU seconds"),
         },
-        more={"found": found},
+        more={"found": results},
     )
 
 
 def _judge(tables: Tables) -> Judgement:
     summary = tables[f"{_HEADING}, means"]
-    told = ", ".join(
+    ratios = ", ".join(
         f"{row['times']:.2f} (at most {row['rnr_times']:.2f}) in {row['game']} ({row['opponents']})"
         for row in summary
         if row["opponents"].startswith("late")
     )
-    return Judgement(find_verdict(summary), f"times the gain, and what is possible: {told}")
+    return Judgement(find_verdict(summary), f"times the gain, and what is possible: {ratios}")
 
 
-def _summary(found: Rows) -> Rows:
+def _summary(results: Rows) -> Rows:
     """Means of `compare`, of each game and kind of opponents."""
     rows = []
-    for (game, kind), chosen in grouped(found, "game", "kind").items():
-        compared = [compare(row["points"], _SHOWN) for row in chosen]
+    for (game, kind), group in grouped(results, "game", "kind").items():
+        compared = [compare(row["points"], _SHOWN) for row in group]
         means = {key: float(np.mean([row[key] for row in compared])) for key in compared[0]}
         rows.append({"game": game, "opponents": kind, **means})
     return rows

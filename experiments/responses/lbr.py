@@ -1,4 +1,4 @@
-"""Local best response: a lower bound of what poker strategies lose, without a search of the game.
+"""Local best response: a lower bound of poker strategies' exploitability without a full search.
 
 Lisý and Bowling (2017), "Equilibrium Approximation Quality of Current No-Limit Poker Bots",
 section "Local Best Response". At each of its decisions, the responding player
@@ -8,10 +8,10 @@ section "Local Best Response". At each of its decisions, the responding player
      bets or raises, the opponent folds at once as often as the model does, with each hand;
   3. plays the action of highest expected utility under these assumptions.
 
-Here on whole compiled games, so that its value can be computed exactly: for every infoset, with
-each history weighted by chance's and the model's reach. The bets that it considers are all of the
-game's. Like any strategy, it earns at most what a best response does. Nothing assures it of the
-game's value, as its assumptions ignore that the model may raise.
+It is computed here for every infoset of a compiled game, each history weighted by chance's and the
+model's reach, so that its value is exact. It considers all bets of the game. Like any strategy, it
+earns at most as much as a best response; it may earn less than the game's value, as it ignores that
+the model may raise.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ _PASS_BET_GAMES = ("kuhn_poker", "python_kuhn_poker")
 
 
 class _Children(NamedTuple):
-    """What players' passive actions lead to: int64 [H], -1 where there is none.
+    """The histories after passive actions: int64 [H] each, -1 where there is none.
 
     Attributes:
       passive: the history after a check or call.
-      fold: the history after a fold; -1 where no bet is to be answered.
+      fold: the history after a fold; -1 where the player does not face a bet.
     """
 
     passive: np.ndarray
@@ -59,8 +59,8 @@ def local_best_response(game: AnyGame, player: int, model: openspiel_policy.Poli
       opponent plays the model.
 
     Raises:
-      ValueError: if it is not known which actions of the game are folds and calls, the game cannot
-        be compiled, the model is not a policy for it, or there is no such player.
+      ValueError: if folds and calls of the game are not known here, the game cannot be compiled,
+        the model is not a policy for it, or there is no such player.
     """
     check_player(player)
     tree = compile_game(game, model)
@@ -97,7 +97,7 @@ def _child_by_action(tree: GameTree, action: int) -> np.ndarray:
 def _values_after_actions(
     tree: GameTree, player: int, model: np.ndarray, children: _Children
 ) -> np.ndarray:
-    """What a player expects (step 2) in every history that it moved into: float64 [H].
+    """A player's expected utility (step 2) in every history after its own action: float64 [H].
 
     Args:
       tree: the game.
@@ -111,14 +111,14 @@ def _values_after_actions(
         # Parents are one level up, so what is summed into them is complete.
         parent = tree.parent[start:end]
         by_chance = tree.player[parent] == CHANCE_PLAYER
-        on_the_way = by_chance | (children.passive[parent] == np.arange(start, end))
+        counted = by_chance | (children.passive[parent] == np.arange(start, end))
         weight = np.where(by_chance, chance_shares(tree, start, end), 1.0)
-        np.add.at(value, parent[on_the_way], (weight * value[start:end])[on_the_way])
-    answers = np.flatnonzero((tree.player == 1 - player) & (children.fold >= 0))
-    fold = children.fold[answers]
+        np.add.at(value, parent[counted], (weight * value[start:end])[counted])
+    fold_histories = np.flatnonzero((tree.player == 1 - player) & (children.fold >= 0))
+    fold = children.fold[fold_histories]
     folds = model[tree.sequence[1 - player, fold]]
-    called = value[answers].copy()
-    value[answers] = folds * value[fold] + (1.0 - folds) * called
+    called = value[fold_histories].copy()
+    value[fold_histories] = folds * value[fold] + (1.0 - folds) * called
     return value
 
 

@@ -1,10 +1,10 @@
 """LBR and CDBR against CFR's strategies along its iterations: Figures 6, 7 of Milec et al. (2024).
 
-Which variant of CFR made them, and whether they are averages, the paper does not tell; so all four
-readings are tried.
+The paper does not say which variant of CFR made the strategies, nor whether they are averages; so
+all four readings are tried.
 
-CDBR n looks n levels beyond its decision, as in `table`. LBR looks at the next action, and is for
-poker alone, so in Goofspiel CDBR stands beside the best response only.
+CDBR n looks n levels beyond its decision, as in `table_1`. LBR looks at the next action and is for
+poker only, so in Goofspiel CDBR is compared with the best response only.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from spiel_dl.runs.reports import Picture, Report, Table
 from spiel_dl.runs.workspace import file_name
 
 ITERATIONS = (1, 2, 3, 5, 8, 13, 21, 34)
-"""Of CFR; the last one is the paper's."""
+"""Iterations of CFR; the last number is the paper's."""
 LOOK_AHEAD = (1, 2, 3, 4, 5)
 BEST, LBR = "best response", "LBR"
 _ROWS = "Gain, by model and responder"
@@ -43,30 +43,30 @@ Study = responses_study.Study[responses_study.Settings]
 
 
 def cdbr_name(ahead: int) -> str:
-    """The name of CDBR that looks so many levels ahead as a method."""
+    """The method name of CDBR that looks so many levels ahead."""
     return f"CDBR{ahead}"
 
 
 def _rows(study: Study) -> Rows:
-    """What everybody gains.
+    """A row for each responder and method.
 
     Raises:
       ValueError: if a model is no strategy of CFR.
     """
     names = study.settings.models
-    if other := [name for name in names if name.partition(":")[0] not in CFR_READINGS]:
-        raise ValueError(f"local has no models {other}; give strategies of CFR, such as cfr:34")
+    if unknown := [name for name in names if name.partition(":")[0] not in CFR_READINGS]:
+        raise ValueError(f"local has no models {unknown}; give strategies of CFR, such as cfr:34")
     rows: Rows = []
     accuracy = table_1.ACCURACY
-    for labels, found in study.measured("local", _measure, look_ahead=[*LOOK_AHEAD], **accuracy):
+    for labels, cells in study.measured("local", _measure, look_ahead=[*LOOK_AHEAD], **accuracy):
         reading, _, number = labels["model"].partition(":")
-        told = {"opponent": CFR_READINGS[reading], "iterations": int(number)}
-        rows += [{**labels, **told, **row} for row in found]
+        opponent = {"opponent": CFR_READINGS[reading], "iterations": int(number)}
+        rows += [{**labels, **opponent, **row} for row in cells]
     return rows
 
 
 def _measure(study: Study, labels: Labels) -> Rows:
-    """What everybody gains against a model."""
+    """All methods' gains against one model."""
     responder = study.responder(**labels)
     rows: Rows = [{"method": BEST, "gain": responder.best_gain, "gap": 0.0}]
     for ahead in LOOK_AHEAD:
@@ -89,7 +89,7 @@ def _report(study: Study, rows: Rows) -> Report:
     pictures = []
     for (game, player, opponent), own in grouped(rows, "game", "player", "opponent").items():
         title = f"{study.tree(game).game}, player {player} against the {opponent}"
-        reading = next(name for name, told in CFR_READINGS.items() if told == opponent)
+        reading = next(name for name, text in CFR_READINGS.items() if text == opponent)
         name = file_name("local", game, player, reading)
         pictures.append(Picture(name, title, [_PANEL], grouped(own, "method")))
     return Report(
@@ -121,18 +121,18 @@ def _report(study: Study, rows: Rows) -> Report:
 
 
 def _judge(tables: Tables) -> Judgement:
-    """By the reading that has the most of the paper's picture, in games in which there is LBR."""
+    """Judges the reading for which most parts of the claim hold, in games that have an LBR."""
     by_reading = grouped(tables[_ROWS], "opponent")
-    found = {reading: _judge_reading(rows) for reading, rows in by_reading.items()}
-    best = max(found, key=lambda reading: sum(all(held) for held in found[reading].values()))
-    told = "; ".join(
+    by_part = {reading: _judge_reading(rows) for reading, rows in by_reading.items()}
+    best = max(by_part, key=lambda reading: sum(all(held) for held in by_part[reading].values()))
+    headline = "; ".join(
         f"{reading}: "
         + ", ".join(f"{part} {sum(held)} of {len(held)}" for part, held in parts.items())
-        for reading, parts in sorted(found.items(), key=lambda item: item[0] != best)
+        for reading, parts in sorted(by_part.items(), key=lambda item: item[0] != best)
     )
-    # With optimal values CDBR cannot lose, so that says nothing.
-    parts = {part: all(held) for part, held in found[best].items() if part != _NEVER_LOSES}
-    return Judgement(verdict(parts), told)
+    # With optimal values CDBR cannot lose, so that part is not judged.
+    parts = {part: all(held) for part, held in by_part[best].items() if part != _NEVER_LOSES}
+    return Judgement(verdict(parts), headline)
 
 
 def _judge_reading(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[bool]]:
@@ -148,11 +148,11 @@ def _judge_reading(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[bool]]:
         f"LBR gains nothing at {last} iterations": [
             gains[LBR] <= _SAME for key, gains in poker.items() if key[2] == last
         ],
-        _NEVER_LOSES: [_least(gains) >= -_SAME for gains in cases.values()],
+        _NEVER_LOSES: [_least_cdbr_gain(gains) >= -_SAME for gains in cases.values()],
     }
 
 
-def _least(gains: Mapping[str, float]) -> float:
+def _least_cdbr_gain(gains: Mapping[str, float]) -> float:
     return min(gains[cdbr_name(ahead)] for ahead in LOOK_AHEAD)
 
 

@@ -1,9 +1,8 @@
 """Responses in an endgame of hold'em: a stand-in for Table 2 of Milec et al. (2024).
 
-The paper has whole no-limit hold'em against SlumBot, whose strategy is not public. Here it is a
-turn with five hands a player and bets of half the pot and all-in, against models of ours: one who
-always calls, one who folds too often, one who bets too much, CFR of few iterations, and uniform
-play. So all is exact: no intervals.
+The paper plays whole no-limit hold'em against SlumBot, whose strategy is not public. The game here
+is a turn with five hands a player and bets of half the pot and all-in; our models always call, fold
+too often, bet too much, are CFR of few iterations, or play uniformly. All numbers are exact.
 """
 
 from __future__ import annotations
@@ -39,15 +38,15 @@ Study = responses_study.Study[responses_study.Settings]
 
 
 def _methods(responder: Responder) -> dict[str, Callable[[], ArrayPolicy]]:
-    """The five methods."""
-    who = (responder.tree, responder.player, responder.model)
-    tree, player, model = who
+    """The methods by name."""
+    setting = (responder.tree, responder.player, responder.model)
+    tree, player, model = setting
     return {
         "best response": lambda: best_response_policy(tree, model, player),
-        "LBR": lambda: lbr.local_best_response(*who),
-        "CDBR": lambda: CDBRPolicy(*who, _LIMIT, exact=True).to_array_policy(),
-        "RNR": lambda: RNRPolicy(*who, p=_P, exact=True).to_array_policy(),
-        "CDRNR": lambda: CDRNRPolicy(*who, _LIMIT, p=_P, exact=True).to_array_policy(),
+        "LBR": lambda: lbr.local_best_response(*setting),
+        "CDBR": lambda: CDBRPolicy(*setting, _LIMIT, exact=True).to_array_policy(),
+        "RNR": lambda: RNRPolicy(*setting, p=_P, exact=True).to_array_policy(),
+        "CDRNR": lambda: CDRNRPolicy(*setting, _LIMIT, p=_P, exact=True).to_array_policy(),
     }
 
 
@@ -55,16 +54,16 @@ def _measure(study: Study, labels: responses_study.Labels) -> Rows:
     responder = study.responder(**labels)
     rows = []
     for method, respond in _methods(responder).items():
-        found = responder.judge(respond())
-        in_mbb = {name: _MBB * found[name] for name in ("gain", "exploitability")}
-        rows.append({"method": method, **in_mbb, "percent": found["percent"]})
+        outcome = responder.judge(respond())
+        in_mbb = {name: _MBB * outcome[name] for name in ("gain", "exploitability")}
+        rows.append({"method": method, **in_mbb, "percent": outcome["percent"]})
     return rows
 
 
 def _rows(study: Study) -> Rows:
-    """What every method gains from every model, in mbb a hand."""
-    found = study.measured("poker", _measure, depth_limit=str(_LIMIT), p=_P)
-    return [{**labels, **row} for labels, rows in found for row in rows]
+    """Every method's gain and exploitability for every model, in mbb a hand."""
+    results = study.measured("poker", _measure, depth_limit=str(_LIMIT), p=_P)
+    return [{**labels, **row} for labels, rows in results for row in rows]
 
 
 def _report(study: Study, rows: Rows) -> Report:
@@ -92,7 +91,7 @@ def _report(study: Study, rows: Rows) -> Report:
 
 
 def _judge(tables: Tables) -> Judgement:
-    """Against each model and for each player."""
+    """Judges CDBR's gain against each model and for each player."""
     cases = {
         key: {row["method"]: row for row in rows}
         for key, rows in grouped(tables[_ROWS], "game", "model", "player").items()
@@ -107,9 +106,9 @@ def _judge(tables: Tables) -> Judgement:
             for method in _ROBUST
         ],
     }
-    told = "; ".join(f"{part}: {sum(held)} of {len(held)}" for part, held in everywhere.items())
-    # The second part is a theorem, told and not judged.
-    return Judgement(verdict({_MORE: all(everywhere[_MORE])}), told)
+    headline = "; ".join(f"{part}: {sum(held)} of {len(held)}" for part, held in everywhere.items())
+    # The second part is a theorem: reported, not judged.
+    return Judgement(verdict({_MORE: all(everywhere[_MORE])}), headline)
 
 
 POKER = Experiment(

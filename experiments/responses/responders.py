@@ -1,4 +1,4 @@
-"""Who responds to whom: games by name, and how responses are judged."""
+"""Responders: a player who responds to a model in a named game, and how responses are judged."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _GAMES = {
     "battleships_2x2": "python_battleships(board_width=2,board_height=2,ship_sizes=[2])",
 }
 _SYMMETRIC = tuple(name for name in _GAMES if name.startswith("goofspiel"))
-"""Both players have the same choices and know the same: the value is 0."""
+"""Games whose value is 0 because they are symmetric."""
 
 _EFG = {
     "biased_rps": small_games.biased_rps_efg(),
@@ -85,7 +85,7 @@ class Responder:
       model: the model; its part for `player` is not read.
       player: who responds.
       value: the game's value for the player.
-      model_name: the model's, for messages.
+      model_name: the model's name, for messages.
     """
 
     tree: GameTree
@@ -109,7 +109,7 @@ class Responder:
         """What a best response gains, in utility units.
 
         Raises:
-          ValueError: if that is nothing, so that no gain can be told in percent of it.
+          ValueError: if it is 0, so that no gain can be given in percent of it.
         """
         gain = best_response_value(self.tree, self.model, self.player) - self.value
         if gain <= _NOTHING * self.tree.utility_range:
@@ -120,7 +120,7 @@ class Responder:
         return gain
 
     def tolerance(self, part: float) -> float:
-        """The tolerance of an `Effort` that is so large a part of a best response's gain."""
+        """A part of a best response's gain as the tolerance of an `Effort`."""
         return part * self.best_gain / (self.tree.utility_range / 2)
 
     def judge(self, policy: openspiel_policy.Policy) -> dict[str, float]:
@@ -130,12 +130,12 @@ class Responder:
           `gain`, in utility units; `percent`, the same of a best response's gain; and
           `exploitability`, the player's, in utility units.
         """
-        who = self.player, self.value
-        gain = exploitability.gain(self.tree, policy, self.model, *who)
+        seat = self.player, self.value
+        gain = exploitability.gain(self.tree, policy, self.model, *seat)
         return {
             "gain": gain,
             "percent": 100 * gain / self.best_gain,
-            "exploitability": exploitability.player_exploitability(self.tree, policy, *who),
+            "exploitability": exploitability.player_exploitability(self.tree, policy, *seat),
         }
 
 
@@ -145,11 +145,11 @@ CFR_READINGS = {
     "cfr_current": "current policy of CFR",
     "cfr_plus_current": "current policy of CFR+",
 }
-"""What "a strategy of some iterations of CFR" may be, by the names of models."""
+"""The readings of "a strategy of some iterations of CFR", by model name."""
 
 
 def load_model(name: str, tree: GameTree) -> ArrayPolicy:
-    """The model of a name.
+    """Loads a model by name.
 
     "fool" in the games that have one; one of `small_games.HABITS` in hold'em; one of
     `CFR_READINGS` and ":", the number of iterations; else `registry.load_array_policy`.

@@ -23,8 +23,8 @@ _NUM_WAYS = 8
 def biased_rps_efg() -> str:
     """Two rounds of biased rock, paper, scissors, as a Gambit file.
 
-    Both choose unseen, then both see what was chosen, and choose again; utilities are summed. Milec
-    et al. (2024), Figure 15, do not say which bias: it is `BIASED_RPS` here.
+    In each round both choose at the same time and then see both choices; utilities are summed. The
+    bias is `BIASED_RPS`, as Milec et al. (2024), Figure 15, do not give theirs.
     """
     lines, outcome = ['EFG 2 R "two rounds of biased rock, paper, scissors" { "0" "1" } ""\n'], 0
     actions = " ".join(f'"{action}"' for action in _RPS_ACTIONS)
@@ -100,7 +100,7 @@ def lost_actions_efg(by_chance: bool) -> str:
 
 
 def _entrance(by_chance: bool) -> list[str]:
-    """Who chooses the way, down to the entrance."""
+    """The game's lines above the entrance: chance or player 1 chooses the way."""
     ways = range(_NUM_WAYS)
     if by_chance:
         shares = " ".join(f'"{way}" {0.5 / _NUM_WAYS}' for way in ways)
@@ -123,17 +123,17 @@ def _losses(way: int, by_chance: bool) -> list[float]:
 
 
 HABITS = ("calls", "folds", "overbets")
-"""Of players of hold'em: always, three times in four, three times in four."""
+"""Habits of hold'em players; "calls" always, the others with probability `_HABIT`."""
 _HABIT = 0.75
 
 
 def habitual(tree: GameTree, habit: str) -> ArrayPolicy:
-    """A player of hold'em who calls or checks always, or mostly folds, or wagers the most it can.
+    """A hold'em player who always calls or checks, mostly folds, or mostly bets the maximum.
 
-    Where it cannot do so, and the fourth time, it does anything else, each as often.
+    Otherwise, and where its habit's action is illegal, it plays uniformly.
 
     Raises:
-      ValueError: if it is another game.
+      ValueError: if the game is not hold'em.
     """
     if tree.game.get_type().short_name != "python_holdem":
         raise ValueError(f"{habit!r} is a model in hold'em, not in {tree.game}; use another one")
@@ -141,32 +141,32 @@ def habitual(tree: GameTree, habit: str) -> ArrayPolicy:
     for player, treeplex in enumerate(tree.treeplexes):
         for infoset in range(treeplex.num_infosets):
             actions = tree.legal_actions(player, infoset)
-            wanted = {"calls": 1, "folds": 0, "overbets": max(2, int(actions[-1]))}[habit]
-            is_wanted, share = actions == wanted, 1.0 if habit == "calls" else _HABIT
-            if is_wanted.any():
+            habit_action = {"calls": 1, "folds": 0, "overbets": max(2, int(actions[-1]))}[habit]
+            is_habit, share = actions == habit_action, 1.0 if habit == "calls" else _HABIT
+            if is_habit.any():
                 others = (1.0 - share) / max(1, len(actions) - 1)
-                row = np.where(is_wanted, share if len(actions) > 1 else 1.0, others)
+                row = np.where(is_habit, share if len(actions) > 1 else 1.0, others)
                 policy.strategies[player][treeplex.sequences(infoset)] = row
     return policy
 
 
 def fool(tree: GameTree) -> ArrayPolicy:
-    """The model of a `lost_actions_efg`: comes in, pays, and enters no other way.
+    """Player 1's model in `lost_actions_efg`: comes in, pays, and enters no other way.
 
     Raises:
-      ValueError: if it is another game.
+      ValueError: if the game is another one.
     """
     model = ArrayPolicy.uniform(tree)
     for infoset in range(tree.num_infosets(1)):
         state = tree.state(int(tree.first_history[1][infoset]))
         names = [state.action_to_string(action) for action in state.legal_actions()]
-        wanted = [name for name in ("in", "pay", "out") if name in names]
-        if not wanted:
+        preferred = [name for name in ("in", "pay", "out") if name in names]
+        if not preferred:
             raise ValueError(
                 f"{tree.game} has no fool, who comes in, pays or stays out; its player 1 may "
                 f"choose among {names}; use another model"
             )
-        played = names.index(wanted[0])
+        chosen = names.index(preferred[0])
         sequences = tree.treeplexes[1].sequences(infoset)
-        model.strategies[1][sequences] = np.arange(len(names)) == played
+        model.strategies[1][sequences] = np.arange(len(names)) == chosen
     return model

@@ -1,4 +1,4 @@
-"""What the experiments with responses share: their settings, and who responds to whom."""
+"""Settings and study that the experiments with responses share."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from spiel_dl.tree.game_tree import GameTree
 
 @dataclasses.dataclass(frozen=True)
 class Settings(Checked):
-    """Who responds to whom.
+    """The responders: all combinations of games, models and players.
 
     Attributes:
       games: names of `responders.games`.
       models: names of `responders.load_model`.
-      players: who responds.
+      players: the responding players.
     """
 
     not_empty = ("players",)
@@ -35,14 +35,14 @@ class Settings(Checked):
 
 AnySettings = TypeVar("AnySettings", bound=Settings)
 Labels = dict[str, Any]
-"""Who responds to whom: `game`, `model` and `player`."""
+"""The `game`, `model` and `player` of a responder."""
 
 
 class Study(experiment.Study[AnySettings]):
-    """Makes what experiments ask for, once."""
+    """Compiles games and makes responders, on first use."""
 
     def __init__(self, settings: AnySettings, workspace: Workspace):
-        """Describes a study; nothing is made before it is asked for."""
+        """Makes a study; everything is computed on first use."""
         super().__init__(settings, workspace)
         self._value = functools.cache(
             lambda name, player: game_value(name, self.tree(name), player)
@@ -62,7 +62,7 @@ class Study(experiment.Study[AnySettings]):
         return Responder(self.tree(game), model, player, self._value(game, player), name)
 
     def responders(self) -> Iterator[Labels]:
-        """All that were chosen."""
+        """The labels of all responders in the settings."""
         settings = self.settings
         for game, model, player in itertools.product(
             settings.games, settings.models, settings.players
@@ -72,12 +72,12 @@ class Study(experiment.Study[AnySettings]):
     def measured(
         self, name: str, measure: Callable[[Any, Labels], Any], **settings: Any
     ) -> list[tuple[Labels, Any]]:
-        """What there is to say of each of them, by parts.
+        """Measures each responder, as a part of the workspace.
 
         Args:
-          name: of the parts.
-          measure: measures; takes the study and who responds to whom.
-          **settings: what it depends on besides.
+          name: the beginning of the parts' names.
+          measure: measures one responder; takes the study and the labels.
+          **settings: what the measurement depends on besides the labels.
         """
         return [
             (

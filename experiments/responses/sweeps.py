@@ -1,4 +1,4 @@
-"""Gain and exploitability of every way to respond to a model, over its parameter.
+"""Gain and exploitability of every method of responding to a model, over its parameter.
 
 | method | its parameter |
 |---|---|
@@ -7,7 +7,7 @@
 | `mix` of the best Nash equilibrium and CDBR, of realization plans | the weight of CDBR |
 | `Pareto set` (`best_nash.safe_best_response`) | none; over bounds of exploitability |
 | `best Nash`, `LBR` (in poker games) | none |
-| `CFR average` of some iterations, which knows no model | none; over iterations |
+| `CFR average` of some iterations, which ignores the model | none; over iterations |
 
 All but LBR and the CFR averages come from linear programs; all are judged exactly.
 """
@@ -38,13 +38,13 @@ from spiel_dl.system.parameters import Bounds
 from spiel_dl.tree.depth_limit import DepthLimit
 
 BY_PATH = ("joint", "full", "resolving", "max_margin", "reach_max_margin")
-"""Gadgets of the first reports, whose full one keeps what was solved on the path."""
+"""Gadgets of the first reports; their `full` keeps solved subgames on the path only."""
 BEST_NASH, LOCAL, MIX, PARETO, RNR, SES = "best Nash", "LBR", "mix", "Pareto set", "RNR", "SES"
 CFR_AVERAGE = "CFR average"
 
 
 def cdrnr_name(gadget: str) -> str:
-    """The name of CDRNR with a gadget as a method."""
+    """The method name of CDRNR with a gadget."""
     return f"CDRNR, {gadget}"
 
 
@@ -54,15 +54,15 @@ _TWO_PLIES = DepthLimit(plies=2)
 
 @dataclasses.dataclass(frozen=True)
 class Sweep(Checked):
-    """What methods are swept over.
+    """The methods' parameters.
 
     Attributes:
       depth_limit: of CDRNR, CDBR and SES.
       scheme: of CDRNR; CDBR in the mix slides, SES goes in blocks.
       gadgets: of CDRNR.
       parameters: p, alpha, and the weight of CDBR in the mix.
-      bounds: of exploitability in the Pareto set, as parts of a best response's.
-      cfr_iterations: of the strategies that know no model.
+      bounds: exploitability in the Pareto set, as parts of a best response's.
+      cfr_iterations: iterations of the CFR averages.
     """
 
     not_empty = ("parameters", "bounds")
@@ -75,15 +75,15 @@ class Sweep(Checked):
 
 
 Respond = Callable[[float], openspiel_policy.Policy]
-"""From a method's parameter to the response."""
+"""Makes a response from a method's parameter."""
 
 
 def methods(responder: Responder, sweep: Sweep) -> Mapping[str, tuple[Respond, Sequence[float]]]:
-    """All methods by name: how to respond, and the parameters to respond with."""
-    who = tree, player, model = responder.tree, responder.player, responder.model
+    """All methods by name, with the parameters to sweep."""
+    setting = tree, player, model = responder.tree, responder.player, responder.model
     limit, scheme = sweep.depth_limit, sweep.scheme
-    nash = functools.cache(lambda: best_nash(*who))
-    cdbr = functools.cache(lambda: CDBRPolicy(*who, limit, exact=True).to_array_policy())
+    nash = functools.cache(lambda: best_nash(*setting))
+    cdbr = functools.cache(lambda: CDBRPolicy(*setting, limit, exact=True).to_array_policy())
     blueprint = functools.cache(lambda: solve_zero_sum_game(tree)[2])
     best_response = functools.cache(
         lambda: responder.judge(best_response_policy(tree, model, player))
@@ -91,23 +91,23 @@ def methods(responder: Responder, sweep: Sweep) -> Mapping[str, tuple[Respond, S
 
     def cdrnr(gadget: str) -> Respond:
         return lambda p: CDRNRPolicy(
-            *who, limit, p=p, scheme=scheme, gadget=gadget, exact=True
+            *setting, limit, p=p, scheme=scheme, gadget=gadget, exact=True
         ).to_array_policy()
 
     def rnr(p: float) -> ArrayPolicy:
-        return RNRPolicy(*who, p=p, exact=True).to_array_policy()
+        return RNRPolicy(*setting, p=p, exact=True).to_array_policy()
 
     def ses(alpha: float) -> ArrayPolicy:
-        return safe_exploitation_search(*who, limit, alpha=alpha, blueprint=blueprint())
+        return safe_exploitation_search(*setting, limit, alpha=alpha, blueprint=blueprint())
 
     def mix(weight: float) -> ArrayPolicy:
         return mix_policies(tree, [nash(), cdbr()], [1.0 - weight, weight])
 
     def pareto(bound: float) -> ArrayPolicy:
-        most = best_response()["exploitability"]
-        return safe_best_response(*who, exploitability=bound * most)
+        largest = best_response()["exploitability"]
+        return safe_best_response(*setting, exploitability=bound * largest)
 
-    found: dict[str, tuple[Respond, Sequence[float]]] = {
+    all_methods: dict[str, tuple[Respond, Sequence[float]]] = {
         **{cdrnr_name(each): (cdrnr(each), sweep.parameters) for each in sweep.gadgets},
         RNR: (rnr, sweep.parameters),
         SES: (ses, sweep.parameters),
@@ -117,26 +117,26 @@ def methods(responder: Responder, sweep: Sweep) -> Mapping[str, tuple[Respond, S
         CFR_AVERAGE: (lambda n: opponent_models.cfr_average(tree, int(n)), sweep.cfr_iterations),
     }
     if responder.is_poker:
-        found[LOCAL] = (lambda _: lbr.local_best_response(*who), (0.0,))
-    return found
+        all_methods[LOCAL] = (lambda _: lbr.local_best_response(*setting), (0.0,))
+    return all_methods
 
 
 def gain_at(points: Sequence[Mapping[str, float]], exploitability: float) -> float:
-    """The largest gain of mixtures of points, exploitable by so much at most.
+    """The largest gain of mixtures of points at a bounded exploitability.
 
-    If all points are more exploitable, the gain of the one that is least so.
+    If all points are more exploitable, the gain of the least exploitable point.
     """
-    least = min(points, key=lambda point: point["exploitability"])
-    gains = [least["gain"]]
-    for one in points:
-        left = exploitability - one["exploitability"]
-        if left < 0:
+    safest = min(points, key=lambda point: point["exploitability"])
+    gains = [safest["gain"]]
+    for point in points:
+        allowance = exploitability - point["exploitability"]
+        if allowance < 0:
             continue
-        gains.append(one["gain"])
+        gains.append(point["gain"])
         for other in points:
-            apart = other["exploitability"] - one["exploitability"]
-            if apart > left:
-                gains.append(one["gain"] + (other["gain"] - one["gain"]) * left / apart)
+            distance = other["exploitability"] - point["exploitability"]
+            if distance > allowance:
+                gains.append(point["gain"] + (other["gain"] - point["gain"]) * allowance / distance)
     return max(gains)
 
 
@@ -144,7 +144,7 @@ def measure(responder: Responder, respond: Respond, parameters: Sequence[float])
     """Judges a method's responses.
 
     Returns:
-      For each parameter what `Responder.judge` says, `parameter`, and `seconds`, its wall-clock.
+      For each parameter `Responder.judge`, `parameter`, and wall-clock `seconds`.
     """
     rows = []
     for parameter in parameters:

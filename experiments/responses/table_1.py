@@ -1,8 +1,8 @@
-"""Table 1 of Milec et al. (2024): what CDBR and the best equilibrium gain against a model.
+"""Table 1 of Milec et al. (2024): gains of CDBR and the best equilibrium against a model.
 
-In percent of what a best response gains. CDBR n looks n levels beyond its decision, which are n + 1
-plies, and slides. Small games are solved by linear programs. Larger ones are by predictive CFR+,
-with a certified gap. The best equilibrium is by a linear program in every game.
+Gains are in percent of a best response's. CDBR n slides and looks n levels beyond its decision,
+which are n + 1 plies. Small games are solved by linear programs, larger ones by predictive CFR+
+with a certified gap; the best equilibrium always comes from a linear program.
 """
 
 from __future__ import annotations
@@ -38,20 +38,20 @@ _COLUMNS = {"abr": "ABR", **_CDBR, "best_nash": "best Nash"}
 Rows = list[dict[str, Any]]
 # Percentage points; the paper gives one digit after the point.
 _SAME = 0.1
-# Parts of a best response's gain, per step of which there are a few.
+# Tolerance of a step, in parts of a best response's gain; a response takes a few steps.
 _TOLERANCE = 1e-4
 _MAX_ITERATIONS = 20_000
 _BESIDE, _DIFFERENCE = "Beside the paper's, percent", "difference"
 ACCURACY = {"tolerance": _TOLERANCE, "max_iterations": _MAX_ITERATIONS}
-"""Of `cdbr`, as settings of a part."""
+"""The accuracy of `cdbr`, as settings of a part."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Settings(responses_study.Settings):
-    """Who responds to whom.
+    """Responders, and the training of approximate best responses.
 
     Attributes:
-      abr_episodes: of training an approximate best response to each model; 0: leave it out.
+      abr_episodes: episodes of training against each model; 0: no approximate best response.
     """
 
     games: tuple[str, ...] = ("leduc", "goofspiel_4", "goofspiel_5")
@@ -68,8 +68,8 @@ Study = responses_study.Study[Settings]
 
 def _table_1_rows(study: Study) -> Rows:
     """All cells of the table, for all models."""
-    found = study.measured("table_1", _measure, **ACCURACY)
-    rows = [{**labels, **cells} for labels, cells in found]
+    results = study.measured("table_1", _measure, **ACCURACY)
+    rows = [{**labels, **cells} for labels, cells in results]
     if episodes := study.settings.abr_episodes:
         learned = study.measured("abr", _learned, episodes=episodes)
         rows = [{**row, **cells} for row, (_, cells) in zip(rows, learned, strict=True)]
@@ -77,14 +77,18 @@ def _table_1_rows(study: Study) -> Rows:
 
 
 def _table_1_report(study: Study, rows: Rows) -> Report:
-    beside: Rows = []
+    comparison: Rows = []
     for row in rows:
         if (row["model"], row["player"]) == ("uniform", 0) and row["game"] in _PAPER:
             paper = dict(zip(_COLUMNS, _PAPER[row["game"]], strict=True))
             cells = {name: row[name] for name in _COLUMNS if name in row}
-            apart = {name: cell - paper[name] for name, cell in cells.items()}
-            for name, numbers in (("ours", cells), ("the paper", paper), (_DIFFERENCE, apart)):
-                beside.append({"game": row["game"], "whose": name, **numbers})
+            errors = {name: cell - paper[name] for name, cell in cells.items()}
+            for name, numbers in (
+                ("ours", cells),
+                ("the paper", paper),
+                (_DIFFERENCE, errors),
+            ):
+                comparison.append({"game": row["game"], "whose": name, **numbers})
     columns = {"game": "game", "model": "model", "player": "player", **_COLUMNS}
     columns |= {
         "gap": "gap, percent",
@@ -94,9 +98,9 @@ def _table_1_report(study: Study, rows: Rows) -> Report:
         "seconds": "seconds without ABR",
     }
     tables = {"All models and players, percent": Table(rows, columns)}
-    if beside:
-        whose = Table(beside, {"game": "game", "whose": "", **_COLUMNS})
-        tables = {_BESIDE: whose, **tables}
+    if comparison:
+        compared = Table(comparison, {"game": "game", "whose": "", **_COLUMNS})
+        tables = {_BESIDE: compared, **tables}
     return Report(
         TABLE_1.title,
         [
@@ -110,19 +114,19 @@ def _table_1_report(study: Study, rows: Rows) -> Report:
 
 
 def _judge(tables: Tables) -> Judgement:
-    """All cells that are beside the paper's; where ABR's are, the distances are told alone."""
-    apart = [row for row in tables.get(_BESIDE, ()) if row["whose"] == _DIFFERENCE]
+    """Judges all cells that the paper has; where ABR is among them, reports distances only."""
+    errors = [row for row in tables.get(_BESIDE, ()) if row["whose"] == _DIFFERENCE]
     distances = {
         f"{row['game']}, {title}": abs(row[name])
-        for row in apart
+        for row in errors
         for name, title in _COLUMNS.items()
         if name != "abr" and name in row
     }
     if not distances:
         return Judgement("", "")
     headline = f"at most {max(distances.values()):.2g} points from the paper's"
-    if of_abr := [f"{row['abr']:+.1f} in {row['game']}" for row in apart if "abr" in row]:
-        # The other cells are judged where they stand without ABR.
+    if of_abr := [f"{row['abr']:+.1f} in {row['game']}" for row in errors if "abr" in row]:
+        # The other cells are judged in the row without ABR.
         return Judgement("", f"{headline}; ABR {', '.join(of_abr)}")
     return Judgement(verdict({cell: d < _SAME for cell, d in distances.items()}), headline)
 
@@ -169,12 +173,12 @@ ROWS = (
 
 def _measure(study: Study, labels: Labels) -> dict[str, float]:
     start = time.perf_counter()
-    found = gains(study.responder(**labels))
-    return {**found, "seconds": time.perf_counter() - start}
+    row = gains(study.responder(**labels))
+    return {**row, "seconds": time.perf_counter() - start}
 
 
 def gains(responder: Responder) -> dict[str, float]:
-    """A row of the table, in percent, but for `best_gain`, in utility units."""
+    """A row of the table, in percent; `best_gain` in utility units."""
     tree, player, model = responder.tree, responder.player, responder.model
     row, largest_gap = {"best_gain": responder.best_gain}, 0.0
     for ahead in _LOOK_AHEAD:
@@ -187,7 +191,7 @@ def gains(responder: Responder) -> dict[str, float]:
 
 
 def cdbr(responder: Responder, ahead: int) -> tuple[ArrayPolicy, float]:
-    """CDBR that looks so many levels ahead, and by how much its steps may be below their optima."""
+    """CDBR that looks so many levels ahead, and its certified gap below the optimum."""
     effort = Effort(_MAX_ITERATIONS, responder.tolerance(_TOLERANCE), variant=PREDICTIVE_CFR_PLUS)
     policy = CDBRPolicy(
         responder.tree,
@@ -201,7 +205,7 @@ def cdbr(responder: Responder, ahead: int) -> tuple[ArrayPolicy, float]:
 
 
 def _learned(study: Study, labels: Labels) -> dict[str, float]:
-    """What a reinforcement learner finds, and its cost."""
+    """The gain of an approximate best response, and the cost of training it."""
     from experiments.responses import abr  # It needs dm-tree, which the rest does not.
 
     responder, episodes = study.responder(**labels), study.settings.abr_episodes
