@@ -10,20 +10,20 @@ _jit = numba.njit(cache=True, boundscheck=False, error_model="numpy", nogil=True
 
 @_jit
 def enumerate_orders(num_cells, wins):
-    """The arrays of `Orders`, for `Board.wins`."""
-    most, level = 1, 1
+    """The arrays of `Orders` of a board of so many cells, with `Board.wins`."""
+    max_nodes, level = 1, 1
     for stones in range(num_cells):
         level *= num_cells - stones
-        most += level
-    child = np.full((most, num_cells), -1, np.int32)
-    parent = np.full(most, -1, np.int32)
-    cell = np.full(most, -1, np.int8)
-    row = np.full(most, -1, np.int32)
+        max_nodes += level
+    child = np.full((max_nodes, num_cells), -1, np.int32)
+    parent = np.full(max_nodes, -1, np.int32)
+    cell = np.full(max_nodes, -1, np.int8)
+    row = np.full(max_nodes, -1, np.int32)
     utility = np.zeros(level)
-    # The path to the node whose children come next.
+    # The path to the current node.
     node_at = np.zeros(num_cells + 1, np.int32)
     next_cell = np.zeros(num_cells + 1, np.int64)
-    laid = np.zeros((num_cells + 1, 2), np.int64)
+    placed = np.zeros((num_cells + 1, 2), np.int64)
     depth, nodes, rows = 0, 1, 0
     while depth >= 0:
         c = next_cell[depth]
@@ -31,14 +31,14 @@ def enumerate_orders(num_cells, wins):
             depth -= 1
             continue
         next_cell[depth] += 1
-        if (laid[depth, 0] | laid[depth, 1]) >> c & 1:
+        if (placed[depth, 0] | placed[depth, 1]) >> c & 1:
             continue
         mover = depth & 1
-        node, above = nodes, node_at[depth]
+        node, parent_node = nodes, node_at[depth]
         nodes += 1
-        child[above, c], parent[node], cell[node] = node, above, c
-        own = laid[depth, mover] | 1 << c
-        is_won = wins[mover, own]
+        child[parent_node, c], parent[node], cell[node] = node, parent_node, c
+        own_stones = placed[depth, mover] | 1 << c
+        is_won = wins[mover, own_stones]
         if is_won or depth + 1 == num_cells:
             row[node] = rows
             if is_won:
@@ -47,7 +47,7 @@ def enumerate_orders(num_cells, wins):
             continue
         depth += 1
         node_at[depth], next_cell[depth] = node, 0
-        laid[depth, mover], laid[depth, 1 - mover] = own, laid[depth - 1, 1 - mover]
+        placed[depth, mover], placed[depth, 1 - mover] = own_stones, placed[depth - 1, 1 - mover]
     return (
         child[:nodes].copy(),
         parent[:nodes].copy(),

@@ -1,9 +1,9 @@
 """Liar's dice: hands are dealt independently and all bids are public.
 
-A public state is the sequence of bids so far. Where one is called, the payoffs of a pair of hands
-depend on how many of both players' dice match the bid. So with player p's realization plan x_p, its
-opponent's value of a hand needs the sum of x_p over p's hands with each number of matches: for each
-public state, as many terms as there are hands, not pairs of hands.
+A public state is the sequence of bids so far. When a bid is called, the payoff of a pair of hands
+depends on the number of both players' dice that match the bid. So the value of a hand against
+player p's realization plan x_p needs the sums of x_p over p's hands by their number of matches: for
+each public state, as many terms as there are hands, not pairs of hands.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ class DiceRules:
     """The parameters of a game of liar's dice for two players.
 
     Attributes:
-      num_dice: of each player.
-      num_sides: of a die; the highest one matches any bid.
-      resets_quantity: whether bids go by their face first; else by their quantity.
+      num_dice: dice of each player.
+      num_sides: sides of a die; the highest one matches any bid.
+      resets_quantity: whether bids are ordered by face first; else by quantity first.
     """
 
     num_dice: int
@@ -44,12 +44,12 @@ class DiceRules:
 
     @property
     def num_bids(self) -> int:
-        """How many bids there are; the action of this number is to call."""
+        """The number of bids; it is also the action of calling."""
         return 2 * self.num_dice * self.num_sides
 
     @property
     def hands(self) -> list[tuple[int, ...]]:
-        """What a player may hold: dice from 1 on, in ascending order."""
+        """All hands: dice from 1 on, in ascending order."""
         sides = range(1, self.num_sides + 1)
         return list(itertools.combinations_with_replacement(sides, self.num_dice))
 
@@ -63,12 +63,12 @@ class DiceRules:
 
 
 class DiceTensors(NamedTuple):
-    """How a game's information state tensors are written, after one-hot the player.
+    """The layout of a game's information state tensors, which begin with the player one-hot.
 
     Attributes:
-      size: how many entries they have.
+      size: the number of entries.
       dice: the first entry of the own dice, which are one-hot, in ascending order.
-      bids: the first entry of the bids, 1 where they were made.
+      bids: the first entry of the bids, 1 for those that were made.
       ones: the entries that are 1 in all infosets; others are 0.
     """
 
@@ -79,27 +79,27 @@ class DiceTensors(NamedTuple):
 
     @staticmethod
     def of_openspiel(rules: DiceRules) -> DiceTensors:
-        """Those of `liars_dice`: dice, bids, and whether one was called."""
+        """The layout of `liars_dice`: dice, bids, and whether one was called."""
         bids = 2 + rules.num_dice * rules.num_sides
         return DiceTensors(bids + rules.num_bids + 1, 2, bids, range(0))
 
     @staticmethod
     def of_rules(rules: DiceRules) -> DiceTensors:
-        """Those of `python_liars_dice`: rolls, bids, whether one was called, dice."""
+        """The layout of `python_liars_dice`: rolls, bids, whether one was called, dice."""
         bids = 2 + 2 * rules.num_dice
         dice = bids + rules.num_bids + 1
         return DiceTensors(dice + rules.num_dice * rules.num_sides, dice, bids, range(2, bids))
 
 
 class DiceTables(NamedTuple):
-    """What compiled code knows of a game. See `dice_kernels.number_sets`.
+    """The tables of a game, for compiled code. See `dice_kernels.number_sets`.
 
     Attributes:
       first_sequence: int64 [2, M / 2].
       num_actions: int64 [M].
       chance: float64 [H], the probability of each hand.
-      matches: int64 [B, H], how many dice of a hand match a bid.
-      quantity: int64 [B], how many dice a bid says there are.
+      matches: int64 [B, H], the number of a hand's dice that match a bid.
+      quantity: int64 [B], the quantity of a bid.
     """
 
     first_sequence: np.ndarray
@@ -141,16 +141,16 @@ class DiceForm(FactoredForm):
     tables: DiceTables
 
     def values_against(self, player: int, opponent_plan: np.ndarray) -> np.ndarray:
-        """What each of a player's sequences pays by itself: float64 [S_p], a new array."""
+        """The payoff of each of a player's sequences against a plan: float64 [S_p], a new array."""
         cfv = np.zeros(self.treeplexes[player].num_sequences)
         plan = np.ascontiguousarray(opponent_plan, np.float64)
         num_sets = len(self.tables.num_actions)
         bounds = np.linspace(1, num_sets, _NUM_PARTS + 1).astype(np.int64)
 
-        def work(part: int) -> None:
+        def add_part(part: int) -> None:
             dice_kernels.add_calls(bounds[part], bounds[part + 1], player, self.tables, plan, cfv)
 
-        self.in_threads(work, _NUM_PARTS)
+        self.in_threads(add_part, _NUM_PARTS)
         return cfv
 
     @property
@@ -167,7 +167,7 @@ class DiceGame(FactoredGame):
     Attributes:
       sequence_form: its payoffs.
       rules: its parameters.
-      tensors: how its information state tensors are written.
+      tensors: the layout of its information state tensors.
     """
 
     sequence_form: DiceForm
@@ -178,7 +178,7 @@ class DiceGame(FactoredGame):
     def build(
         game: pyspiel.Game, rules: DiceRules, tensors: DiceTensors, *, num_threads: int
     ) -> DiceGame:
-        """The game; see the attributes."""
+        """The factored form of a game."""
         tables = DiceTables.of_rules(rules)
         treeplexes = []
         for player in (0, 1):
@@ -190,8 +190,8 @@ class DiceGame(FactoredGame):
                 tables.num_actions,
             )
             treeplexes.append(Treeplex(parent, first, num_actions, 1))
-        both = (treeplexes[0], treeplexes[1])
-        return DiceGame(game, DiceForm(both, 2.0, num_threads, tables), rules, tensors)
+        pair = (treeplexes[0], treeplexes[1])
+        return DiceGame(game, DiceForm(pair, 2.0, num_threads, tables), rules, tensors)
 
     def legal_actions(self, player: int, infoset: int) -> np.ndarray:
         """Legal actions of an infoset: int32 [n]; ValueError if there is none such."""
@@ -203,9 +203,9 @@ class DiceGame(FactoredGame):
         check_mover(self.game, state, player)
         actions = state.history()
         num_dice = self.rules.num_dice
-        own = sorted(die + 1 for die in actions[player * num_dice : (player + 1) * num_dice])
+        hand = sorted(die + 1 for die in actions[player * num_dice : (player + 1) * num_dice])
         bids = sum(1 << bid for bid in actions[2 * num_dice :])
-        return (bids >> 1) * len(self.rules.hands) + self.rules.hands.index(tuple(own))
+        return (bids >> 1) * len(self.rules.hands) + self.rules.hands.index(tuple(hand))
 
     def history(self, player: int, infoset: int) -> list[int]:
         """The actions of a history in an infoset, in which both players hold the same dice."""
@@ -214,24 +214,24 @@ class DiceGame(FactoredGame):
         return 2 * dice + [bid for bid in range(self.rules.num_bids) if bids >> bid & 1]
 
     def observations(self, player: int, begin: int, end: int) -> Observations:
-        """What a player sees in the infosets from `begin` to before `end`."""
+        """A player's observations in the infosets from `begin` to before `end`."""
         rules = self.rules
         sets, hands = np.divmod(np.arange(begin, end), len(rules.hands))
-        # Half of a set is its number; its size says which of the two it is.
-        halves = sets[:, None] >> np.arange(rules.num_bids - 1) & 1
-        lowest = (halves.sum(axis=1) + player) % 2
-        was_bid = np.concatenate([lowest[:, None], halves], axis=1).astype(np.bool_)
-        places = self.tensors
-        tensors = np.zeros((end - begin, places.size), np.float32)
-        tensors[:, [player, *places.ones]] = 1.0
+        # A set's number without its lowest bit; the lowest bit follows from the set's size.
+        higher_bids = sets[:, None] >> np.arange(rules.num_bids - 1) & 1
+        lowest_bid = (higher_bids.sum(axis=1) + player) % 2
+        was_bid = np.concatenate([lowest_bid[:, None], higher_bids], axis=1).astype(np.bool_)
+        layout = self.tensors
+        tensors = np.zeros((end - begin, layout.size), np.float32)
+        tensors[:, [player, *layout.ones]] = 1.0
         dice = np.array(rules.hands)[hands] - 1
         for number in range(rules.num_dice):
-            columns = places.dice + number * rules.num_sides + dice[:, number]
+            columns = layout.dice + number * rules.num_sides + dice[:, number]
             tensors[np.arange(end - begin), columns] = 1.0
-        tensors[:, places.bids : places.bids + rules.num_bids] = was_bid
-        later = np.logical_or.accumulate(was_bid[:, ::-1], axis=1)[:, ::-1]
+        tensors[:, layout.bids : layout.bids + rules.num_bids] = was_bid
+        is_illegal = np.logical_or.accumulate(was_bid[:, ::-1], axis=1)[:, ::-1]
         can_call = was_bid.any(axis=1, keepdims=True)
-        return Observations(tensors, np.concatenate([~later, can_call], axis=1))
+        return Observations(tensors, np.concatenate([~is_illegal, can_call], axis=1))
 
     def _parts(self, player: int, infoset: int) -> tuple[int, int]:
         """The number of the hand, and the set of bids, of an infoset."""

@@ -1,7 +1,8 @@
 """Compiled tables and loops of liar's dice. See `dice`.
 
-Public states are sets of bids, as numbers: bit b says that bid b was made. Bids ascend, so a set
-says in which order. Player 0 acts in sets of even size. Half a set's number counts a player's sets.
+Public states are sets of bids, as numbers: bit b is 1 if bid b was made. Bids ascend, so a set
+determines their order. Player 0 acts in sets of even size. Half a set's number, rounded down, is
+its number among the player's sets.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ _jit = numba.njit(cache=True, boundscheck=False, error_model="numpy", nogil=True
 
 @_jit
 def mover(bids):
-    """Who acts after a set of bids."""
+    """The player who acts after a set of bids."""
     size = 0
     while bids:
         size += bids & 1
@@ -34,11 +35,11 @@ def last_bid(bids):
 
 @_jit
 def number_sets(num_bids, num_hands):
-    """How both players' infosets and sequences are numbered: set after set, hand after hand.
+    """Numbers both players' sequences: set after set of bids, hand after hand.
 
     Returns:
-      first_sequence: int64 [2, M / 2], the first sequence in a player's sets of bids.
-      num_actions: int64 [M], M = 2^num_bids: higher bids, and to call unless there is no bid.
+      first_sequence: int64 [2, M / 2], the first sequence in each of a player's sets of bids.
+      num_actions: int64 [M], M = 2^num_bids: the higher bids, and calling unless there is no bid.
     """
     num_sets = 1 << num_bids
     first_sequence = np.empty((2, num_sets // 2), np.int64)
@@ -63,38 +64,38 @@ def treeplex_arrays(player, num_bids, num_hands, first_sequence, num_actions):
         if mover(bids) != player:
             continue
         before = bids ^ (1 << last_bid(bids)) if bids else 0
-        own = last_bid(before)  # The player's last bid.
+        own_bid = last_bid(before)  # The player's last bid.
         for hand in range(num_hands):
             infoset = (bids >> 1) * num_hands + hand
             first[infoset] = first_sequence[player, bids >> 1] + hand * num_actions[bids]
             actions[infoset] = num_actions[bids]
-            if own >= 0:
-                above = before ^ (1 << own)
-                start = first_sequence[player, above >> 1] + hand * num_actions[above]
-                parent[infoset] = start + own - last_bid(above) - 1
+            if own_bid >= 0:
+                earlier = before ^ (1 << own_bid)
+                start = first_sequence[player, earlier >> 1] + hand * num_actions[earlier]
+                parent[infoset] = start + own_bid - last_bid(earlier) - 1
     return parent, first, actions
 
 
 @_jit
 def add_calls(begin, end, player, tables, plan, cfv):
-    """Writes what the calls of some sets of bids pay, into the last sequences that lead to them.
+    """Writes the payoffs of calls after some sets of bids to a player's last sequences before them.
 
     Args:
-      begin, end: which sets, from 1 on.
-      player: whose values.
+      begin, end: the range of sets, from 1 on.
+      player: the player.
       tables: `DiceTables`.
-      plan: float64 [S_-p], the opponent's.
+      plan: float64 [S_-p], the opponent's realization plan.
       cfv: float64 [S_p], written.
     """
     first_sequence, num_actions, chance, matches, quantity = tables
     num_hands = chance.size
-    most = matches.max() + 1
-    weight = np.empty(most)
+    num_counts = matches.max() + 1
+    weight = np.empty(num_counts)
     for bids in range(begin, end):
         last = last_bid(bids)
         before = bids ^ (1 << last)
         caller = mover(bids)
-        # Both players' sequences that the call ends: the first hand's, and from hand to hand.
+        # Both players' last sequences: that of the first hand, and the step from hand to hand.
         call = first_sequence[caller, bids >> 1] + num_actions[bids] - 1
         bid = first_sequence[1 - caller, before >> 1] + last - last_bid(before) - 1
         if player == caller:
@@ -106,7 +107,7 @@ def add_calls(begin, end, player, tables, plan, cfv):
             weight[matches[last, hand]] += chance[hand] * plan[other + hand * other_step]
         for hand in range(num_hands):
             needed = quantity[last] - matches[last, hand]
-            value = 0.0  # Of the caller: the bid is wrong with too few matches.
-            for number in range(most):
+            value = 0.0  # The caller wins if too few dice match.
+            for number in range(num_counts):
                 value += weight[number] if number < needed else -weight[number]
             cfv[own + hand * own_step] = chance[hand] * (value if player == caller else -value)

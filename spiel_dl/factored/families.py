@@ -1,4 +1,4 @@
-"""Which games have a factored form, and when it is used."""
+"""The families of games that have a factored form, and the sizes at which it is used."""
 
 from __future__ import annotations
 
@@ -26,30 +26,30 @@ if TYPE_CHECKING:  # With torch, as hold'em's rules.
 
 # The most cells of a board: with ten, tables do not fit into the memory of a laptop.
 _MOST_CELLS = 9
-# From so many cells on, phantom games have too many histories to list.
+# Phantom games on boards of at least so many cells have too many histories to list.
 _LARGE_BOARD = 6
-# The same of liar's dice.
+# The same two bounds for liar's dice.
 _MOST_BIDS = 20
 _MANY_BIDS = 16
-# Of hold'em.
+# Hold'em with more histories is too large to list.
 _MANY_HISTORIES = 1 << 20
 _TIC_TAC_TOE = StoneTensors(9, cell_stride=1, kind_stride=9, num_kinds=3, kinds=(0, 2, 1))
 Build = Callable[[int], FactoredGame]
 
 
 def factored_game(game: pyspiel.Game | str, *, num_threads: int | None = None) -> FactoredGame:
-    """The factored form of a game of any size, if it is of a family that has one.
+    """The factored form of a game of any size.
 
     Args:
       game: the game, or its game string.
-      num_threads: threads for the payoffs; None: as many as this process may use cores.
+      num_threads: threads for the payoffs; None: one for each core of this process.
 
     Raises:
-      ValueError: if the game is of no such family, or too large.
+      ValueError: if the game's family has no factored form, or the game is too large.
     """
     turn_based = load_turn_based(game)
-    found = _find(turn_based)
-    if found is None:
+    family = _builder(turn_based)
+    if family is None:
         raise ValueError(
             f"{turn_based} has no factored form here. These have: phantom_ttt and "
             f"dark_hex, with obstype=reveal-nothing, on 2x2 to {_MOST_CELLS} cells, and "
@@ -59,7 +59,7 @@ def factored_game(game: pyspiel.Game | str, *, num_threads: int | None = None) -
             "and universal_poker by fcpa, fc or limit betting, with at most one deal to the board, "
             "potSize=0 and no handReaches"
         )
-    build, _ = found
+    build, _ = family
     return build(default_threads() if num_threads is None else num_threads)
 
 
@@ -75,16 +75,16 @@ def compile_any(game: AnyGame, *policies: object) -> GameTree | FactoredGame:
         tree = getattr(policy, "tree", None)
         if isinstance(tree, FactoredGame) and is_same_game(tree.game, turn_based):
             return tree
-    found = _find(turn_based)
-    if found is None or not found[1]:
+    family = _builder(turn_based)
+    if family is None or not family[1]:
         return compile_game(turn_based, *policies)
-    return found[0](default_threads())
+    return family[0](default_threads())
 
 
 def cut_any(
     game: AnyGame, depth_limit: DepthLimit, *policies: object
 ) -> Trunk[GameTree] | HoldemTrunk:
-    """A game above a depth limit. Of games too large to list, hold'em on the turn has one.
+    """The trunk of a game. Of games too large to list, only hold'em on the turn has one.
 
     Raises:
       ValueError: as `tree.trunk.cut` and `compile_any`, or if the game is another large one.
@@ -99,14 +99,14 @@ def cut_any(
     return cut(compile_game(compiled), depth_limit)
 
 
-def _find(game: pyspiel.Game) -> tuple[Build, bool] | None:
-    """How a turn-based game is built, and whether it is too large to list; None: it has no form."""
+def _builder(game: pyspiel.Game) -> tuple[Build, bool] | None:
+    """Builds a turn-based game's factored form; whether it is too large to list. None: no form."""
     family = _FAMILIES.get(game.get_type().short_name)
     return None if family is None else family(game, game.get_parameters())
 
 
 def _phantom(game: pyspiel.Game, parameters: dict[str, Any]) -> tuple[Build, bool] | None:
-    """OpenSpiel's phantom games, where players see nothing but their own tries."""
+    """OpenSpiel's phantom games in which players see only their own tries."""
     is_hex = game.get_type().short_name == "dark_hex"
     if parameters["obstype"] != "reveal-nothing":
         return None
@@ -129,8 +129,8 @@ def _phantom(game: pyspiel.Game, parameters: dict[str, Any]) -> tuple[Build, boo
     return build, board.num_cells >= _LARGE_BOARD
 
 
-def _own_phantom(game: pyspiel.Game, parameters: dict[str, Any]) -> tuple[Build, bool] | None:
-    """Phantom games by rules of ours."""
+def _python_phantom(game: pyspiel.Game, parameters: dict[str, Any]) -> tuple[Build, bool] | None:
+    """This package's phantom games."""
     del parameters
     board, n = game.rules.board, game.rules.board.num_cells
     if n > _MOST_CELLS:
@@ -155,8 +155,8 @@ def _liars_dice(game: pyspiel.Game, parameters: dict[str, Any]) -> tuple[Build, 
     if rules.num_bids > _MOST_BIDS:
         return None
 
-    is_own = game.get_type().short_name == "python_liars_dice"
-    tensors = DiceTensors.of_rules(rules) if is_own else DiceTensors.of_openspiel(rules)
+    is_python = game.get_type().short_name == "python_liars_dice"
+    tensors = DiceTensors.of_rules(rules) if is_python else DiceTensors.of_openspiel(rules)
 
     def build(num_threads: int) -> FactoredGame:
         return DiceGame.build(game, rules, tensors, num_threads=num_threads)
@@ -167,14 +167,14 @@ def _liars_dice(game: pyspiel.Game, parameters: dict[str, Any]) -> tuple[Build, 
 def _holdem(game: pyspiel.Game, parameters: dict[str, Any]) -> tuple[Build, bool] | None:
     from spiel_dl.factored import holdem, universal_poker  # With torch, as these games' rules.
 
-    is_own = game.get_type().short_name == "python_holdem"
-    rules = game.rules if is_own else universal_poker.rules_of(parameters)
-    kind = holdem.HoldemGame if is_own else universal_poker.UniversalPokerGame
+    is_python = game.get_type().short_name == "python_holdem"
+    rules = game.rules if is_python else universal_poker.rules_of(parameters)
+    game_class = holdem.HoldemGame if is_python else universal_poker.UniversalPokerGame
     if rules is None:
         return None
 
     def build(num_threads: int) -> FactoredGame:
-        return kind.build(game, rules, num_threads=num_threads)
+        return game_class.build(game, rules, num_threads=num_threads)
 
     return build, holdem.num_histories(rules) > _MANY_HISTORIES
 
@@ -182,10 +182,10 @@ def _holdem(game: pyspiel.Game, parameters: dict[str, Any]) -> tuple[Build, bool
 _FAMILIES = {
     "phantom_ttt": _phantom,
     "dark_hex": _phantom,
-    "python_phantom_ttt": _own_phantom,
-    "python_dark_hex": _own_phantom,
-    "python_abrupt_phantom_ttt": _own_phantom,
-    "python_abrupt_dark_hex": _own_phantom,
+    "python_phantom_ttt": _python_phantom,
+    "python_dark_hex": _python_phantom,
+    "python_abrupt_phantom_ttt": _python_phantom,
+    "python_abrupt_dark_hex": _python_phantom,
     "python_holdem": _holdem,
     "universal_poker": _holdem,
     "liars_dice": _liars_dice,

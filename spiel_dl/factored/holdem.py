@@ -1,11 +1,11 @@
-"""Hold'em: all bets are public, and hands are independent but for the cards that they share.
+"""Hold'em: all bets are public, and hands are independent but for card removal.
 
 A player's infosets are decisions of the betting tree times boards times its own live hands. Where
-the betting ends, a hand's value needs sums of the opponent's weights alone: of all hands without a
-card in common where somebody folded, of those that are weaker and those that are better at a
-showdown. By inclusion and exclusion, the weights of hands with one of two cards are those with the
-first, and with the second, less the hand of both. With hands in order of strength, running sums
-give all showdowns of a board in one pass. So both take as many steps as there are hands.
+the betting ends, a hand's value needs only sums of the opponent's weights: after a fold, of all
+hands without a card in common; at a showdown, of the weaker and of the stronger ones of these. By
+inclusion and exclusion, the weight of hands with one of two cards is that of hands with the first,
+plus that of hands with the second, less that of the hand of both. With hands in order of strength,
+running sums give all showdowns of a board in one pass. So both are linear in the number of hands.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ class HoldemForm(FactoredForm):
     """The factored payoffs of hold'em.
 
     Attributes:
-      num_cards: in the deck.
-      ends: for each player and round, where somebody folded, and showdowns.
+      num_cards: cards in the deck.
+      ends: for each player and round, ends of the betting by folds, and at showdowns.
       sides: for each round, both players' hands.
       last: for each round, see `Boards`.
     """
@@ -51,18 +51,18 @@ class HoldemForm(FactoredForm):
     last: list[np.ndarray]
 
     def values_against(self, player: int, opponent_plan: np.ndarray) -> np.ndarray:
-        """What each of a player's sequences pays by itself: float64 [S_p], a new array."""
+        """The payoff of each of a player's sequences against a plan: float64 [S_p], a new array."""
         cfv = np.zeros(self.treeplexes[player].num_sequences)
         plan = np.ascontiguousarray(opponent_plan, np.float64)
         direction = slice(None, None, 1 - 2 * player)
         parts = [
             (index, int(begin), int(end))
             for index, last in enumerate(self.last)
-            for begin, end in _shares(len(last) - 1)
+            for begin, end in _board_ranges(len(last) - 1)
         ]
-        root = [np.zeros(len(last) - 1) for last in self.last]
+        root_values = [np.zeros(len(last) - 1) for last in self.last]
 
-        def work(part: int) -> None:
+        def add_part(part: int) -> None:
             index, begin, end = parts[part]
             holdem_kernels.add_ends(
                 begin,
@@ -74,11 +74,11 @@ class HoldemForm(FactoredForm):
                 self.last[index],
                 plan,
                 cfv,
-                root[index],
+                root_values[index],
             )
 
-        self.in_threads(work, len(parts))
-        cfv[0] += sum(float(each.sum()) for each in root)
+        self.in_threads(add_part, len(parts))
+        cfv[0] += sum(float(values.sum()) for values in root_values)
         return cfv
 
     @property
@@ -87,28 +87,28 @@ class HoldemForm(FactoredForm):
         last = sum(len(side.hand) for side in self.sides[-1])
         size = sum(
             len(folds.worth) * sum(len(side.hand) for side in sides)
-            # Boards of all rounds are followed by the same boards of the last one.
+            # The boards of any round are followed by all boards of the last one.
             + len(showdowns.worth) * last
             for (folds, showdowns), sides in zip(self.ends[0], self.sides, strict=True)
         )
         return Cost(_SECONDS_PER_HAND * size / 2, 8 * self.treeplexes[0].num_sequences)
 
 
-def _shares(num_boards: int) -> list[tuple[int, int]]:
-    """The boards of a round in parts, each for one thread."""
+def _board_ranges(num_boards: int) -> list[tuple[int, int]]:
+    """Splits the boards of a round into ranges, each for one thread."""
     bounds = np.unique(np.linspace(0, num_boards, _NUM_PARTS + 1).astype(int))
     return list(zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True))
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class HoldemGame(FactoredGame):
-    """Hold'em of ours, with any ranges and bets; or another's that is the same, action by action.
+    """This package's hold'em with any ranges and bets, or another game with the same actions.
 
     Attributes:
-      sequence_form: its payoffs.
+      sequence_form: its factored payoffs.
       rules: its rules.
-      deals: what chance may deal.
-      places: where each player's decisions stand.
+      deals: all deals of chance.
+      places: the places of each player's decisions among its infosets and sequences.
     """
 
     sequence_form: HoldemForm
@@ -118,19 +118,19 @@ class HoldemGame(FactoredGame):
 
     @classmethod
     def build(cls, game: pyspiel.Game, rules: HoldemRules, *, num_threads: int) -> HoldemGame:
-        """The game; see the attributes."""
+        """The factored form of a game."""
         deals = Deals.of_rules(rules)
         num_rounds = rules.num_rounds
         first, second = (
-            holdem_places.places_before(rules, deals, player, num_rounds) for player in (0, 1)
+            holdem_places.places_of(rules, deals, player, num_rounds) for player in (0, 1)
         )
         places = (first, second)
         rounds = range(num_rounds)
-        ended = [holdem_places.ended_in(rules, places, index) for index in rounds]
+        end_nodes = [holdem_places.ends_in_round(rules, places, index) for index in rounds]
         ends = [
             [
-                holdem_places.ends_of(rules, deals, places, player, *each)
-                for each in enumerate(ended)
+                holdem_places.ends_of(rules, deals, places, player, *index_and_nodes)
+                for index_and_nodes in enumerate(end_nodes)
             ]
             for player in (0, 1)
         ]
@@ -158,8 +158,8 @@ class HoldemGame(FactoredGame):
         check_mover(self.game, state, player)
         tree, hole = self.rules.tree, self.rules.num_hole
         actions = state.history()
-        own = sorted(actions[player * hole : (player + 1) * hole])
-        hand = self.deals.hands[player].numbers[own[0], (*own, self.rules.num_cards)[1]]
+        own_cards = sorted(actions[player * hole : (player + 1) * hole])
+        hand = self.deals.hands[player].numbers[own_cards[0], (*own_cards, self.rules.num_cards)[1]]
         node, dealt = 0, []
         for action in actions:
             is_chance = tree.player[node] == CHANCE
@@ -174,22 +174,22 @@ class HoldemGame(FactoredGame):
         return int(self.places[player].first_infoset[decision] + place)
 
     def board_number(self, index: int, dealt: Sequence[int]) -> int:
-        """The number of a round's board, of the cards dealt until then, in any order."""
+        """The number of a round's board of cards `dealt`, each round's in any order."""
         return self._board_numbers[index][self._sorted_by_rounds(dealt)]
 
     def history(self, player: int, infoset: int) -> list[int]:
-        """The actions of one of the histories in an infoset; ValueError if there is none such."""
+        """The actions of a history in an infoset; ValueError if the player has no such infoset."""
         node, board, hand = self.parts(player, infoset)
         index, hole = int(self.rules.tree.round[node]), self.rules.num_hole
         boards = self.deals.boards[index]
-        own = self.deals.hands[player].cards[hand, :hole]
+        own_cards = self.deals.hands[player].cards[hand, :hole]
         live = boards.live[1 - player]
-        others = self.deals.hands[1 - player].cards[
+        opponent_hands = self.deals.hands[1 - player].cards[
             live.hand[live.offset[board] : live.offset[board + 1]], :hole
         ]
-        other = others[~np.isin(others, own).any(axis=1)][0]
-        both = (own, other) if player == 0 else (other, own)
-        cards = [*both[0].tolist(), *both[1].tolist(), *boards.cards[board].tolist()]
+        opponent_cards = opponent_hands[~np.isin(opponent_hands, own_cards).any(axis=1)][0]
+        hole_cards = (own_cards, opponent_cards) if player == 0 else (opponent_cards, own_cards)
+        cards = [*hole_cards[0].tolist(), *hole_cards[1].tolist(), *boards.cards[board].tolist()]
         actions = []
         for before, action in self.paths[node]:
             slot = self.rules.tree.card_slot[before]
@@ -197,7 +197,7 @@ class HoldemGame(FactoredGame):
         return actions
 
     def observations(self, player: int, begin: int, end: int) -> Observations:
-        """What a player sees in the infosets from `begin` to before `end`."""
+        """A player's observations in the infosets from `begin` to before `end`."""
         rules, hole = self.rules, self.rules.num_hole
         nodes = np.zeros(end - begin, np.int64)
         cards = np.full((end - begin, rules.num_dealt), -1, np.int8)
@@ -206,14 +206,14 @@ class HoldemGame(FactoredGame):
         places = self.places[player]
         for decision, node in enumerate(places.nodes.tolist()):
             first, last = places.first_infoset[decision : decision + 2]
-            chosen = np.arange(max(begin, first), min(end, last))
-            if not len(chosen):
+            infosets = np.arange(max(begin, first), min(end, last))
+            if not len(infosets):
                 continue
             boards = self.deals.boards[rules.tree.round[node]]
-            live, rows = boards.live[player], chosen - begin
-            board = np.searchsorted(live.offset, chosen - first, side="right") - 1
-            own = self.deals.hands[player].cards[live.hand[chosen - first], :hole]
-            cards[rows, player * hole : (player + 1) * hole] = own
+            live, rows = boards.live[player], infosets - begin
+            board = np.searchsorted(live.offset, infosets - first, side="right") - 1
+            hole_cards = self.deals.hands[player].cards[live.hand[infosets - first], :hole]
+            cards[rows, player * hole : (player + 1) * hole] = hole_cards
             cards[rows, 2 * hole : 2 * hole + boards.cards.shape[1]] = boards.cards[board]
             for before, action in self.paths[node]:
                 slot = rules.tree.action_slot[before]
@@ -246,15 +246,15 @@ class HoldemGame(FactoredGame):
         return node, board, int(live.hand[place])
 
     def _sorted_by_rounds(self, dealt: Sequence[int]) -> tuple[int, ...]:
-        """Cards in the order of `Boards.cards`."""
-        found: list[int] = []
+        """Dealt cards in the order of `Boards.cards`."""
+        cards: list[int] = []
         for count in self.rules.betting.board_cards:
-            found += sorted(dealt[len(found) : len(found) + count])
-        return tuple(found)
+            cards += sorted(dealt[len(cards) : len(cards) + count])
+        return tuple(cards)
 
     @functools.cached_property
     def _board_numbers(self) -> list[dict[tuple[int, ...], int]]:
-        """By rounds, the number of a board of some cards."""
+        """For each round, board numbers by cards."""
         return [
             {tuple(cards): number for number, cards in enumerate(boards.cards.tolist())}
             for boards in self.deals.boards
@@ -262,22 +262,22 @@ class HoldemGame(FactoredGame):
 
     @functools.cached_property
     def paths(self) -> dict[int, list[tuple[int, int]]]:
-        """By node of the betting tree, the nodes before it, and the actions there."""
+        """By node of the betting tree, the nodes above it, and the actions there."""
         return _paths(self.rules)
 
 
 def num_histories(rules: HoldemRules) -> float:
-    """About how many histories a game has: lines of betting times boards times ordered hands."""
+    """Roughly the number of histories: lines of betting times boards times ordered hands."""
     order = math.factorial(rules.num_hole)
     pairs = math.prod(np.count_nonzero(np.triu(np.atleast_2d(r))) * order for r in rules.ranges)
-    left = rules.num_cards - len(rules.board) - 2 * rules.num_hole
+    num_left = rules.num_cards - len(rules.board) - 2 * rules.num_hole
     counts = np.cumsum([0, *rules.betting.board_cards])
-    boards = np.array([math.perm(left, int(count)) for count in counts], np.float64)
+    boards = np.array([math.perm(num_left, int(count)) for count in counts], np.float64)
     return float(pairs * boards[np.minimum(rules.tree.round + 1, len(counts) - 1)].sum())
 
 
 def _paths(rules: HoldemRules) -> dict[int, list[tuple[int, int]]]:
-    """By node, the nodes before it, and the actions there (0 where chance acts)."""
+    """By node, the nodes above it, and the actions there (0 where chance acts)."""
     tree = rules.tree
     paths: dict[int, list[tuple[int, int]]] = {0: []}
     for node in range(len(tree.player)):

@@ -1,7 +1,7 @@
 """The compiled loops of hold'em. See `holdem`.
 
-Ends of the betting are taken `LANES` at a time, whose numbers stand together, so that the same is
-done to all of them at once.
+Ends of the betting are processed in groups of `LANES`, whose numbers are adjacent in memory, so
+that compilers vectorise loops over them.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ class Ends(NamedTuple):
     sequence.
 
     Attributes:
-      own_first, own_step: int64 [T], of the player whose values are asked for.
-      other_first, other_step: int64 [T], of the opponent.
-      worth: float64 [T], what the player gets if it wins, or by a fold, times chance's part.
+      own_first, own_step: int64 [T], sequences of the player.
+      other_first, other_step: int64 [T], sequences of the opponent.
+      worth: float64 [T], the player's utility of a win, or of the fold, times chance's probability.
     """
 
     own_first: np.ndarray
@@ -50,7 +50,7 @@ class Side(NamedTuple):
 
 @_jit
 def _read(side, board, hands, plan, first, step, reach):
-    """Weights times plan of some hands, in the lanes' last sequences on a board: `reach` [n, 8]."""
+    """Hands' weights times the plan of the lanes' last sequences on a board: `reach` [n, 8]."""
     offset, position = side.offset[board], side.position[board]
     start = np.empty(LANES, np.int64)
     for lane in range(LANES):
@@ -63,7 +63,7 @@ def _read(side, board, hands, plan, first, step, reach):
 
 @_jit
 def _write(side, board, hands, values, first, step, worth, cfv):
-    """Adds values ([n, 8]) times weights to the lanes' last sequences; what the empty one gets."""
+    """Adds values ([n, 8]) times weights to the lanes' last sequences; returns the empty one's."""
     offset, position = side.offset[board], side.position[board]
     root = 0.0
     for lane in range(LANES):
@@ -83,16 +83,16 @@ def _write(side, board, hands, values, first, step, worth, cfv):
 
 @_jit
 def _add(reach, k, first_card, second_card, total, by_card):
-    """Counts a hand."""
+    """Adds the reach of a hand to the total and to the sums of its cards."""
     for lane in range(LANES):
-        x = reach[k, lane]
-        total[lane] += x
-        by_card[first_card, lane] += x
-        by_card[second_card, lane] += x
+        hand_reach = reach[k, lane]
+        total[lane] += hand_reach
+        by_card[first_card, lane] += hand_reach
+        by_card[second_card, lane] += hand_reach
 
 
 @_jit
-def _forget(total, by_card):
+def _clear(total, by_card):
     total[:] = 0.0
     by_card[:] = 0.0
 
@@ -100,17 +100,17 @@ def _forget(total, by_card):
 @_jit
 def _folds(own, other, own_hands, own_same, other_hands, reach, values, total, by_card):
     """The weight of the opponent's hands without a card in common: `values` [n, 8]."""
-    none = by_card.shape[0] - 1
-    _forget(total, by_card)
+    no_card = by_card.shape[0] - 1
+    _clear(total, by_card)
     for k in range(other_hands.size):
         cards = other.cards[other_hands[k]]
         _add(reach, k, cards[0], cards[1], total, by_card)
-    by_card[none] = 0.0
+    by_card[no_card] = 0.0
     for k in range(own_hands.size):
         first_card, second_card = own.cards[own_hands[k]]
         for lane in range(LANES):
             values[k, lane] = total[lane] - by_card[first_card, lane] - by_card[second_card, lane]
-        if own_same[k] >= 0:  # It was taken away twice.
+        if own_same[k] >= 0:  # It was subtracted twice.
             for lane in range(LANES):
                 values[k, lane] += reach[own_same[k], lane]
 
@@ -119,29 +119,29 @@ def _folds(own, other, own_hands, own_same, other_hands, reach, values, total, b
 def _showdowns(
     own, other, own_hands, own_strength, other_hands, other_strength, reach, values, total, by_card
 ):
-    """The weight of weaker hands of the opponent's less that of better ones: `values` [n, 8].
+    """The weight of the opponent's weaker hands less that of stronger ones: `values` [n, 8].
 
     Both players' hands are in ascending order. A hand of the same cards is neither.
     """
-    none = by_card.shape[0] - 1
-    _forget(total, by_card)
+    no_card = by_card.shape[0] - 1
+    _clear(total, by_card)
     j = 0
     for k in range(own_hands.size):
         while j < other_hands.size and other_strength[j] < own_strength[k]:
             cards = other.cards[other_hands[j]]
             _add(reach, j, cards[0], cards[1], total, by_card)
-            by_card[none] = 0.0
+            by_card[no_card] = 0.0
             j += 1
         first_card, second_card = own.cards[own_hands[k]]
         for lane in range(LANES):
             values[k, lane] = total[lane] - by_card[first_card, lane] - by_card[second_card, lane]
-    _forget(total, by_card)
+    _clear(total, by_card)
     j = other_hands.size - 1
     for k in range(own_hands.size - 1, -1, -1):
         while j >= 0 and other_strength[j] > own_strength[k]:
             cards = other.cards[other_hands[j]]
             _add(reach, j, cards[0], cards[1], total, by_card)
-            by_card[none] = 0.0
+            by_card[no_card] = 0.0
             j -= 1
         first_card, second_card = own.cards[own_hands[k]]
         for lane in range(LANES):
@@ -150,21 +150,21 @@ def _showdowns(
 
 @_jit
 def add_ends(begin, end, num_cards, folds, showdowns, sides, last_sides, last, plan, cfv, root):
-    """Adds what the ends of a round pay on some boards.
+    """Adds the payoffs of the ends of a round on some boards.
 
     Args:
-      begin, end: which boards.
-      num_cards: in the deck.
+      begin, end: the range of boards.
+      num_cards: cards in the deck.
       folds, showdowns: `Ends`.
       sides: `Side` of the player and of the opponent on the round's boards.
-      last_sides: the same on the last round's.
+      last_sides: the same on the last round's boards.
       last: int64 [N + 1], the first of the last round's boards that follow each one.
-      plan: float64 [S_-p].
+      plan: float64 [S_-p], the opponent's realization plan.
       cfv: float64 [S_p], added to.
-      root: float64 [N], what the empty sequence gets, by boards; added to.
+      root: float64 [N], the empty sequence's payoffs by boards, added to.
     """
     (own, other), (own_last, other_last) = sides, last_sides
-    # The last row is that of no card.
+    # The last row stands for no card.
     total, by_card = np.zeros(LANES), np.zeros((num_cards + 1, LANES))
     reach = np.empty((other.weights.size, LANES))
     values = np.empty((own.weights.size, LANES))

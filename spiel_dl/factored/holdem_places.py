@@ -1,4 +1,4 @@
-"""Where decisions of hold'em stand among infosets and sequences, and where betting ends."""
+"""Places of hold'em's decisions among infosets and sequences, and the ends of the betting."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from spiel_dl.tree.sequence_form import Treeplex
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Places:
-    """Where a player's decisions stand among its infosets and sequences.
+    """The places of a player's decisions among its infosets and sequences.
 
     Attributes:
       nodes: the nodes of the betting tree at which it decides, in ascending order.
-      first_infoset: int64 [D + 1], of each decision.
-      first_sequence: int64 [D + 1].
-      before: by node, ends included, the player's last decision (its place in `nodes`) and the rank
+      first_infoset: int64 [D + 1], the first infoset of each decision.
+      first_sequence: int64 [D + 1], its first sequence.
+      before: by node, ends included, the player's last decision (its index in `nodes`) and the rank
         of the action there; (-1, 0): none.
     """
 
@@ -31,8 +31,8 @@ class Places:
     before: dict[int, tuple[int, int]]
 
 
-def places_before(rules: HoldemRules, deals: Deals, player: int, num_rounds: int) -> Places:
-    """Where a player's decisions of the first rounds stand."""
+def places_of(rules: HoldemRules, deals: Deals, player: int, num_rounds: int) -> Places:
+    """The places of a player's decisions of the first `num_rounds` rounds."""
     tree = rules.tree
     nodes = np.flatnonzero((tree.player == player) & (tree.round < num_rounds))
     sizes = np.array([len(deals.boards[r].live[player].hand) for r in tree.round[nodes]], int)
@@ -43,8 +43,8 @@ def places_before(rules: HoldemRules, deals: Deals, player: int, num_rounds: int
         if tree.player[node] == CHANCE:
             before[int(tree.successor[node, 0])] = before[node]
         for rank, action in enumerate(np.flatnonzero(tree.legal[node])):
-            own = (number[node], rank) if node in number else before[node]
-            before[int(tree.successor[node, action])] = own
+            last_decision = (number[node], rank) if node in number else before[node]
+            before[int(tree.successor[node, action])] = last_decision
     return Places(
         nodes,
         np.cumsum([0, *sizes]),
@@ -65,8 +65,8 @@ def treeplex_of(rules: HoldemRules, deals: Deals, places: Places, player: int) -
         if decision >= 0:
             earlier = int(tree.round[places.nodes[decision]])
             step = int(tree.legal[places.nodes[decision]].sum())
-            where = earlier_places(deals, player, index, earlier)
-            parent = places.first_sequence[decision] + where * step + rank
+            index_of_hand = indices_in_round(deals, player, index, earlier)
+            parent = places.first_sequence[decision] + index_of_hand * step + rank
         parents.append(parent.astype(np.int32))
         num_actions.append(np.full(len(parent), tree.legal[node].sum(), np.int32))
     counts = np.concatenate([np.zeros(0, np.int32), *num_actions])
@@ -78,25 +78,26 @@ def treeplex_of(rules: HoldemRules, deals: Deals, places: Places, player: int) -
     )
 
 
-def earlier_places(deals: Deals, player: int, index: int, earlier: int) -> np.ndarray:
-    """Where each entry of a round's live hands stood among those of an earlier round: int64 [L]."""
+def indices_in_round(deals: Deals, player: int, index: int, earlier: int) -> np.ndarray:
+    """The index of each of a round's live hands among those of an earlier round: int64 [L]."""
     live = deals.boards[index].live[player]
     board = np.repeat(np.arange(len(live.offset) - 1), np.diff(live.offset))
     for later in range(index, earlier, -1):
         board = deals.boards[later].parent[board]
-    before = deals.boards[earlier].live[player]
-    where: np.ndarray = before.offset[board] + before.position[board, live.hand]
-    return where
+    earlier_live = deals.boards[earlier].live[player]
+    indices: np.ndarray = earlier_live.offset[board] + earlier_live.position[board, live.hand]
+    return indices
 
 
-def ended_in(rules: HoldemRules, places: tuple[Places, Places], index: int) -> list[int]:
-    """The ends of a game's betting after a last decision in a round."""
-    tree, found = rules.tree, []
+def ends_in_round(rules: HoldemRules, places: tuple[Places, Places], index: int) -> list[int]:
+    """The ends of the betting whose last decision was in a round, as nodes."""
+    tree, ends = rules.tree, []
     for node in np.flatnonzero(tree.player == TERMINAL).tolist():
-        decided = [(own, own.before[node][0]) for own in places]
-        if max(int(tree.round[own.nodes[last]]) for own, last in decided if last >= 0) == index:
-            found.append(node)
-    return found
+        decisions = [(each, each.before[node][0]) for each in places]
+        rounds = [int(tree.round[each.nodes[last]]) for each, last in decisions if last >= 0]
+        if max(rounds) == index:
+            ends.append(node)
+    return ends
 
 
 def ends_of(
@@ -107,9 +108,9 @@ def ends_of(
     index: int,
     nodes: list[int],
 ) -> tuple[Ends, Ends]:
-    """Where betting ends in a round, from a player's side: by folds, and at showdowns."""
+    """The ends of the betting at nodes of a round, for a player: by folds, and at showdowns."""
     tree = rules.tree
-    found: tuple[list[list[float]], list[list[float]]] = ([], [])
+    rows: tuple[list[list[float]], list[list[float]]] = ([], [])
     for node in nodes:
         row: list[float] = []
         for p in (player, 1 - player):
@@ -123,12 +124,12 @@ def ends_of(
         chance = deals.scale * deals.boards[index if folded != NOBODY else -1].chance
         sign = -1.0 if folded == player else 1.0
         row.append(sign * chance * float(tree.spent[node].min()))
-        found[folded == NOBODY].append(row)
-    return as_ends(found[0]), as_ends(found[1])
+        rows[folded == NOBODY].append(row)
+    return as_ends(rows[0]), as_ends(rows[1])
 
 
 def as_ends(rows: list[list[float]]) -> Ends:
-    """Rows of numbers as arrays, filled up with ends that pay nothing."""
+    """`Ends` of rows of numbers, padded with ends that pay nothing."""
     padded = rows + [[0, 0, 0, 0, 0.0]] * (-len(rows) % LANES)
     table = np.ascontiguousarray(np.array(padded, np.float64).reshape(-1, 5).T)
     # Numbers of sequences are far below what floats can hold.

@@ -1,7 +1,7 @@
-"""Rivers of hold'em below a turn, side by side, to be solved by themselves.
+"""Hold'em's rivers below a turn as games of their own, many in one sequence form.
 
-A public state is a line of betting at whose end the river is dealt, and the card. Root infosets
-are a player's live hands there: line by line, card by card.
+A public state is a line of betting that ends the turn, and a river card. Root infosets are a
+player's live hands there: line by line, card by card.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ Pair = tuple[np.ndarray, np.ndarray]
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class RiverStarts:
-    """Where rivers start: K lines times N cards, with R_p root infosets of each player.
+    """The starts of rivers: K lines times N cards, with R_p root infosets of each player.
 
-    As leaves of the turn, they tell cards apart, which `HoldemLeaves` do not.
+    As leaves of the turn, they have one public state per river card, unlike `HoldemLeaves`.
 
     Attributes:
-      turn: above them.
-      lines: int64 [K], which of the turn's leaves.
-      boards: int64 [N], which of the game's last boards.
-      hands: for each player, int64 [M_p], where the boards' live hands stand among all rivers'.
+      turn: the trunk above them.
+      lines: int64 [K], leaves of the turn.
+      boards: int64 [N], boards of the game's last round.
+      hands: for each player, int64 [M_p], the boards' live hands among those of all rivers.
     """
 
     turn: HoldemTrunk
@@ -43,7 +43,7 @@ class RiverStarts:
 
     @classmethod
     def of(cls, turn: HoldemTrunk, lines: Sequence[int], boards: Sequence[int]) -> RiverStarts:
-        """Those of some lines and boards, both increasing."""
+        """The starts at some lines and boards, both increasing."""
         live = turn.tree.deals.boards[1].live
         first, second = (
             np.concatenate([np.arange(*each.offset[board : board + 2]) for board in boards])
@@ -53,48 +53,48 @@ class RiverStarts:
 
     @property
     def num_public_states(self) -> int:
-        """K * N."""
+        """K * N, the number of lines times cards."""
         return len(self.lines) * len(self.boards)
 
     @functools.cached_property
     def entries(self) -> Pair:
-        """For each player, int64 [R_p], which leaf infosets of the turn are theirs."""
-        leaves, found = self.turn.leaves, []
+        """For each player, int64 [R_p], the turn's leaf infoset of each root infoset."""
+        leaves, entries = self.turn.leaves, []
         for player in (0, 1):
             begin = leaves.infoset_offsets[player][self.lines]
-            found.append((begin[:, None] + leaves.later[player][self.hands[player]]).ravel())
-        return found[0], found[1]
+            entries.append((begin[:, None] + leaves.later[player][self.hands[player]]).ravel())
+        return entries[0], entries[1]
 
     @functools.cached_property
     def sequences(self) -> Pair:
-        """For each player, int64 [R_p], the turn's sequences from which they hang."""
+        """For each player, int64 [R_p], the turn's last sequence before each root infoset."""
         first, second = (self.turn.leaves.sequences[p][self.entries[p]] for p in (0, 1))
         return first, second
 
     @functools.cached_property
     def public_states(self) -> Pair:
         """For each player, int64 [R_p], the public state of each root infoset, from 0 on."""
-        live, found = self.turn.tree.deals.boards[1].live, []
-        for each in live:
-            sizes = np.diff(each.offset)[self.boards]
+        live_by_player, states_by_player = self.turn.tree.deals.boards[1].live, []
+        for live_hands in live_by_player:
+            sizes = np.diff(live_hands.offset)[self.boards]
             states = np.arange(self.num_public_states)
-            found.append(np.repeat(states, np.tile(sizes, len(self.lines))))
-        return found[0], found[1]
+            states_by_player.append(np.repeat(states, np.tile(sizes, len(self.lines))))
+        return states_by_player[0], states_by_player[1]
 
     def within(self, player: int, other: RiverStarts) -> np.ndarray:
-        """Where a player's root infosets stand among those of others: int64 [R_p]."""
+        """The indices of a player's root infosets among those of `other` starts: int64 [R_p]."""
         line = np.searchsorted(other.lines, self.lines) * len(other.hands[player])
-        found = line[:, None] + np.searchsorted(other.hands[player], self.hands[player])
-        return found.ravel()
+        indices = line[:, None] + np.searchsorted(other.hands[player], self.hands[player])
+        return indices.ravel()
 
     @functools.cached_property
     def reach(self) -> HoldemForm:
-        """A game on the ranges in which a player gets 1 for the opponent's reach, and chance's."""
+        """A game of the root infosets whose payoffs are the opponent's and chance's reach."""
         return self._ended(by_fold=True)
 
     @functools.cached_property
     def showdowns(self) -> HoldemForm:
-        """A game on the ranges: what the pots of the lines are worth if nobody bets any more."""
+        """A game of the root infosets whose payoffs are showdowns of the lines' pots."""
         return self._ended(by_fold=False)
 
     def _ended(self, *, by_fold: bool) -> HoldemForm:
@@ -104,20 +104,20 @@ class RiverStarts:
         ends = []
         for player in (0, 1):
             sizes = [len(self.hands[player]), len(self.hands[1 - player])]
-            count = range(len(self.lines))
-            rows = [[k * sizes[0], 1, k * sizes[1], 1, worth[k]] for k in count]
-            here, none = holdem_places.as_ends(rows), holdem_places.as_ends([])
-            ends.append((here, none) if by_fold else (none, here))
-        empty, count_ = np.zeros(0, np.int32), [len(each) for each in self.public_states]
-        treeplexes = [Treeplex(empty, empty, empty, size) for size in count_]
+            lines = range(len(self.lines))
+            rows = [[k * sizes[0], 1, k * sizes[1], 1, worth[k]] for k in lines]
+            line_ends, no_ends = holdem_places.as_ends(rows), holdem_places.as_ends([])
+            ends.append((line_ends, no_ends) if by_fold else (no_ends, line_ends))
+        empty, num_roots = np.zeros(0, np.int32), [len(each) for each in self.public_states]
+        treeplexes = [Treeplex(empty, empty, empty, size) for size in num_roots]
         return self._form((treeplexes[0], treeplexes[1]), (ends[0], ends[1]))
 
     def _form(
         self, treeplexes: tuple[Treeplex, Treeplex], ends: tuple[tuple[Ends, Ends], ...]
     ) -> HoldemForm:
-        """A game on these boards alone."""
+        """A sequence form on these boards alone."""
         form = self.turn.tree.sequence_form
-        first, second = (_part(form.sides[1][p], self.boards, self.hands[p]) for p in (0, 1))
+        first, second = (_restrict(form.sides[1][p], self.boards, self.hands[p]) for p in (0, 1))
         return dataclasses.replace(
             form,
             treeplexes=treeplexes,
@@ -128,20 +128,20 @@ class RiverStarts:
 
 
 class NoLeaves:
-    """Rivers go to the end of the game."""
+    """The leaves of rivers, which are solved to the end of the game: none."""
 
     num_public_states = 0
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class HoldemRivers:
-    """Rivers of a turn to their end.
+    """Rivers of a turn to the end of the game.
 
     Attributes:
-      starts: where they start; in all lines there is betting.
-      infosets: for each player, int64 [I_p], as infosets of the game.
-      sequences: for each player, int64 [S_p], as sequences of the game; those of the turn at roots.
-      sequence_form: of the rivers.
+      starts: their starts; all lines have betting on the river.
+      infosets: for each player, int64 [I_p], the infosets as those of the game.
+      sequences: for each player, int64 [S_p], as those of the game; at roots, the turn's.
+      sequence_form: the rivers' sequence form.
       leaves: none.
     """
 
@@ -153,33 +153,33 @@ class HoldemRivers:
 
     @classmethod
     def of(cls, starts: RiverStarts) -> HoldemRivers:
-        """The rivers that start somewhere."""
+        """The rivers of these starts."""
         game = starts.turn.tree
         tree = game.rules.tree
         is_below = np.isin(starts.turn.leaves.line_above, starts.lines)
-        ended = np.flatnonzero(is_below & (tree.player == TERMINAL)).tolist()
-        own = [
+        end_nodes = np.flatnonzero(is_below & (tree.player == TERMINAL)).tolist()
+        decisions = [
             _places(starts, player, np.flatnonzero(is_below & (tree.player == player)))
             for player in (0, 1)
         ]
-        places = (own[0], own[1])
+        places = (decisions[0], decisions[1])
         first, second = (_treeplex(starts, player, places[player]) for player in (0, 1))
         ends = [
-            holdem_places.ends_of(game.rules, game.deals, places, player, 1, ended)
+            holdem_places.ends_of(game.rules, game.deals, places, player, 1, end_nodes)
             for player in (0, 1)
         ]
-        kept = [_kept(starts, player, places[player]) for player in (0, 1)]
+        game_indices = [_game_indices(starts, player, places[player]) for player in (0, 1)]
         return cls(
             starts,
-            (kept[0][0], kept[1][0]),
-            (kept[0][1], kept[1][1]),
+            (game_indices[0][0], game_indices[1][0]),
+            (game_indices[0][1], game_indices[1][1]),
             starts._form((first, second), (ends[0], ends[1])),
             NoLeaves(),
         )
 
 
-def _part(side: Side, boards: np.ndarray, hands: np.ndarray) -> Side:
-    """A player's hands on some boards."""
+def _restrict(side: Side, boards: np.ndarray, hands: np.ndarray) -> Side:
+    """A player's side on some boards only; `hands` are their live hands."""
     return side._replace(
         offset=np.cumsum([0, *np.diff(side.offset)[boards]]),
         hand=side.hand[hands],
@@ -190,19 +190,19 @@ def _part(side: Side, boards: np.ndarray, hands: np.ndarray) -> Side:
 
 
 def _places(starts: RiverStarts, player: int, nodes: np.ndarray) -> Places:
-    """Where a player's decisions at some nodes stand; nothing is before its first ones."""
+    """The places of a player's decisions at nodes of the rivers."""
     game = starts.turn.tree
-    whole, size = game.places[player], len(starts.hands[player])
+    game_places, size = game.places[player], len(starts.hands[player])
     number = {node: decision for decision, node in enumerate(nodes.tolist())}
     before = {
-        node: (number[int(whole.nodes[decision])], rank)
-        for node, (decision, rank) in whole.before.items()
-        if decision >= 0 and int(whole.nodes[decision]) in number
+        node: (number[int(game_places.nodes[decision])], rank)
+        for node, (decision, rank) in game_places.before.items()
+        if decision >= 0 and int(game_places.nodes[decision]) in number
     }
     num_actions = game.rules.tree.legal[nodes].sum(axis=1)
     roots = size * len(starts.lines)
-    count = np.arange(len(nodes) + 1) * size
-    return Places(nodes, count, roots + np.cumsum([0, *(size * num_actions)]), before)
+    first_infosets = np.arange(len(nodes) + 1) * size
+    return Places(nodes, first_infosets, roots + np.cumsum([0, *(size * num_actions)]), before)
 
 
 def _treeplex(starts: RiverStarts, player: int, places: Places) -> Treeplex:
@@ -225,16 +225,16 @@ def _treeplex(starts: RiverStarts, player: int, places: Places) -> Treeplex:
     )
 
 
-def _kept(starts: RiverStarts, player: int, places: Places) -> Pair:
-    """The infosets and sequences of rivers, as those of the game."""
+def _game_indices(starts: RiverStarts, player: int, places: Places) -> Pair:
+    """A player's infosets and sequences of rivers, as numbered in the game."""
     game = starts.turn.tree
-    whole, hands = game.places[player], starts.hands[player]
+    game_places, hands = game.places[player], starts.hands[player]
     infosets = [np.zeros(0, np.int64)]
     sequences = [starts.turn.sequences[player][starts.sequences[player]]]
     for node in places.nodes.tolist():
-        decision = int(np.searchsorted(whole.nodes, node))
+        decision = int(np.searchsorted(game_places.nodes, node))
         step = int(game.rules.tree.legal[node].sum())
-        infosets.append(whole.first_infoset[decision] + hands)
-        first = whole.first_sequence[decision] + hands * step
+        infosets.append(game_places.first_infoset[decision] + hands)
+        first = game_places.first_sequence[decision] + hands * step
         sequences.append((first[:, None] + np.arange(step)).ravel())
     return np.concatenate(infosets), np.concatenate(sequences)

@@ -1,7 +1,7 @@
-"""Hold'em on the turn, above the river, for depth-limited solving.
+"""Hold'em's turn as a trunk for depth-limited solving.
 
-A leaf public state is a line of betting at whose end nobody acts on the turn any more, before the
-river is dealt. So a player's leaf infosets are its hands, and a value function sums over rivers.
+A leaf public state is a line of betting that ends the turn, before the river is dealt. So a
+player's leaf infosets are its hands, and a value function sums over river cards.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ class HoldemLeaves:
 
     Attributes:
       game: the whole game.
-      depth_limit: where it is cut.
+      depth_limit: the depth limit.
       lines: int64 [K], nodes of the betting tree that deal the river.
-      spent: float64 [K], what each player has in.
+      spent: float64 [K], each player's contribution to the pot.
       is_open: bool [K], whether there is betting on the river.
-      infoset_offsets: for each player, int64 [K + 1], where each line's infosets start.
-      sequences: for each player, int64 [L_p], the trunk's sequence from which an infoset hangs.
-      later: for each player, int64 [M_p], for each live hand of all rivers its place on the turn.
+      infoset_offsets: for each player, int64 [K + 1], the first infoset of each line.
+      sequences: for each player, int64 [L_p], the trunk's last sequence before each infoset.
+      later: for each player, int64 [M_p], the index on the turn of each live hand of all rivers.
     """
 
     game: HoldemGame
@@ -58,14 +58,14 @@ class HoldemLeaves:
     def line_above(self) -> np.ndarray:
         """For each node of the betting tree, the line at or above it, 0 to K - 1; -1: none."""
         tree = self.game.rules.tree
-        found = np.full(len(tree.player), -1)
-        found[self.lines] = np.arange(len(self.lines))
-        for node in range(len(found)):
-            if found[node] >= 0:
+        lines = np.full(len(tree.player), -1)
+        lines[self.lines] = np.arange(len(self.lines))
+        for node in range(len(lines)):
+            if lines[node] >= 0:
                 is_chance = tree.player[node] == CHANCE
                 actions = [0] if is_chance else np.flatnonzero(tree.legal[node])
-                found[tree.successor[node, actions]] = found[node]
-        return found
+                lines[tree.successor[node, actions]] = lines[node]
+        return lines
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -74,7 +74,7 @@ class HoldemTrunk:
 
     Attributes:
       tree: the whole game.
-      depth_limit: where it is cut.
+      depth_limit: the depth limit.
       infosets: for each player, int64 [I_p], the trunk's infosets, as infosets of the game.
       sequences: for each player, int64 [S_p], the trunk's sequences, as sequences of the game.
       sequence_form: the trunk's treeplexes, and payoffs where the game ends in the trunk.
@@ -102,10 +102,11 @@ def cut_holdem(game: HoldemGame, depth_limit: DepthLimit) -> HoldemTrunk:
             "between turn and river only; begin on the turn, and take rounds=1"
         )
     places = (
-        holdem_places.places_before(rules, deals, 0, 1),
-        holdem_places.places_before(rules, deals, 1, 1),
+        holdem_places.places_of(rules, deals, 0, 1),
+        holdem_places.places_of(rules, deals, 1, 1),
     )
-    folds = [n for n in holdem_places.ended_in(rules, game.places, 0) if tree.folded[n] != NOBODY]
+    ends = holdem_places.ends_in_round(rules, game.places, 0)
+    folds = [node for node in ends if tree.folded[node] != NOBODY]
     form = dataclasses.replace(
         game.sequence_form,
         treeplexes=(
@@ -122,14 +123,14 @@ def cut_holdem(game: HoldemGame, depth_limit: DepthLimit) -> HoldemTrunk:
     sizes = [len(deals.boards[0].live[player].hand) for player in (0, 1)]
     sequences: tuple[list[np.ndarray], list[np.ndarray]] = ([], [])
     for player in (0, 1):
-        own = places[player]
+        places_ = places[player]
         for node in lines.tolist():
-            # Nobody leaves the turn without having acted.
-            decision, rank = own.before[node]
-            step = int(tree.legal[own.nodes[decision]].sum())
+            # Both players have acted on the turn.
+            decision, rank = places_.before[node]
+            step = int(tree.legal[places_.nodes[decision]].sum())
             hands = np.arange(sizes[player])
-            sequences[player].append(own.first_sequence[decision] + hands * step + rank)
-    later = [holdem_places.earlier_places(deals, player, 1, 0) for player in (0, 1)]
+            sequences[player].append(places_.first_sequence[decision] + hands * step + rank)
+    later = [holdem_places.indices_in_round(deals, player, 1, 0) for player in (0, 1)]
     count = np.arange(len(lines) + 1)
     leaves = HoldemLeaves(
         game,
@@ -141,17 +142,19 @@ def cut_holdem(game: HoldemGame, depth_limit: DepthLimit) -> HoldemTrunk:
         (np.concatenate(sequences[0]), np.concatenate(sequences[1])),
         (later[0], later[1]),
     )
-    kept = [_kept(game, places[player], player) for player in (0, 1)]
+    (infosets_0, sequences_0), (infosets_1, sequences_1) = (
+        _game_indices(game, places[player], player) for player in (0, 1)
+    )
     return HoldemTrunk(
-        game, depth_limit, (kept[0][0], kept[1][0]), (kept[0][1], kept[1][1]), form, leaves
+        game, depth_limit, (infosets_0, infosets_1), (sequences_0, sequences_1), form, leaves
     )
 
 
-def _kept(game: HoldemGame, own: holdem_places.Places, player: int) -> Pair:
-    """The infosets and sequences of a trunk, as those of the game."""
-    whole = game.places[player]
+def _game_indices(game: HoldemGame, places: holdem_places.Places, player: int) -> Pair:
+    """A player's infosets and sequences of a trunk, as numbered in the game."""
+    game_places = game.places[player]
     infosets, sequences = [], [np.zeros(1, np.int64)]
-    for decision in np.searchsorted(whole.nodes, own.nodes).tolist():
-        infosets.append(np.arange(*whole.first_infoset[decision : decision + 2]))
-        sequences.append(np.arange(*whole.first_sequence[decision : decision + 2]))
+    for decision in np.searchsorted(game_places.nodes, places.nodes).tolist():
+        infosets.append(np.arange(*game_places.first_infoset[decision : decision + 2]))
+        sequences.append(np.arange(*game_places.first_sequence[decision : decision + 2]))
     return np.concatenate(infosets), np.concatenate(sequences)

@@ -1,4 +1,4 @@
-"""A player's infosets in phantom games, by classes that differ in what may follow."""
+"""A player's infosets in phantom games, by classes with the same continuations."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class InfosetClasses:
       num_cells: n.
       tried: int32 [C], the set of cells that the player has tried.
       first_choice: int32 [C + 1], a class's first choice; one follows for each cell not tried.
-      fail, success: int32 [K], the class after a choice that fails or succeeds, -1: none is.
-      size: int32 [C], how many infosets there are from one of a class on.
+      fail, success: int32 [K], the class after a choice that fails or succeeds, -1: impossible.
+      size: int32 [C], the number of infosets from one of a class on, itself included.
       class_of: int32 [I], the class of an infoset.
       treeplex: the player's strategy space.
     """
@@ -53,10 +53,10 @@ class InfosetClasses:
         fail: np.ndarray,
         success: np.ndarray,
     ) -> InfosetClasses:
-        """Numbers the infosets of classes, each of which has a larger number than those before it.
+        """Numbers the infosets of classes depth first.
 
-        The infosets that follow one have the numbers after it, those behind an earlier choice
-        first, and those behind its failure before those behind its success.
+        An infoset is followed by those after its first choice, those after its second one, and so
+        on: first those after the choice's failure, then those after its success.
         """
         size, parent_sequence, class_of = class_kernels.number_infosets(first_choice, fail, success)
         num_actions = np.diff(first_choice)[class_of]
@@ -82,20 +82,20 @@ class InfosetClasses:
         return [cell for cell in range(self.num_cells) if not tried >> cell & 1]
 
     def next_infoset(self, infoset: int, cell: int, succeeds: bool) -> int | None:
-        """The infoset after a try; None: there is none."""
+        """The infoset after a try; None: the outcome is impossible, or the game ends."""
         following = infoset + 1
         choice = int(self.first_choice[self.class_of[infoset]])
-        for other in self.cells(infoset):
-            for outcome, after in ((False, self.fail[choice]), (True, self.success[choice])):
-                if (other, outcome) == (cell, succeeds):
-                    return following if after >= 0 else None
-                following += int(self.size[after]) if after >= 0 else 0
+        for other_cell in self.cells(infoset):
+            for outcome, next_class in ((False, self.fail[choice]), (True, self.success[choice])):
+                if (other_cell, outcome) == (cell, succeeds):
+                    return following if next_class >= 0 else None
+                following += int(self.size[next_class]) if next_class >= 0 else 0
             choice += 1
         return None
 
     @functools.cached_property
     def paths(self) -> StonePaths:
-        """What the player has tried before each infoset; computed on first use."""
+        """The player's earlier tries at each infoset; computed on first use."""
         cells, num_tried, failed = class_kernels.paths_of_infosets(
             self.num_cells,
             self.treeplex.parent_sequence,
@@ -121,11 +121,11 @@ class InfosetClasses:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class StoneGame(FactoredGame):
-    """A phantom game, OpenSpiel's or ours.
+    """A phantom game, OpenSpiel's or this package's.
 
     Attributes:
       classes: both players' infosets.
-      tensors: how the game writes what a player has tried.
+      tensors: writes the game's information state tensors.
     """
 
     classes: tuple[InfosetClasses, InfosetClasses]
@@ -142,11 +142,11 @@ class StoneGame(FactoredGame):
         return self.classes[player].find(state, player)
 
     def observations(self, player: int, begin: int, end: int) -> Observations:
-        """What a player sees in the infosets from `begin` to before `end`."""
+        """A player's observations in the infosets from `begin` to before `end`."""
         return self.tensors.write(player, self.classes[player].paths, begin, end)
 
     def features(self, player: int, begin: int, end: int) -> np.ndarray:
-        """See `FactoredGame.features`; in our games no state is made for them."""
+        """See `FactoredGame.features`; this package's games need no states for them."""
         if not hasattr(self.game, "rules"):
             return super().features(player, begin, end)
         tensors = self.observations(player, begin, end).tensors

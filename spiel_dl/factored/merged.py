@@ -1,8 +1,8 @@
-"""Sparse matrices of 0, 1 and -1 whose blocks repeat, kept without what repeats.
+"""Sparse matrices of 0, 1 and -1 with repeated blocks, each of which is stored once.
 
-A block has entries of its own and blocks within, each at so many rows and columns behind its own
-first ones. Blocks of the same *key* are the same, so they are kept once. Those some levels below
-the whole matrix are small and few: of them all entries are listed.
+A block has entries of its own and inner blocks, at row and column offsets from its first row and
+column. Blocks of the same *key* are equal, so they are stored once. Blocks some levels below the
+whole matrix are small and few: all of their entries are listed.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ import numpy as np
 
 from spiel_dl.factored import merged_kernels
 
-# Of all blocks of a level together, at 8 bytes each.
+# Listed entries of all blocks of a level together, at 8 bytes each.
 _MOST_ENTRIES = 12_000_000
-# Levels of blocks that are not listed whole, because threads share out what is within.
+# The first levels are not listed whole, because threads divide their inner blocks.
 _LEAST_LEVELS = 2
 
 
@@ -25,11 +25,11 @@ class Level(NamedTuple):
 
     Attributes:
       first_edge: int64 [N + 1].
-      edges: int32 [E, 4], the blocks within: number in the next level, rows and columns behind
-        the first ones, a label.
+      edges: int32 [E, 4], the inner blocks: number in the next level, row offset, column offset,
+        and a label.
       first_entry: int64 [N + 1].
-      entries: int32 [K, 2], the blocks' own entries: rows and columns behind the first ones.
-      is_plus: whether they are 1; otherwise -1.
+      entries: int32 [K, 2], the blocks' own entries: row offset and column offset.
+      is_plus: whether these entries are 1; otherwise -1.
     """
 
     first_edge: np.ndarray
@@ -40,10 +40,10 @@ class Level(NamedTuple):
 
 
 class Expansion(NamedTuple):
-    """What is in the blocks of some keys, see `Level`; `edges` lead to keys.
+    """The contents of the blocks of some keys; see `Level` for the other attributes.
 
     Attributes:
-      keys: int64 [E], of the blocks within.
+      keys: int64 [E], the keys of the inner blocks; `edges` do not have their numbers yet.
     """
 
     keys: np.ndarray
@@ -55,14 +55,13 @@ class Expansion(NamedTuple):
 
 
 class MergedMatrix(NamedTuple):
-    """A matrix, for compiled code. Block 0 is the whole of it.
+    """A matrix, for compiled code. Block 0 is the whole matrix.
 
     Attributes:
       first_edge: int64 [N + 1].
-      edges: int32 [E, 4], as a level's, numbers of blocks of all levels.
-      first_entry, middle: int64 [N + 1] and [N], where a block's entries begin, and its negative
-        ones.
-      entries: int32 [K, 2], as a level's; blocks without blocks within have all.
+      edges: int32 [E, 4], as a level's, but with block numbers of all levels.
+      first_entry, middle: int64 [N + 1] and [N], a block's first entry, and its first negative one.
+      entries: int32 [K, 2], as a level's; blocks without inner blocks list all of their entries.
     """
 
     first_edge: np.ndarray
@@ -73,34 +72,34 @@ class MergedMatrix(NamedTuple):
 
 
 def build(root: int, expand: Callable[[np.ndarray, int], Expansion]) -> MergedMatrix:
-    """A matrix from the key of the whole.
+    """Builds a matrix by expanding keys, from that of the whole matrix.
 
     Args:
-      root: the key.
-      expand: what is in the blocks of some keys, int64 [N], of a level.
+      root: the key of the whole matrix.
+      expand: maps keys (int64 [N]) of a level, and the level, to the contents of their blocks.
     """
     keys = np.array([root])
     levels: list[Level] = []
     while len(keys):
-        found = expand(keys, len(levels))
-        keys, child = np.unique(found.keys, return_inverse=True)
-        found.edges[:, 0] = child
-        levels.append(Level(*found[1:]))
-    nothing = np.empty((0, 2), np.int32), np.zeros(1, np.int64), np.empty(0, np.int64)
-    below = nothing
+        expansion = expand(keys, len(levels))
+        keys, child = np.unique(expansion.keys, return_inverse=True)
+        expansion.edges[:, 0] = child
+        levels.append(Level(*expansion[1:]))
+    empty = np.empty((0, 2), np.int32), np.zeros(1, np.int64), np.empty(0, np.int64)
+    inner_entries = empty
     while len(levels) > _LEAST_LEVELS:
-        listed = merged_kernels.list_whole(*levels[-1], *below)
+        listed = merged_kernels.list_all(*levels[-1], *inner_entries)
         if len(listed[0]) > _MOST_ENTRIES:
             break
-        below = listed
+        inner_entries = listed
         levels.pop()
-    return _join(levels, *below)
+    return _join(levels, *inner_entries)
 
 
 def _join(
     levels: list[Level], entries: np.ndarray, first: np.ndarray, middle: np.ndarray
 ) -> MergedMatrix:
-    """Levels, and behind them the blocks whose entries are all listed."""
+    """Joins levels, and after them the blocks whose entries are all listed."""
     num_blocks = np.cumsum([0, *(len(level.first_edge) - 1 for level in levels)])
     all_edges, first_edges, middles, all_entries, first_entries = [], [], [], [], []
     num_edges, num_entries = 0, 0

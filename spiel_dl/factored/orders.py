@@ -1,4 +1,4 @@
-"""All orders in which the stones of a board game may come to lie."""
+"""The game tree of a board game whose stones both players see."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from spiel_dl.games.boards import Board
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Orders:
-    """All orders in which stones come to lie: the tree of the board game, depth first.
+    """All orders in which stones are placed: the tree of the board game, depth first.
 
     Attributes:
-      child: int32 [V, n], the node after a stone on a cell; -1: there lies one.
+      child: int32 [V, n], the node after a stone on a cell; -1: the cell has one.
       parent: int32 [V], -1 at the root.
-      cell: int8 [V], where the last stone lies; -1 at the root.
-      row: int32 [V], the number of a finished order, of its node; -1 at others.
+      cell: int8 [V], the cell of the last stone; -1 at the root.
+      row: int32 [V], the number of the finished order at a terminal node; -1 at others.
       utility: float64 [W], player 0's utility of the finished orders: 1, 0 or -1.
     """
 
@@ -35,7 +35,7 @@ class Orders:
         return len(self.utility)
 
     def cells_of(self, node: int) -> list[int]:
-        """The cells of the stones at a node, in the order in which they came to lie."""
+        """The cells of the stones at a node, in the order in which they were placed."""
         cells: list[int] = []
         while self.parent[node] >= 0:
             cells.append(int(self.cell[node]))

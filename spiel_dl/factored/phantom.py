@@ -1,8 +1,8 @@
-"""Classical phantom games: nobody sees the other's stones, and a move that fails is tried again.
+"""Classical phantom games: players do not see the opponent's stones; a failed try is repeated.
 
-Fix the order in which stones come to lie. Then the failed tries of the two players are independent
-of each other: a player may fail at each stone of the opponent that lies there by then. So with
-player p's realization plan x_p,
+Given the order in which stones are placed, the failed tries of the two players are independent: a
+player may fail at each of the opponent's stones that lie on the board by then. So with player p's
+realization plan x_p,
 
   W_p(order) = the sum of x_p over p's sequences that end with the order,
   player 0's expected utility = the sum over orders of utility(order) W_0(order) W_1(order),
@@ -10,8 +10,8 @@ player p's realization plan x_p,
 and the value of one of player 0's sequences is the sum of utility(order) W_1(order) over the orders
 that it may end with. Phantom tic-tac-toe has 255 168 orders and 9.8 * 10^9 terminal histories.
 
-Failures of one turn lead to the same orders in whatever sequence they came. So infosets which
-differ in that only are a *class*, and orders are listed by the choices of classes.
+The orders that may follow do not depend on the sequence of a turn's failures. So infosets that
+differ in these sequences only are a *class*, and orders are listed by the choices of classes.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ _SECONDS_PER_ENTRY = 2e-9
 
 
 class ChoiceTables(NamedTuple):
-    """Which finished orders may follow a player's sequences, for compiled code: all unsigned.
+    """The finished orders that may follow a player's sequences, for compiled code: all unsigned.
 
     Attributes:
-      first_sequence: [I], of the infosets.
+      first_sequence: [I], the first sequence of each infoset.
       members: [I], the infosets of each class, one class after the other.
-      first_member: [C + 1], the first of a class in `members`.
-      first_choice: [C + 1], the first choice of a class.
-      first_entry: [K + 1], the first of a choice in `rows`.
+      first_member: [C + 1], a class's first entry in `members`.
+      first_choice: [C + 1], a class's first choice.
+      first_entry: [K + 1], a choice's first entry in `rows`.
       rows: [E], finished orders.
     """
 
@@ -62,8 +62,8 @@ class PhantomClasses(InfosetClasses):
 
     Attributes:
       node: int32 [C], a node of the board game that a class is compatible with.
-      first_entry: int64 [K + 1].
-      rows: int32 [E].
+      first_entry: int64 [K + 1], a choice's first entry in `rows`.
+      rows: int32 [E], the finished orders that may follow a choice without another one.
     """
 
     node: np.ndarray
@@ -75,14 +75,14 @@ class PhantomClasses(InfosetClasses):
         """The classes of a player."""
         orders = orders_of(board)
         roots = np.zeros(1, np.int32) if player == 0 else orders.child[0]
-        found = phantom_kernels.enumerate_classes(orders.child, orders.row, roots)
-        tried, node, first_choice, fail, success, first_entry, rows = found
+        arrays = phantom_kernels.enumerate_classes(orders.child, orders.row, roots)
+        tried, node, first_choice, fail, success, first_entry, rows = arrays
         numbered = InfosetClasses.number(board.num_cells, tried, first_choice, fail, success)
         return cls(**numbered.fields(), node=node, first_entry=first_entry, rows=rows)
 
     @functools.cached_property
     def tables(self) -> ChoiceTables:
-        """For compiled code."""
+        """The tables for compiled code."""
         members, first_member = phantom_kernels.members_of_classes(self.class_of, len(self.tried))
         return ChoiceTables(
             self.treeplex.first_sequence.view(np.uint32),
@@ -95,7 +95,7 @@ class PhantomClasses(InfosetClasses):
 
     @functools.cached_property
     def parts(self) -> np.ndarray:
-        """Bounds that share out the classes by their finished orders: int64 [_NUM_PARTS + 1]."""
+        """Bounds of parts of the classes with equally many entries: int64 [_NUM_PARTS + 1]."""
         return equal_parts(self.first_entry[self.first_choice], _NUM_PARTS)
 
 
@@ -105,62 +105,62 @@ class PhantomForm(FactoredForm):
 
     Attributes:
       board: the board game.
-      classes: both players'.
+      classes: both players' infosets and classes.
     """
 
     board: Board
     classes: tuple[PhantomClasses, PhantomClasses]
 
     def values_against(self, player: int, opponent_plan: np.ndarray) -> np.ndarray:
-        """What each of a player's sequences pays by itself: float64 [S_p], a new array."""
+        """The payoff of each of a player's sequences against a plan: float64 [S_p], a new array."""
         sign = 1.0 if player == 0 else -1.0
         weights = self.weights(1 - player, opponent_plan)
         values = sign * orders_of(self.board).utility * weights
-        own = self.classes[player]
-        cfv = np.zeros(own.treeplex.num_sequences)
+        classes = self.classes[player]
+        cfv = np.zeros(classes.treeplex.num_sequences)
 
-        def work(part: int) -> None:
-            bounds = own.parts[part : part + 2]
-            phantom_kernels.sum_values(own.tables, bounds[0], bounds[1], values, cfv)
+        def add_part(part: int) -> None:
+            bounds = classes.parts[part : part + 2]
+            phantom_kernels.sum_values(classes.tables, bounds[0], bounds[1], values, cfv)
 
-        self.in_threads(work, _NUM_PARTS)
+        self.in_threads(add_part, _NUM_PARTS)
         return cfv
 
     @property
     def cost(self) -> Cost:
         """See `FactoredForm.cost`."""
-        entries = sum(len(own.rows) for own in self.classes)
+        entries = sum(len(classes.rows) for classes in self.classes)
         num_bytes = 4 * entries + 8 * _NUM_PARTS * orders_of(self.board).num_rows
         return Cost(_SECONDS_PER_ENTRY * entries, num_bytes)
 
     def weights(self, player: int, plan: np.ndarray) -> np.ndarray:
-        """W_p, a player's part in the probability of each finished order: [W].
+        """W_p, a player's factor of the probability of each finished order: float64 [W].
 
         Args:
-          player: whose.
+          player: the player.
           plan: float64 [S_p], its realization plan.
         """
-        own = self.classes[player]
+        classes = self.classes[player]
         weights = np.zeros((_NUM_PARTS, orders_of(self.board).num_rows))
         plan = np.ascontiguousarray(plan, np.float64)
 
-        def work(part: int) -> None:
-            bounds = own.parts[part : part + 2]
-            phantom_kernels.add_weights(own.tables, bounds[0], bounds[1], plan, weights[part])
+        def add_part(part: int) -> None:
+            bounds = classes.parts[part : part + 2]
+            phantom_kernels.add_weights(classes.tables, bounds[0], bounds[1], plan, weights[part])
 
-        self.in_threads(work, _NUM_PARTS)
+        self.in_threads(add_part, _NUM_PARTS)
         return weights.sum(axis=0)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class PhantomGame(StoneGame):
-    """A classical phantom game, OpenSpiel's or ours.
+    """A classical phantom game, OpenSpiel's or this package's.
 
     Attributes:
-      sequence_form: its payoffs and classes.
-      strings_count_turns: whether the game's strings tell how often the opponent has failed.
-      has_waits: whether players wait until turns are over, see `games.phantom`. Where
-        they do, they have no infoset here.
+      sequence_form: its factored payoffs and classes.
+      strings_count_turns: whether the game's strings show the number of the opponent's failures.
+      has_waits: whether players wait until turns are over, see `games.phantom`. Waiting players
+        have no infoset here.
     """
 
     sequence_form: PhantomForm
@@ -177,7 +177,7 @@ class PhantomGame(StoneGame):
         strings_count_turns: bool = False,
         has_waits: bool = False,
     ) -> PhantomGame:
-        """The game on a board; see the attributes."""
+        """The factored form of a game on a board."""
         with concurrent.futures.ThreadPoolExecutor(min(num_threads, 2)) as threads:
             orders_of(board)
             first, second = threads.map(PhantomClasses.enumerate, (board, board), (0, 1))
@@ -194,7 +194,7 @@ class PhantomGame(StoneGame):
         return super().find_infoset(state, player)
 
     def forced_action(self, state: pyspiel.State) -> int | None:
-        """To wait, where that is all that is legal; None elsewhere."""
+        """The action of waiting where it is the only legal one; None elsewhere."""
         waits = self.has_waits and state.legal_actions() == [self._wait]
         return self._wait if waits else None
 
@@ -210,25 +210,25 @@ class PhantomGame(StoneGame):
 
     def _history(self, player: int, infoset: int, fails: bool) -> list[int]:
         self.check_infoset(player, infoset)
-        own = self.sequence_form.classes[player]
-        node = int(own.node[own.class_of[infoset]])
+        classes = self.sequence_form.classes[player]
+        node = int(classes.node[classes.class_of[infoset]])
         stones = orders_of(self.sequence_form.board).cells_of(node)
-        mine = own.paths.tries(infoset)
-        lengths = turn_lengths(own.num_cells) if self.has_waits else []
+        remaining = classes.paths.tries(infoset)
+        lengths = turn_lengths(classes.num_cells) if self.has_waits else []
         actions: list[int] = []
         failed: list[int] = []
-        for number, stone in enumerate(stones):
-            if number % 2 == player:
-                place = mine.index(stone)
-                own_tries, mine = mine[: place + 1], mine[place + 1 :]
+        for turn, stone in enumerate(stones):
+            if turn % 2 == player:
+                position = remaining.index(stone)
+                turn_tries, remaining = remaining[: position + 1], remaining[position + 1 :]
             else:
-                new = stones[player:number:2] if fails else []
-                own_tries = [*(cell for cell in new if cell not in failed), stone]
-                failed += new
-            actions += own_tries
+                new_failures = stones[player:turn:2] if fails else []
+                turn_tries = [*(cell for cell in new_failures if cell not in failed), stone]
+                failed += new_failures
+            actions += turn_tries
             if lengths:
-                actions += (lengths[number] - len(own_tries)) * [self._wait]
-        return actions + mine
+                actions += (lengths[turn] - len(turn_tries)) * [self._wait]
+        return actions + remaining
 
     @property
     def _wait(self) -> int:

@@ -1,4 +1,4 @@
-"""What phantom games tell a player, in tensors: its own tries, in order, and which failed."""
+"""Information state tensors of phantom games: a player's tries, in order, and which failed."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from spiel_dl.tree.information_states import Observations
 
 
 class StonePaths(NamedTuple):
-    """What a player has tried before each of its infosets.
+    """A player's tries before each of its infosets.
 
     Attributes:
-      cells: int8 [I, n], in order; -1 after the last one.
-      num_tried: int8 [I].
+      cells: int8 [I, n], the cells tried, in order; -1 after the last one.
+      num_tried: int8 [I], the number of tries.
       failed: int32 [I], the set of cells at which it failed; bit c is cell c.
     """
 
@@ -29,32 +29,32 @@ class StonePaths(NamedTuple):
 
     def tries(self, infoset: int) -> list[int]:
         """The cells that were tried before an infoset, in order."""
-        own: list[int] = self.cells[infoset, : self.num_tried[infoset]].tolist()
-        return own
+        cells: list[int] = self.cells[infoset, : self.num_tried[infoset]].tolist()
+        return cells
 
 
 class PathTensors(Protocol):
-    """How a game's information state tensors are written."""
+    """Writes a game's information state tensors."""
 
     def write(self, player: int, paths: StonePaths, begin: int, end: int) -> Observations:
         """The tensors of a player's infosets from `begin` to before `end`."""
 
 
-# The infoset, from 0 on, the order, the cell, and whether it failed: all [M].
+# Of each try: the infoset, from 0 on, the order, the cell, and whether it failed: all [M].
 _Tries = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
 @dataclasses.dataclass(frozen=True)
 class StoneTensors:
-    """How OpenSpiel writes them.
+    """Writes the tensors of OpenSpiel's games.
 
-    First one-hot what a player knows of each cell, then one-hot its tries in order.
+    First the known contents of each cell, one-hot, then the tries in order, one-hot.
 
     Attributes:
       num_cells: n.
-      cell_stride, kind_stride: where the entry of a cell and what lies there stands.
-      num_kinds: how many kinds of things may lie on a cell.
-      kinds: nothing known, a stone of player 0, a stone of player 1.
+      cell_stride, kind_stride: distances in the tensor of two cells, and of two contents of a cell.
+      num_kinds: the number of contents that a cell may have.
+      kinds: the contents: nothing known, a stone of player 0, a stone of player 1.
     """
 
     num_cells: int
@@ -80,7 +80,7 @@ class StoneTensors:
 
 @dataclasses.dataclass(frozen=True)
 class TurnTensors:
-    """How abrupt games are written here: the player, all tries, the end, own tries, which failed.
+    """Writes `python_abrupt_*` games: the player, all tries, the end, own tries, which failed.
 
     `spiel_dl.games.phantom` has the table.
 
@@ -102,7 +102,7 @@ class TurnTensors:
 
 @dataclasses.dataclass(frozen=True)
 class WaitingTensors:
-    """How classical games are written here: the player, all steps, the end, tries, which failed.
+    """Writes classical `python_*` games: the player, all steps, the end, tries, which failed.
 
     `spiel_dl.games.phantom` has the table.
 
@@ -126,12 +126,12 @@ class WaitingTensors:
         np.maximum.at(after_stone, infosets[succeeds], order[succeeds] + 1)
         steps = starts[2 * num_stones + player] + num_tried - after_stone
         tensors, not_tried = _of_steps(player, n, num_steps, steps, before)
-        waits = np.zeros((num_infosets, 1), np.bool_)  # Nobody waits in these infosets.
+        waits = np.zeros((num_infosets, 1), np.bool_)  # Waiting players have no infosets.
         return Observations(tensors, np.concatenate([not_tried, waits], axis=1))
 
 
 def features_of_tensors(tensors: np.ndarray, num_cells: int) -> np.ndarray:
-    """What networks see in our games (`PhantomRules.features`): float32 [N, F].
+    """The networks' inputs in this package's games (`PhantomRules.features`): float32 [N, F].
 
     Args:
       tensors: float32 [N, D], information state tensors of `_of_steps`.
@@ -142,25 +142,25 @@ def features_of_tensors(tensors: np.ndarray, num_cells: int) -> np.ndarray:
     parts = np.split(tensors, np.cumsum([2, num_steps, 1, n * n]), axis=1)
     player, steps, _, own_tries, failed = parts
     tried = own_tries.reshape(-1, n, n).sum(axis=1)
-    own = tried - failed
-    counts = np.stack([own.sum(axis=1), failed.sum(axis=1)], axis=1) * np.float32(1 / n)
-    return np.concatenate([player, own, failed, 1 - tried, counts, steps, own_tries], axis=1)
+    stones = tried - failed
+    counts = np.stack([stones.sum(axis=1), failed.sum(axis=1)], axis=1) * np.float32(1 / n)
+    return np.concatenate([player, stones, failed, 1 - tried, counts, steps, own_tries], axis=1)
 
 
 def _of_steps(
     player: int, num_cells: int, num_steps: int, steps: np.ndarray, before: _Tries
 ) -> tuple[np.ndarray, np.ndarray]:
-    """How our rules write infosets: the player, all steps, the end, own tries, which failed.
+    """Writes infosets as `PhantomRules`: the player, all steps, the end, own tries, which failed.
 
     Args:
-      player: whose infosets.
+      player: the player.
       num_cells: n.
       num_steps: T, the most steps of a game.
-      steps: int [N], how many there were.
-      before: what was tried.
+      steps: int [N], the number of steps before each infoset.
+      before: the tries.
 
     Returns:
-      The tensors, float32 [N, 2 + T + 1 + n n + n], and which cells are left: bool [N, n].
+      The tensors, float32 [N, 2 + T + 1 + n n + n], and the cells not tried: bool [N, n].
     """
     n, (infosets, order, tried, has_failed) = num_cells, before
     tensors = np.zeros((len(steps), 2 + num_steps + 1 + n * n + n), np.float32)
@@ -173,7 +173,7 @@ def _of_steps(
 
 
 def _tries_before(paths: StonePaths, begin: int, end: int) -> _Tries:
-    """All tries before some infosets: the infoset, from 0 on, the order, the cell, if it failed."""
+    """All tries before the infosets from `begin` to before `end`."""
     cells = paths.cells[begin:end].astype(np.int64)
     infosets, order = np.nonzero(cells >= 0)
     tried = cells[infosets, order]
@@ -184,14 +184,14 @@ def _tries_before(paths: StonePaths, begin: int, end: int) -> _Tries:
 def _not_tried(
     num_cells: int, num_infosets: int, infosets: np.ndarray, tried: np.ndarray
 ) -> np.ndarray:
-    """Which cells are left: bool [N, n]."""
+    """The cells that were not tried: bool [N, n]."""
     legal = np.ones((num_infosets, num_cells), np.bool_)
     legal[infosets, tried] = False
     return legal
 
 
 def tries(state: pyspiel.State, num_cells: int) -> Iterator[tuple[int, int, bool]]:
-    """What the players have tried before a state: player, cell, and whether it succeeded."""
+    """The tries before a state: player, cell, and whether the try succeeded."""
     stones: set[int] = set()
     for step in state.full_history():
         if step.action >= num_cells:  # a wait, see `spiel_dl.games.phantom`

@@ -1,4 +1,4 @@
-"""OpenSpiel's universal_poker, where it is the hold'em of `holdem`, action by action."""
+"""OpenSpiel's universal_poker, for parameters with which it has the same actions as `holdem`."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from spiel_dl.games.holdem import HoldemRules
 from spiel_dl.games.holdem_betting import CHANCE, FIRST_WAGER
 from spiel_dl.tree.information_states import Observations
 
-_ENOUGH = 1e6  # Chips in limit games, in which stacks play no part.
+_ENOUGH = 1e6  # Stacks of limit games, which no betting uses up.
 
 
 def rules_of(parameters: Mapping[str, Any]) -> HoldemRules | None:
-    """The rules of a game of these parameters; None: there are none.
+    """The hold'em rules of a game of these parameters; None: it has none.
 
-    Where the board is dealt in several rounds, OpenSpiel does not tell which card came when, so
-    players forget; with `potSize` or `handReaches` it pays or deals otherwise.
+    If the board is dealt in several rounds, OpenSpiel does not show the rounds of its cards, so
+    there is no perfect recall; with `potSize` or `handReaches` it pays or deals otherwise.
     """
     rounds, is_limit = parameters["numRounds"], parameters["betting"] == "limit"
     dealt, first, blinds = (
@@ -35,7 +35,7 @@ def rules_of(parameters: Mapping[str, Any]) -> HoldemRules | None:
         wagers = ";".join(parameters["maxRaises"].split()[:rounds])
         bets = "|".join(f"{size}c" for size in parameters["raiseSize"].split()[:rounds])
         stacks = [_ENOUGH, _ENOUGH]
-    is_other = (
+    is_unsupported = (
         parameters["numPlayers"] != 2
         or parameters["potSize"] != 0
         or parameters["handReaches"] != ""
@@ -45,7 +45,7 @@ def rules_of(parameters: Mapping[str, Any]) -> HoldemRules | None:
         or (is_limit and not wagers)
         or (not is_limit and parameters["maxRaises"])
     )
-    if is_other:
+    if is_unsupported:
         return None
     try:
         return HoldemRules(
@@ -69,7 +69,7 @@ class UniversalPokerGame(HoldemGame):
     """The factored form of OpenSpiel's game; its tensors are OpenSpiel's."""
 
     def observations(self, player: int, begin: int, end: int) -> Observations:
-        """What a player sees in the infosets from `begin` to before `end`."""
+        """A player's observations in the infosets from `begin` to before `end`."""
         tensors, legal = super().observations(player, begin, end)
         missing = self.game.num_distinct_actions() - legal.shape[1]
         return Observations(tensors, np.pad(legal, ((0, 0), (0, missing))))
@@ -77,32 +77,32 @@ class UniversalPokerGame(HoldemGame):
     def _tensors(
         self, player: int, nodes: np.ndarray, cards: np.ndarray, actions: np.ndarray
     ) -> np.ndarray:
-        """The player, its cards, the board, and what happened: kinds of actions, and sizes."""
+        """The player, its cards, the board, and the actions before: kinds, and sizes of wagers."""
         del actions
         tree, hole, deck = self.rules.tree, self.rules.num_hole, self.rules.num_cards
         tensors = np.zeros((len(nodes), self.game.information_state_tensor_size()), np.float32)
         tensors[:, player] = 1.0
         rows = np.arange(len(nodes))[:, None]
-        own, board = cards[:, player * hole : (player + 1) * hole], cards[:, 2 * hole :]
-        tensors[rows, 2 + own.astype(np.int64)] = 1.0
+        hole_cards, board = cards[:, player * hole : (player + 1) * hole], cards[:, 2 * hole :]
+        tensors[rows, 2 + hole_cards.astype(np.int64)] = 1.0
         tensors[np.nonzero(board >= 0)[0], 2 + deck + board[board >= 0].astype(np.int64)] = 1.0
         tensors[:, [2 + deck + card for card in self.rules.board]] = 1.0
         kinds, sizes = 2 + 2 * deck, 2 + 2 * deck + 2 * self.game.max_game_length()
         is_limit = self.game.get_parameters()["betting"] == "limit"
         for node in np.unique(nodes):
-            chosen = nodes == node
+            is_at_node = nodes == node
             for place, (before, action) in enumerate(self.paths[int(node)]):
                 if tree.player[before] == CHANCE:
                     continue
                 # A call is 10, a wager 01, all-in 11.
-                tensors[chosen, kinds + 2 * place] = action != FIRST_WAGER
-                tensors[chosen, kinds + 2 * place + 1] = action >= FIRST_WAGER
+                tensors[is_at_node, kinds + 2 * place] = action != FIRST_WAGER
+                tensors[is_at_node, kinds + 2 * place + 1] = action >= FIRST_WAGER
                 if action >= FIRST_WAGER and not is_limit:
                     after = tree.successor[before, action]
-                    tensors[chosen, sizes + place] = tree.spent[after, tree.player[before]]
+                    tensors[is_at_node, sizes + place] = tree.spent[after, tree.player[before]]
         return tensors
 
 
 def _list(numbers: list[int] | list[float]) -> str:
-    """As game strings have lists."""
+    """A list in the format of game strings."""
     return f"[{';'.join(map(repr, numbers))}]"

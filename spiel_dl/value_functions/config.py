@@ -19,7 +19,7 @@ TRAININGS = ("first", "between", "last")
 
 @dataclasses.dataclass(frozen=True)
 class TrainingConfig:
-    """How to train a value network.
+    """The configuration of a value network's training.
 
     Attributes:
       num_epochs: how many times to go through the training samples.
@@ -84,7 +84,7 @@ class TrainingConfig:
 
 @dataclasses.dataclass(frozen=True)
 class OnPolicyConfig:
-    """How to train on policy.
+    """The configuration of training on policy.
 
     Attributes:
       num_rounds: rounds after round 0.

@@ -32,7 +32,7 @@ _ARRAYS = ("range_0", "range_1", "mass_0", "mass_1", "cfv_0", "cfv_1", "gap")
 
 @dataclasses.dataclass(frozen=True)
 class DatasetConfig:
-    """How a dataset is made, apart from its size.
+    """The configuration of a dataset, apart from its size.
 
     Attributes:
       game: the game string.
