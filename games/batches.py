@@ -1,4 +1,4 @@
-"""Batches of states, of which the rules of every game are made."""
+"""`StateBatch`: the base class of batches of states, on which rules work."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class StateBatch:
         """Row by row, this batch where `condition` (bool [B]) holds and `other` elsewhere."""
         pairs = zip(self._tensors(), other._tensors(), strict=True)
         return type(self)(
-            *(torch.where(_broadcast(condition, mine), mine, theirs) for mine, theirs in pairs)
+            *(torch.where(_broadcast(condition, first), first, second) for first, second in pairs)
         )
 
     @classmethod

@@ -3,10 +3,10 @@
 Each player has a board of N = board_width * board_height tiles, numbered row by row, and S ships.
 The players take turns, player 0 first: in S rounds each places its next ship, unseen by the other,
 wherever that leaves room for its ships to come; then in T = num_shots rounds each shoots at a tile
-of the other's board. Everybody hears whether a shot missed, hit or sank a ship: it sinks the ship
-whose last tile it hits, and a repeated shot is answered for the ship as it then is. What other
-tiles the sunk ship had is not told. The game ends when a fleet is sunk, at once, or when all shots
-are fired.
+of the other's board. It is public whether a shot missed, hit or sank a ship: it sinks the ship
+whose last tile it hits, and a repeated shot is answered for the ship's present state. The other
+tiles of a sunk ship are not revealed. The game ends when a fleet is sunk, at once, or when all
+shots are fired.
 
     python_battleships(board_width=5,board_height=5,ship_sizes=[3;2;2])
 
@@ -26,7 +26,7 @@ Pieces of the tensors; a *time* is a round and the player whose move it is:
 | public | yes | shot_tiles | T x 2 x N | tile of each shot, one-hot; zero-padded |
 | public | yes | shot_outcomes | T x 2 x 3 | its outcome, one-hot of miss, hit, sunk; zero-padded |
 | public | no | shots_fired | T x 2 | thermometer, in order of time |
-| public | no | boards | 2 x N x 4 | for each player's board and tile what was announced last, \
+| public | no | boards | 2 x N x 4 | for each player's board and tile the last announcement, \
 one-hot of nothing, miss, hit, sunk |
 | private | yes | placements | S x 2N | own placements, one-hot; zeros before |
 | private | no | ships | S x N | the tiles of each own ship |
@@ -145,7 +145,7 @@ class BattleshipsRules(BattleshipsBoards):
             )
 
     def _largest_gain(self) -> float:
-        """The most that `num_shots` shots can win."""
+        """The largest utility that `num_shots` shots can win."""
         if self.returns_type == "win_loss":
             return float(self.num_shots >= sum(self.ship_sizes))
         best = [0.0] * (self.num_shots + 1)  # by the number of shots
@@ -171,7 +171,7 @@ class BattleshipsRules(BattleshipsBoards):
         )
 
     def current_player(self, state: BattleshipsState) -> torch.Tensor:
-        """Who acts: int8 [B]."""
+        """The player to act: int8 [B]."""
         return self._tables(state.next_move.device).player.index_select(0, state.next_move)
 
     def legal_actions(self, state: BattleshipsState) -> torch.Tensor:
@@ -190,28 +190,28 @@ class BattleshipsRules(BattleshipsBoards):
         tables = self._tables(state.next_move.device)
         action = action[:, None]
         target = tables.target.index_select(0, state.next_move)[:, None]
-        # What is aimed at: a placement or a move after the end aims at no tile and no ship.
+        # The aim is a tile of a board. That of a placement or a move after the end is no tile.
         aim = torch.add(action, target, alpha=self.num_actions)
         placements = state.record[:, : self.num_placements]
-        meets = tables.covers.take(
+        is_struck = tables.covers.take(
             torch.add(tables.cover_rows, placements, alpha=3 * self.num_actions) + aim
         )
         shot_at = tables.aims == aim
-        hits = met = meets.to(torch.int8)
+        hits = strikes = is_struck.to(torch.int8)
         if self.allow_repeated_shots:
             is_new = (shot_at & (state.boards == NOTHING)).any(dim=1, keepdim=True)
-            hits = met * is_new
+            hits = strikes * is_new
         tiles_left = state.tiles_left - hits
         # A miss is 0, a hit 1; the ship's last tile makes it 2.
-        outcome = (met + (meets & (tiles_left == 0))).amax(dim=1, keepdim=True)
+        outcome = (strikes + (is_struck & (tiles_left == 0))).amax(dim=1, keepdim=True)
 
-        now = tables.recorded_at == state.next_move[:, None]
+        is_written = tables.recorded_at == state.next_move[:, None]
         event = torch.where(tables.is_outcome, outcome, action.to(torch.int16))
         afloat = tiles_left.view(-1, self.num_ships, 2).any(dim=1).all(dim=1)
         following = tables.following.index_select(0, state.next_move)
         return BattleshipsState(
             next_move=following.where(afloat, self._end),
-            record=torch.where(now, event, state.record),
+            record=torch.where(is_written, event, state.record),
             tiles_left=tiles_left,
             boards=torch.where(shot_at, outcome, state.boards),
         )
@@ -225,7 +225,7 @@ class BattleshipsRules(BattleshipsBoards):
         return gain * (state.next_move == self._end)
 
     def round_index(self, state: BattleshipsState) -> torch.Tensor:
-        """How many rounds, one placement or shot of each player, are over: int16 [B]."""
+        """The number of completed rounds, of a placement or shot of each player: int16 [B]."""
         # Moves to come are -1 in the record; much faster than counting in booleans.
         made = state.record[:, : self._end].clamp(max=0).sum(dim=1, dtype=torch.int16) + self._end
         return made // 2
@@ -248,7 +248,7 @@ class BattleshipsRules(BattleshipsBoards):
         return {"ships": (self.num_ships, self.num_tiles)}
 
     def public_tensor(self, state: BattleshipsState, perfect_recall: bool = True) -> torch.Tensor:
-        """What everybody sees: float32 [B, Dpub]."""
+        """The public tensor: float32 [B, Dpub]."""
         if not perfect_recall:
             happened = (state.record[:, : self._end] >= 0).float()
             boards = rules.one_hot(state.boards - NOTHING, 1 + len(_OUTCOMES)).flatten(1)
@@ -260,7 +260,7 @@ class BattleshipsRules(BattleshipsBoards):
     def private_tensor(
         self, state: BattleshipsState, player: int, perfect_recall: bool = True
     ) -> torch.Tensor:
-        """The own placements: float32 [B, Dpriv]."""
+        """The player's placements: float32 [B, Dpriv]."""
         placements = state.record[:, player : self.num_placements : 2]
         tables = self._tables(state.next_move.device)
         if perfect_recall:
@@ -269,17 +269,17 @@ class BattleshipsRules(BattleshipsBoards):
         return tables.ships[tables.ship_rows + placements].flatten(1)
 
     def public_code(self, state: BattleshipsState) -> torch.Tensor:
-        """The record, of placements only whether they were made: int8 [B, 2 S + 4 T]."""
+        """The record, but of placements only whether they were made: int8 [B, 2 S + 4 T]."""
         placed, seen = state.record.tensor_split([self.num_placements], dim=1)
         return torch.cat([placed.clamp(max=0), seen], dim=1).to(torch.int8)
 
     def private_code(self, state: BattleshipsState, player: int) -> torch.Tensor:
-        """The own placements, less 2 N to fit: int8 [B, S]; below -N where there is none."""
+        """The player's placements minus 2 N, to fit: int8 [B, S]; below -N for none."""
         placements = state.record[:, player : self.num_placements : 2]
         return (placements - 2 * self.num_tiles).clamp(min=-128).to(torch.int8)
 
     def information_state_tensor(self, state: BattleshipsState, player: int) -> torch.Tensor:
-        """As `Rules` has it, but written in place: most of it is the long public part."""
+        """See `Rules`; written in place, as most of it is the long public part."""
         private = self.private_tensor(state, player)
         size = 2 + self._public_size
         tensor = private.new_zeros((len(private), size + private.shape[1]))
@@ -288,16 +288,16 @@ class BattleshipsRules(BattleshipsBoards):
         return self._write_public(tensor, state, start=2)
 
     def feature_pieces(self) -> dict[str, tuple[int, ...]]:
-        """As `Rules.feature_pieces`; the table of `battleships_features` explains them."""
+        """See `Rules.feature_pieces`; the table of `battleships_features` explains them."""
         return battleships_features.feature_pieces(self)
 
     def features(self, state: BattleshipsState, player: int) -> torch.Tensor:
-        """What a network sees: float32 [B, F]."""
+        """A network's inputs: float32 [B, F]."""
         lines = self._tables(state.device).lines
         return battleships_features.features(self, state, player, lines)
 
     def compiled(self) -> CompiledRules:
-        """As `Rules.compiled`."""
+        """See `Rules.compiled`."""
         return compiled_battleships(
             self.fleets,
             self.ship_values,
@@ -307,7 +307,7 @@ class BattleshipsRules(BattleshipsBoards):
         )
 
     def action_to_string(self, player: int, action: int) -> str:
-        """A name of an action; rows and columns are counted from 0."""
+        """The name of an action; rows and columns are counted from 0."""
         verbs = ("shoot at", "place horizontally from", "place vertically from")
         kind, tile = divmod(action, self.num_tiles)
         row, column = divmod(tile, self.board_width)
@@ -336,7 +336,7 @@ class BattleshipsRules(BattleshipsBoards):
         player: int | None = None,
         private_tensor: torch.Tensor | None = None,
     ) -> tuple[rules.ConsistentHistories, np.ndarray]:
-        """Pairs of fleets at random, all alike; see `Rules`."""
+        """Pairs of fleets drawn uniformly; see `Rules.draw_histories`."""
         own = None if player is None or private_tensor is None else (player, private_tensor)
         return battleships_public_states.draw_histories(self, public_tensor, count, generator, own)
 
@@ -345,27 +345,27 @@ class BattleshipsRules(BattleshipsBoards):
     ) -> torch.Tensor:
         """Writes the perfect-recall public tensor into zeros, from column `start` on."""
         tables = self._tables(state.next_move.device)
-        # One entry per event, at the event's own columns; of those to come, a zero at the first.
+        # One entry per event, in the event's columns; for a future event, a zero in its first one.
         entry = torch.where(tables.is_public, state.record, 0).clamp(min=0)
         columns = tables.public_columns + start + entry
         return tensor.scatter_(1, columns, (state.record >= 0).float())
 
     def _free_placements(self, state: BattleshipsState) -> torch.Tensor:
-        """Where the next ship of the player to move may lie: bool [B, 2 N]."""
+        """The legal placements of the mover's next ship: bool [B, 2 N]."""
         tables = self._tables(state.next_move.device)
-        own = state.record.gather(1, tables.own_ships.index_select(0, state.next_move))
+        own_placements = state.record.gather(1, tables.own_ships.index_select(0, state.next_move))
         if self.fleets.next_prefix is not None:
-            return self._free_by_prefix(state, own)
-        rows = tables.free_rows.index_select(0, state.next_move) + own
+            return self._free_by_prefix(state, own_placements)
+        rows = tables.free_rows.index_select(0, state.next_move) + own_placements
         free = tables.free.index_select(0, rows.view(-1))
         by_ship = free.view(-1, self.num_ships, 2 * self.num_tiles).unbind(dim=1)
         return functools.reduce(torch.Tensor.logical_and, by_ship)  # much faster than `all`
 
-    def _free_by_prefix(self, state: BattleshipsState, own: torch.Tensor) -> torch.Tensor:
-        """`_free_placements` on crowded boards; `own` is int16 [B, S], the mover's placements."""
+    def _free_by_prefix(self, state: BattleshipsState, placements: torch.Tensor) -> torch.Tensor:
+        """`_free_placements` on crowded boards, by the mover's placements, int16 [B, S]."""
         next_prefix = self._tables(state.next_move.device).next_prefix
-        prefix = torch.zeros_like(own[:, 0], dtype=torch.int64)
-        for action in own.unbind(dim=1):
+        prefix = torch.zeros_like(placements[:, 0], dtype=torch.int64)
+        for action in placements.unbind(dim=1):
             prefix = next_prefix[prefix, 1 + action.long()]
         return next_prefix[prefix, 1 + self.num_tiles :] >= 0
 

@@ -21,19 +21,19 @@ _SCORES = np.array([0, NO_FIT, 1, NO_FIT], np.float32)  # of NOTHING, MISS, HIT,
 
 
 class _Constants(NamedTuple):
-    """The game, for compiled loops: S ships, N tiles, T shots of each player.
+    """The constants of a game, for compiled loops: S ships, N tiles, T shots of each player.
 
     Attributes:
-      covers: bool [S, 2N, N], as `FleetTables` has it.
-      fits: bool [S, 2N], the same.
-      excludes: bool [S, 2N, S, 2N], the same.
-      next_prefix: int32 [P, 2N], the same; of size 0 where there is none.
+      covers: bool [S, 2N, N], see `FleetTables`.
+      fits: bool [S, 2N], see `FleetTables`.
+      excludes: bool [S, 2N, S, 2N], see `FleetTables`.
+      next_prefix: int32 [P, 2N], see `FleetTables`; of size 0 for None.
       ship_values: float64 [S].
-      lines: int64 [P, L], the tiles of all placements of all ships; N behind the last.
+      lines: int64 [P, L], the tiles of all placements of all ships; padded with N.
       scale: float32, 1 divided by the most placements that cover a tile of an empty board.
       num_shots: T.
       repeats_shots: whether a player may shoot at the same tile again.
-      is_win_loss: whether only the last ship counts.
+      is_win_loss: whether the returns are those of `win_loss`.
     """
 
     covers: np.ndarray
@@ -55,7 +55,7 @@ def compiled_battleships(
     repeats_shots: bool,
     is_win_loss: bool,
 ) -> CompiledRules:
-    """Steps `BattleshipsState`s of a game, given as `_Constants` has it."""
+    """Steps `BattleshipsState`s of a game; the arguments are described by `_Constants`."""
     next_prefix = _NO_PLACEMENTS if fleets.next_prefix is None else fleets.next_prefix
     constants = _Constants(
         fleets.covers,
@@ -124,18 +124,18 @@ def _shoot(
     move: int,
     tile: int,
 ) -> bool:
-    """One shot; whether it sinks the other's last ship."""
+    """Makes a shot; returns whether it ends the game."""
     num_ships, num_tiles = len(constants.covers), constants.covers.shape[2]
     owner, shots = 1 - move % 2, 2 * constants.num_shots
-    place = owner * num_tiles + tile
+    column = owner * num_tiles + tile
     outcome, is_sunk = MISS, True
     for ship in range(num_ships):
         slot = 2 * ship + owner
         if constants.covers[ship, record[game, slot] - num_tiles, tile]:
-            tiles_left[game, slot] -= boards[game, place] == NOTHING
+            tiles_left[game, slot] -= boards[game, column] == NOTHING
             outcome = HIT if tiles_left[game, slot] else SUNK
         is_sunk &= tiles_left[game, slot] == 0
-    boards[game, place] = outcome
+    boards[game, column] = outcome
     record[game, move], record[game, move + shots] = tile, outcome
     return is_sunk or move + 1 == 2 * num_ships + shots
 
@@ -152,7 +152,7 @@ def _allow_shots(constants: _Constants, boards: np.ndarray, move: int, legal: np
 def _allow_placements(
     constants: _Constants, record: np.ndarray, move: int, legal: np.ndarray
 ) -> None:
-    """Legal are the placements that leave room for the ships to come."""
+    """Marks the placements that leave room for the ships to come as legal."""
     num_tiles = constants.covers.shape[2]
     ship, first = move // 2, num_tiles
     if constants.next_prefix.size:
@@ -165,8 +165,8 @@ def _allow_placements(
     for placement in range(2 * num_tiles):
         is_free = constants.fits[ship, placement]
         for earlier in range(ship):
-            other = record[2 * earlier + move % 2] - num_tiles
-            is_free &= not constants.excludes[earlier, other, ship, placement]
+            earlier_placement = record[2 * earlier + move % 2] - num_tiles
+            is_free &= not constants.excludes[earlier, earlier_placement, ship, placement]
         legal[first + placement] = is_free
 
 
@@ -187,31 +187,31 @@ def _return(constants: _Constants, tiles_left: np.ndarray) -> float:
 
 @kernel
 def _weigh_placements(
-    constants: _Constants, board: np.ndarray, room: np.ndarray, planes: np.ndarray
+    constants: _Constants, board: np.ndarray, scratch: np.ndarray, planes: np.ndarray
 ) -> None:
-    """`placements_left` of a board of N tiles.
+    """Writes `placements_left` of a board of N tiles.
 
-    Nothing branches on what was announced, which could not be foretold.
+    Nothing branches on announcements, as processors would mispredict such branches.
 
     Args:
-      constants: the game.
-      board: int8 [N].
-      room: float32 [3, N + 1], to work in; column N is that of no tile.
-      planes: float32 [2 N], is written.
+      constants: the game's constants.
+      board: int8 [N], the last announcement of each tile.
+      scratch: float32 [3, N + 1]; column N stands for no tile.
+      planes: float32 [2 N], written.
     """
-    num_tiles, (score, number, weight) = len(board), room
-    room[:] = 0.0
+    num_tiles, (score, number, weight) = len(board), scratch
+    scratch[:] = 0.0
     for tile in range(num_tiles):
         score[tile] = _SCORES[board[tile] - NOTHING]
-    for place in range(len(constants.lines)):
-        line, meets = constants.lines[place], np.float32(0.0)
+    for placement in range(len(constants.lines)):
+        line, hits = constants.lines[placement], np.float32(0.0)
         for tile in line:
-            meets += score[tile]
-        fits = np.float32(meets >= 0)
-        meets *= fits
+            hits += score[tile]
+        fits = np.float32(hits >= 0)
+        hits *= fits
         for tile in line:
             number[tile] += fits
-            weight[tile] += meets
+            weight[tile] += hits
     for tile in range(num_tiles):
         scale = constants.scale * np.float32(board[tile] == NOTHING)
         planes[tile] = number[tile] * scale
@@ -228,7 +228,7 @@ def _features(
     observer: np.ndarray,
     rows: np.ndarray,
 ) -> None:
-    """What observers see, as `battleships_features` has it."""
+    """Writes the rows of `battleships_features` for each game's observer."""
     num_ships, num_tiles = len(constants.covers), constants.covers.shape[2]
     own_board = SEATS + num_ships * num_tiles
     placements_left = own_board + 6 * num_tiles
@@ -236,7 +236,7 @@ def _features(
     shots_left = next_ship + num_ships
     sunk = shots_left + 2
     share = np.float32(1 / constants.num_shots)
-    room = np.empty((3, num_tiles + 1), np.float32)
+    scratch = np.empty((3, num_tiles + 1), np.float32)
     index = 0
     for game in range(len(observer)):
         player = observer[game]
@@ -256,7 +256,7 @@ def _features(
         if num_placed < num_ships:
             row[next_ship + num_placed] = 1.0
         opponent = boards[game, (1 - player) * num_tiles : (2 - player) * num_tiles]
-        _weigh_placements(constants, opponent, room, row[placements_left:next_ship])
+        _weigh_placements(constants, opponent, scratch, row[placements_left:next_ship])
         for side in range(2):
             owner = player if side == 0 else 1 - player
             for outcome in (MISS, HIT, SUNK):

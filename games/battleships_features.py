@@ -1,19 +1,19 @@
-"""What a network sees of Battleships.
+"""The inputs of networks in Battleships.
 
-Own things come first, the opponent's second, and boards are planes: a hit at a tile looks the same
-whenever it was made. Pieces, with S ships and N tiles:
+The player's own pieces come first, and boards are planes, without the times of shots. Pieces, with
+S ships and N tiles:
 
 | piece | shape | meaning |
 |---|---|---|
 | player | 2 | the seat, one-hot |
 | own_ships | S x N | the tiles of each own ship; zeros before it is placed |
 | own_board | 3 x N | tiles of the own board last announced as missed, hit, sunk |
-| opponent_board | 3 x N | the same of the opponent's board |
-| placements_left | 2 x N | of tiles of the opponent's board not shot at yet: how many placements \
-of its ships cover them and meet no tile announced as missed or sunk, as a share of the most on \
-an empty board; and the same, each placement counting as often as it meets a hit |
+| opponent_board | 3 x N | the same for the opponent's board |
+| placements_left | 2 x N | for tiles of the opponent's board not shot at yet: the number of \
+placements of its ships that cover them and no tile announced as missed or sunk, as a share of the \
+most on an empty board; and the same, each placement weighted by the hits that it covers |
 | next_ship | S | the own ship to place next, one-hot; zeros once all are placed |
-| shots_left | 2 | shots that the player and the opponent have left, as shares of all |
+| shots_left | 2 | remaining shots of the player and the opponent, as shares of all |
 | ships_sunk | 2 x S | thermometers of the own ships and the opponent's that are sunk |
 """
 
@@ -27,7 +27,7 @@ from spiel_dl.games.rules import with_seat
 
 
 def feature_pieces(game: BattleshipsBoards) -> dict[str, tuple[int, ...]]:
-    """As `Rules.feature_pieces`; the module's table explains them."""
+    """See `Rules.feature_pieces`; the module's table explains them."""
     num_ships, num_tiles = len(game.ship_sizes), game.num_tiles
     return {
         "player": (2,),
@@ -44,12 +44,12 @@ def feature_pieces(game: BattleshipsBoards) -> dict[str, tuple[int, ...]]:
 def features(
     game: BattleshipsBoards, state: BattleshipsState, player: int, lines: torch.Tensor
 ) -> torch.Tensor:
-    """As `Rules.features`: float32 [B, F].
+    """See `Rules.features`: float32 [B, F].
 
     Args:
-      game: the game.
+      game: the rules.
       state: the states.
-      player: who looks.
+      player: the observing player.
       lines: float32 [P, N], the tiles of all placements of all ships.
     """
     num_ships, num_placements = len(game.ship_sizes), game.num_placements
@@ -62,7 +62,7 @@ def features(
     num_shots = (state.record.shape[1] - num_placements) // 4
     shots = happened[:, num_placements : num_placements + 2 * num_shots].unflatten(1, (-1, 2))
     shots_left = num_shots - shots.sum(dim=1)
-    # How many ships are sunk is heard: whenever a tile is shot at first and the answer is sunk.
+    # The number of ships sunk is public: that of first shots at a tile announced as sunk.
     num_sunk = (state.tiles_left == 0).unflatten(1, (-1, 2)).sum(dim=1)
     columns = [
         game.private_tensor(state, player, perfect_recall=False),
@@ -78,10 +78,10 @@ def features(
 def _placements_left(
     announced: list[torch.Tensor], is_open: torch.Tensor, lines: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """The planes of `placements_left`, float32 [B, N] each; the numbers are whole until the end."""
+    """The planes of `placements_left`, float32 [B, N] each; unscaled numbers are integers."""
     missed, hit, sunk = announced
-    met = hit.float().add_((missed | sunk).float(), alpha=NO_FIT) @ lines.t()
+    hits = hit.float().add_((missed | sunk).float(), alpha=NO_FIT) @ lines.t()
     # Both numbers by one product: it costs most of the time.
-    number, weight = (torch.cat([(met >= 0).float(), met.clamp(min=0)]) @ lines).chunk(2)
+    number, weight = (torch.cat([(hits >= 0).float(), hits.clamp(min=0)]) @ lines).chunk(2)
     scale = is_open / lines.sum(dim=0).amax()
     return number * scale, weight * scale

@@ -14,9 +14,9 @@ from collections.abc import Sequence
 import numpy as np
 
 NOTHING, MISS, HIT, SUNK = -1, 0, 1, 2
-# What a tile missed or sunk adds to a placement's hits: below 0, the placement does not fit.
+# Added to a placement's hits for a tile missed or sunk: below 0, the placement does not fit.
 NO_FIT = -1e6
-# Looking for dead ends visits about this many sets of occupied tiles, in seconds at most.
+# The search for dead ends visits about so many sets of occupied tiles at most, in seconds.
 _MAX_OCCUPANCIES = 100_000
 
 
@@ -29,9 +29,9 @@ class FleetTables:
       fits: bool [S, 2N], whether the ship fits there on the empty board.
       excludes: bool [S, 2N, S, 2N], whether two placements of two ships share a tile.
       next_prefix: None if ships placed in order, wherever they fit, never leave one without a
-        place. Otherwise int32 [P, 2N]: numbers the beginnings of fleets, 0 the empty one, by the
-        tiles they occupy, and says which one a further placement makes; -1 where it overlaps or
-        leaves no place for the ships to come.
+        placement. Otherwise int32 [P, 2N]: the transitions between beginnings of fleets, numbered
+        by the tiles they occupy, 0 the empty one; -1 where a placement overlaps or leaves none for
+        the ships to come.
     """
 
     covers: np.ndarray
@@ -41,7 +41,7 @@ class FleetTables:
 
     @property
     def num_ships(self) -> int:
-        """S."""
+        """S, the number of ships."""
         return self.covers.shape[0]
 
     @property
@@ -74,37 +74,37 @@ def consistent_fleets(
     num_placed: int,
     limit: int,
 ) -> tuple[int, np.ndarray | None]:
-    """All fleets, or beginnings of fleets, that explain the announced outcomes of shots.
+    """All fleets, or beginnings of fleets, consistent with the announced outcomes of shots.
 
-    A shot's outcome depends only on the ship it meets and on earlier shots, so each placement is
-    judged alone; a fleet explains the outcomes if all its placements do and its ships together
-    cover every tile announced as hit or sunk.
+    A shot's outcome depends only on the ship at its tile and on earlier shots, so each placement is
+    checked by itself; a fleet is consistent if all its placements are and its ships together cover
+    every tile announced as hit or sunk.
 
     Args:
       shots: the tiles shot at on this board, in order.
       outcomes: MISS, HIT or SUNK for each of them.
-      num_placed: how many ships are placed.
+      num_placed: the number of ships placed.
       limit: stop once there are more beginnings of fleets than this.
 
     Returns:
-      How many were found, and the placements, int16 [F, num_placed], or None above the limit.
+      Their number, and the placements, int16 [F, num_placed], or None above the limit.
     """
-    possible, num_hits, hits_needed = _explained(
+    possible, num_hits, hits_needed = _consistent_placements(
         tables, np.array(shots, dtype=np.int64), np.array(outcomes, dtype=np.int64)
     )
-    # Later ships can make up for this many hit tiles at most.
-    most = np.where(possible, num_hits, 0).max(axis=1)[:num_placed]
-    still_to_come = most.sum() - most.cumsum()
+    # Later ships can cover this many hit tiles at most.
+    max_hits = np.where(possible, num_hits, 0).max(axis=1)[:num_placed]
+    max_later_hits = max_hits.sum() - max_hits.cumsum()
     fleets = np.zeros((1, 0), dtype=np.int16)
     covered = np.zeros(1, dtype=np.int64)
     prefix = np.zeros(1, dtype=np.int64)
     for ship in range(num_placed):
         candidates = possible[ship].nonzero()[0]
         total = covered[:, None] + num_hits[ship, candidates]
-        allowed = total + still_to_come[ship] >= hits_needed
-        for other in range(ship):
-            excludes = tables.excludes[other][:, ship][:, candidates]
-            allowed &= ~excludes[fleets[:, other]]
+        allowed = total + max_later_hits[ship] >= hits_needed
+        for earlier in range(ship):
+            excludes = tables.excludes[earlier][:, ship][:, candidates]
+            allowed &= ~excludes[fleets[:, earlier]]
         if tables.next_prefix is not None:
             following = tables.next_prefix[prefix[:, None], candidates]
             allowed &= following >= 0
@@ -119,15 +119,15 @@ def consistent_fleets(
     return len(fleets), fleets
 
 
-def _explained(
+def _consistent_placements(
     tables: FleetTables, shots: np.ndarray, outcomes: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, int]:
-    """Which placements explain the shots that meet them, and how many hit tiles they cover.
+    """The placements consistent with the shots at their tiles, and their numbers of hit tiles.
 
     Returns:
       possible: bool [S, 2N].
       num_hits: int64 [S, 2N], tiles of the placement that were hit.
-      hits_needed: how many tiles were hit in all.
+      hits_needed: the number of tiles hit.
     """
     num_shots, num_tiles = len(shots), tables.covers.shape[2]
     first_shot = np.full(num_tiles, num_shots)
@@ -163,24 +163,24 @@ def _masks(covers: np.ndarray) -> list[int]:
 
 
 def _never_stuck(covers: np.ndarray, excludes: np.ndarray) -> bool:
-    """Whether it is certain that every ship finds a place, however those before it lie.
+    """Whether every ship has a placement left, whatever the placements of the ships before it.
 
-    A ship excludes at most so many placements of a later one; as long as all ships before that one
-    exclude fewer than there are, one is left. Where this does not settle it, the next ship is tried
-    in all its places. False says that a ship can be left without a place, or that there are too
-    many arrangements to tell.
+    A ship excludes at most so many placements of a later one; if all ships before that one together
+    exclude fewer than it has, one is left. Where this does not settle it, all placements of the
+    next ship are tried. False: a ship may be left without a placement, or there are too many
+    arrangements to decide.
     """
     masks = [_masks(lines) for lines in covers]
-    excluded = excludes.sum(axis=3).max(axis=1)  # [earlier ship, later ship], at worst
+    excluded = excludes.sum(axis=3).max(axis=1)  # at most, [earlier ship, later ship]
     occupied = {0}
     for ship, placements in enumerate(masks):
         open_cases = []
         for tiles in occupied:
-            free = [sum(not mask & tiles for mask in later) for later in masks[ship:]]
-            if not free[0]:
+            num_free = [sum(not mask & tiles for mask in later) for later in masks[ship:]]
+            if not num_free[0]:
                 return False
-            to_spare = [n - excluded[ship : ship + i, ship + i].sum() for i, n in enumerate(free)]
-            if min(to_spare) <= 0:
+            spare = [n - excluded[ship : ship + i, ship + i].sum() for i, n in enumerate(num_free)]
+            if min(spare) <= 0:
                 open_cases.append(tiles)
         occupied = {tiles | mask for tiles in open_cases for mask in placements if not tiles & mask}
         if len(occupied) > _MAX_OCCUPANCIES:

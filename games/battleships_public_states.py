@@ -1,8 +1,8 @@
-"""Reconstruction of a Battleships public state from what was announced.
+"""Lists or draws the histories of a Battleships public state.
 
-The two boards are independent: what is said of a shot depends on the fleet it meets alone, and
-shots are public. So the histories of a public state are all pairs of a fleet of player 0 and one of
-player 1 that explain what was announced on their boards.
+The two boards are independent: a shot's outcome depends only on the fleet on its board, and shots
+are public. So the histories of a public state are all pairs of a fleet of player 0 and one of
+player 1 that are consistent with the announcements on their boards.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from spiel_dl.games import rules
 from spiel_dl.games.battleships_fleets import HIT, MISS, FleetTables, consistent_fleets
 
 _MOST_FLEETS = 1_000_000
-"""Fleets of one board that are listed at most where pairs of them are drawn."""
+"""The most fleets of one board that are listed to draw pairs of them."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -27,9 +27,9 @@ class BattleshipsState(rules.StateBatch):
     Attributes:
       next_move: int32 [B], the number of the move to make; 2 S + 2 T if the game is over.
       record: int16 [B, 2 S + 4 T], the placements (as actions), then the tiles of all shots, then
-        their outcomes, MISS, HIT or SUNK; each in order of time, -1 for what has not happened.
+        their outcomes, MISS, HIT or SUNK; each in order of time, -1 for future events.
       tiles_left: int8 [B, 2 S], by move of placement: tiles of the ship that were not hit.
-      boards: int8 [B, 2 N], player 0's board, then player 1's: the outcome announced last of each
+      boards: int8 [B, 2 N], player 0's board, then player 1's: the last announced outcome of each
         tile, or NOTHING.
     """
 
@@ -40,13 +40,13 @@ class BattleshipsState(rules.StateBatch):
 
 
 class BattleshipsBoards(rules.Rules[BattleshipsState]):
-    """What the reconstruction of public states reads of `BattleshipsRules`.
+    """The attributes of `BattleshipsRules` that this module uses.
 
     Attributes:
       ship_sizes: tiles of each ship, in order of placement.
       num_tiles: N, tiles of a board.
       num_placements: 2 S, placements of both players.
-      fleets: which tiles each placement covers, and which placements go together.
+      fleets: the tiles of each placement, and the placements that exclude each other.
     """
 
     ship_sizes: tuple[int, ...]
@@ -55,38 +55,38 @@ class BattleshipsBoards(rules.Rules[BattleshipsState]):
     fleets: FleetTables
 
 
-class _Announced(NamedTuple):
+class _PublicState(NamedTuple):
     num_placed: list[int]  # ships placed, by player
     shots: list[int]  # tiles, in order of time
-    outcomes: list[int]  # MISS, HIT, SUNK, likewise
+    outcomes: list[int]  # MISS, HIT, SUNK, in order of time
 
 
 def consistent_histories(
     game: BattleshipsBoards, public_tensor: torch.Tensor, limit: int
 ) -> rules.ConsistentHistories:
-    """All histories of a public state, as `Rules.consistent_histories` has it.
+    """All histories of a public state; see `Rules.consistent_histories`.
 
     Args:
       game: the rules.
       public_tensor: float32 [Dpub], the public state's perfect-recall public tensor.
-      limit: stop, incomplete, once there are more than this: beginnings of fleets on one board, or
-        pairs of fleets. It is checked before anything larger than that is made. `num_seen` is then
-        the number that exceeded it.
+      limit: the most beginnings of fleets on one board, and the most pairs of fleets. Above it, the
+        result is incomplete, and `num_seen` is the number that exceeded it. It is checked before
+        larger arrays are made.
 
     Raises:
       ValueError: if no history has this public tensor.
     """
-    announced = _read(game, public_tensor)
+    public = _read(game, public_tensor)
     fleets: list[np.ndarray] = []
     for owner in (0, 1):
-        count, found = _fleets_of(game, announced, owner, limit)
-        if found is None:
-            return _too_many(game, announced, count, public_tensor.device)
-        fleets.append(found)
+        count, rows = _fleets_of(game, public, owner, limit)
+        if rows is None:
+            return _too_many(game, public, count, public_tensor.device)
+        fleets.append(rows)
     count = len(fleets[0]) * len(fleets[1])
     if count > limit:
-        return _too_many(game, announced, count, public_tensor.device)
-    return _of_pairs(game, public_tensor, announced, fleets, np.arange(count))
+        return _too_many(game, public, count, public_tensor.device)
+    return _of_pairs(game, public_tensor, public, fleets, np.arange(count))
 
 
 def draw_histories(
@@ -96,62 +96,62 @@ def draw_histories(
     generator: np.random.Generator,
     own: tuple[int, torch.Tensor] | None,
 ) -> tuple[rules.ConsistentHistories, np.ndarray]:
-    """Random histories of a public state, as `Rules.draw_histories` has it.
+    """Random histories of a public state; see `Rules.draw_histories`.
 
     Args:
       game: the rules.
       public_tensor: float32 [Dpub], the public state's perfect-recall public tensor.
-      count: how many, at most.
-      generator: draws them.
-      own: a player, and its private tensor, float32 [Dpriv]; None: any.
+      count: the most histories.
+      generator: the random generator.
+      own: a player, and its private tensor, float32 [Dpriv]; None: any private tensors.
 
     Raises:
       ValueError: if no history has these tensors, or one board has too many fleets to list.
     """
-    announced = _read(game, public_tensor)
+    public = _read(game, public_tensor)
     fleets: list[np.ndarray] = []
     for owner in (0, 1):
-        num_seen, found = _fleets_of(game, announced, owner, _MOST_FLEETS)
-        if found is None:
+        num_seen, rows = _fleets_of(game, public, owner, _MOST_FLEETS)
+        if rows is None:
             raise ValueError(
                 f"{num_seen:,} fleets on one board explain what was announced, more than "
                 f"{_MOST_FLEETS:,}; search on a smaller board or with fewer ships"
             )
         if own is not None and own[0] == owner:
-            placed = own[1].view(len(game.ship_sizes), -1)[: announced.num_placed[owner]]
-            found = found[(found == placed.argmax(dim=1).cpu().numpy()).all(axis=1)]
-        fleets.append(found)
+            placed = own[1].view(len(game.ship_sizes), -1)[: public.num_placed[owner]]
+            rows = rows[(rows == placed.argmax(dim=1).cpu().numpy()).all(axis=1)]
+        fleets.append(rows)
     total = len(fleets[0]) * len(fleets[1])
     if total <= count:
         pairs = np.arange(total)
     else:
         pairs = np.sort(generator.choice(total, count, replace=False, shuffle=False))
-    found_histories = _of_pairs(game, public_tensor, announced, fleets, pairs)
-    return found_histories, np.full(len(pairs), total / max(len(pairs), 1))
+    histories = _of_pairs(game, public_tensor, public, fleets, pairs)
+    return histories, np.full(len(pairs), total / max(len(pairs), 1))
 
 
 def _fleets_of(
-    game: BattleshipsBoards, announced: _Announced, owner: int, limit: int
+    game: BattleshipsBoards, public: _PublicState, owner: int, limit: int
 ) -> tuple[int, np.ndarray | None]:
-    """The fleets of a player, as `consistent_fleets` has them."""
+    """The fleets of a player, as `consistent_fleets` returns them."""
     # Player 0's shots, the first and every other one, are at the board of player 1.
     at_board = slice(1 - owner, None, 2)
-    shots, outcomes = announced.shots[at_board], announced.outcomes[at_board]
-    return consistent_fleets(game.fleets, shots, outcomes, announced.num_placed[owner], limit)
+    shots, outcomes = public.shots[at_board], public.outcomes[at_board]
+    return consistent_fleets(game.fleets, shots, outcomes, public.num_placed[owner], limit)
 
 
 def _of_pairs(
     game: BattleshipsBoards,
     public_tensor: torch.Tensor,
-    announced: _Announced,
+    public: _PublicState,
     fleets: list[np.ndarray],
     pairs: np.ndarray,
 ) -> rules.ConsistentHistories:
-    """The histories of some pairs of fleets (int64 [n], player 1's fleet counting first)."""
+    """The histories of pairs of fleets (int64 [n]: number of player 0's * F_1 + player 1's)."""
     if not len(pairs):
         raise _impossible()
-    actions = _pair_up(game, fleets, announced, pairs)
-    # Everything but the ships is common to all histories, so one is replayed for the rest.
+    actions = _pair_up(game, fleets, public, pairs)
+    # All histories share everything but the ships, so one of them is replayed.
     example = _replay(game, actions[0])
     if not torch.equal(game.public_tensor(example)[0], public_tensor.cpu()):
         raise _impossible()
@@ -163,14 +163,14 @@ def _of_pairs(
     )
 
 
-def _read(game: BattleshipsBoards, public_tensor: torch.Tensor) -> _Announced:
-    # Whether all bits are as they should be is for the caller to see, from what they led to.
+def _read(game: BattleshipsBoards, public_tensor: torch.Tensor) -> _PublicState:
+    # Wrong bits are found by the caller, which compares the tensor of a history.
     made, tiles, outcomes = game.split_public(public_tensor.cpu())
     tiles, outcomes = tiles.view(-1, game.num_tiles), outcomes.view(-1, 3)
     num_made, num_shots = int(made.sum()), int(tiles.any(dim=1).sum())
     if num_shots and num_made < game.num_placements:
         raise _impossible()
-    return _Announced(
+    return _PublicState(
         num_placed=[(num_made + 1) // 2, num_made // 2],
         shots=tiles[:num_shots].argmax(dim=1).tolist(),
         outcomes=(MISS + outcomes[:num_shots].argmax(dim=1)).tolist(),
@@ -178,27 +178,27 @@ def _read(game: BattleshipsBoards, public_tensor: torch.Tensor) -> _Announced:
 
 
 def _pair_up(
-    game: BattleshipsBoards, fleets: list[np.ndarray], announced: _Announced, pairs: np.ndarray
+    game: BattleshipsBoards, fleets: list[np.ndarray], public: _PublicState, pairs: np.ndarray
 ) -> np.ndarray:
     """The actions of pairs of fleets: int16 [N, L]."""
-    chosen = np.divmod(pairs, len(fleets[1]))
-    num_placements = sum(announced.num_placed)
-    actions = np.empty((len(pairs), num_placements + len(announced.shots)), dtype=np.int16)
-    actions[:, num_placements:] = announced.shots
+    fleet_numbers = np.divmod(pairs, len(fleets[1]))
+    num_placements = sum(public.num_placed)
+    actions = np.empty((len(pairs), num_placements + len(public.shots)), dtype=np.int16)
+    actions[:, num_placements:] = public.shots
     for player in (0, 1):
-        placements = game.num_tiles + fleets[player][chosen[player]]
+        placements = game.num_tiles + fleets[player][fleet_numbers[player]]
         actions[:, player:num_placements:2] = placements
     return actions
 
 
 def _replay(game: BattleshipsBoards, actions: np.ndarray) -> BattleshipsState:
     """The state after `actions`, a batch of one; ValueError if one of them is not legal."""
-    line = torch.from_numpy(actions.astype(np.int64))
+    action = torch.from_numpy(actions.astype(np.int64))
     states = [game.initial_state()]
-    for move in range(len(line)):
-        states.append(game.apply(states[-1], line[move : move + 1]))
-    passed = type(states[0]).concatenate(states)
-    if not bool(game.legal_actions(passed)[torch.arange(len(line)), line].all()):
+    for move in range(len(action)):
+        states.append(game.apply(states[-1], action[move : move + 1]))
+    visited = type(states[0]).concatenate(states)
+    if not bool(game.legal_actions(visited)[torch.arange(len(action)), action].all()):
         raise _impossible()
     return states[-1]
 
@@ -221,10 +221,10 @@ def _states(
 
 
 def _too_many(
-    game: BattleshipsBoards, announced: _Announced, count: int, device: torch.device
+    game: BattleshipsBoards, public: _PublicState, count: int, device: torch.device
 ) -> rules.ConsistentHistories:
     states = game.initial_state(0, device)
-    length = sum(announced.num_placed) + len(announced.shots)
+    length = sum(public.num_placed) + len(public.shots)
     actions = torch.zeros((0, length), dtype=torch.int16, device=device)
     reach = torch.zeros(0, dtype=torch.float64, device=device)
     return rules.ConsistentHistories(False, count, states, actions, reach)

@@ -15,36 +15,36 @@ from spiel_dl.games.rules import TERMINAL_PLAYER
 class BattleshipsTables(NamedTuple):
     """Constants for S ships, N tiles and 2 T shots, on one device.
 
-    By move: an index 0 ... L, L = 2 S + 2 T, stands for the move to make, L for none, the game
-    being over. By slot: an index 0 ... 2 S - 1 is a ship, by the move that places it. A ship's
-    placement is looked up at its action, which is -1 while there is none.
+    By move: an index 0 ... L, L = 2 S + 2 T, is the move to make; L: the game is over. By slot: an
+    index 0 ... 2 S - 1 is a ship, by the move that places it. A ship's placement is looked up by
+    its action, which is -1 before the ship is placed.
     """
 
     # By move.
     player: torch.Tensor  # int8 [L + 1], OpenSpiel's id
-    following: torch.Tensor  # int32 [L + 1], the next move if all goes on
-    target: torch.Tensor  # int64 [L + 1], whose board is shot at; 2 after the end
+    following: torch.Tensor  # int32 [L + 1], the next move if the game goes on
+    target: torch.Tensor  # int64 [L + 1], the owner of the board shot at; 2 after the end
     target_board: torch.Tensor  # int64 [L + 1, N], columns of that board in `boards`
-    open_tile: torch.Tensor  # int8 [L + 1], what is known of tiles to shoot at; -2 if none is
+    open_tile: torch.Tensor  # int8 [L + 1], in `boards` of legal targets; -2: there are none
     own_ships: torch.Tensor  # int64 [L + 1, S], slots of the mover's ships
     free_rows: torch.Tensor  # int64 [L + 1, S], by own ship: row of its action 0 in `free`
-    free: torch.Tensor  # bool [(S * S + 1) * (1 + 3 N), 2 N], where the next ship may lie
+    free: torch.Tensor  # bool [(S * S + 1) * (1 + 3 N), 2 N], free for the next ship
     next_prefix: torch.Tensor  # int64 [P, 1 + 3 N], `FleetTables.next_prefix` by 1 + action
     # By slot.
     sizes: torch.Tensor  # int8 [2 S]
     values: torch.Tensor  # float64 [2 S], player 0's gain if the ship is sunk
     cover_rows: torch.Tensor  # int64 [2 S], index in `covers` of action 0
-    covers: torch.Tensor  # bool [2 S * (1 + 3 N) * 9 N], by slot, placement, aim: is it met?
+    covers: torch.Tensor  # bool [2 S * (1 + 3 N) * 9 N], whether slot and placement cover an aim
     aims: torch.Tensor  # int64 [2 N], by column of `boards`: tile + 3 N * owner
     placement_bits: torch.Tensor  # float32 [1 + 3 N, 2 N], one-hot of a placement by 1 + action
     # By ship.
     ship_rows: torch.Tensor  # int64 [S], row in `ships` of action 0
-    ships: torch.Tensor  # float32 [S * (1 + 3 N), N], the tiles under the ship
+    ships: torch.Tensor  # float32 [S * (1 + 3 N), N], the tiles of the ship
     lines: torch.Tensor  # float32 [P, N], the tiles of each placement of each ship
     # By column of `record`.
-    recorded_at: torch.Tensor  # int32 [2 S + 4 T], in which move
+    recorded_at: torch.Tensor  # int32 [2 S + 4 T], the move of the entry
     is_outcome: torch.Tensor  # bool [2 S + 4 T]
-    is_public: torch.Tensor  # bool [2 S + 4 T], what, not only that, is seen
+    is_public: torch.Tensor  # bool [2 S + 4 T], whether the entry itself is public
     public_columns: torch.Tensor  # int64 [2 S + 4 T], column in the public tensor of entry 0
 
 
@@ -82,7 +82,7 @@ def _by_move(fleets: FleetTables, num_shots: int) -> dict[str, torch.Tensor]:
     next_ship = (move // 2).clamp(max=num_ships - 1)
     # The rows of the last block are never free: there is no ship to place.
     block = torch.where(move < num_slots, next_ship * num_ships, num_ships * num_ships)
-    other_ship = torch.arange(num_ships) * (move < num_slots)[:, None]
+    earlier_ship = torch.arange(num_ships) * (move < num_slots)[:, None]
     return {
         "player": torch.where(move < end, mover, TERMINAL_PLAYER).to(torch.int8),
         "following": (move + 1).clamp(max=end).to(torch.int32),
@@ -90,7 +90,7 @@ def _by_move(fleets: FleetTables, num_shots: int) -> dict[str, torch.Tensor]:
         "target_board": torch.arange(num_tiles) + num_tiles * (1 - mover)[:, None],
         "open_tile": torch.where(shooting, NOTHING, -2).to(torch.int8),
         "own_ships": 2 * torch.arange(num_ships) + mover[:, None],
-        "free_rows": 1 + num_rows * (block[:, None] + other_ship),
+        "free_rows": 1 + num_rows * (block[:, None] + earlier_ship),
     }
 
 
@@ -109,7 +109,7 @@ def _lookups(fleets: FleetTables) -> dict[str, torch.Tensor]:
     free[range(num_ships), range(num_ships), 0] = fleets.fits
     never = np.zeros((num_rows, 2 * num_tiles), dtype=bool)
     prefixes = np.zeros((0, 2 * num_tiles)) if fleets.next_prefix is None else fleets.next_prefix
-    # Without a placement the beginning of the fleet stays what it is.
+    # Without a placement the beginning of the fleet stays the same.
     stay = np.repeat(np.arange(len(prefixes))[:, None], first, axis=1)
     rows = 1 + num_rows * torch.arange(2 * num_ships)
     return {

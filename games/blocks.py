@@ -1,4 +1,4 @@
-"""Blocks of which pictures are made: dictionaries of plain values that a page can draw, and text.
+"""Blocks of pictures: dictionaries of plain values that a page can draw, and their text.
 
   * `{"block": "cards", "title", "cards": [{"text", "note", "mark", "actions"}]}`
   * `{"block": "grid", "title", "cells": [[cell, ...], ...]}`, cells like cards; of hexagons also
@@ -6,7 +6,7 @@
   * `{"block": "table", "title", "rows": [[name, cell, ...], ...]}`
   * `{"block": "facts", "facts": [[name, value], ...]}`
 
-A mark says how a card or cell looks. Its actions are those that a click on it may mean.
+A mark is a card's or cell's style. Its actions are those that a click on it may choose.
 """
 
 from __future__ import annotations

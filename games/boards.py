@@ -1,7 +1,7 @@
-"""Board games of perfect information on which phantom games are played: what wins.
+"""Board games of perfect information on which phantom games are played, and their winning sets.
 
-Players lay one stone each in turn, player 0 first. Who has a winning set of cells after its own
-stone has won; a full board without a winner is a draw.
+Players place one stone each in turn, player 0 first. A player with a winning set of cells after its
+own stone has won; a full board without a winner is a draw.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ class Board:
     Attributes:
       num_cells: n; at most 16, because sets of cells are numbers.
       wins: bool [2, 2^n], whether a set of a player's stones wins; bit c is cell c.
-      is_hexagonal: whether cells are hexagons, each row half a cell to the right; for people.
+      is_hexagonal: whether cells are drawn as hexagons, each row half a cell to the right.
     """
 
     num_cells: int
@@ -44,12 +44,12 @@ def hex_board(num_rows: int, num_columns: int) -> Board:
     """
     num_cells = num_rows * num_columns
     steps = ((0, 1), (0, -1), (1, 0), (-1, 0), (1, -1), (-1, 1))
-    near = [0] * num_cells
+    neighbours = [0] * num_cells
     for cell in range(num_cells):
         row, column = divmod(cell, num_columns)
         for down, right in steps:
             if 0 <= row + down < num_rows and 0 <= column + right < num_columns:
-                near[cell] |= 1 << (cell + down * num_columns + right)
+                neighbours[cell] |= 1 << (cell + down * num_columns + right)
     in_row = [sum(1 << (r * num_columns + c) for c in range(num_columns)) for r in range(num_rows)]
     in_column = [
         sum(1 << (r * num_columns + c) for r in range(num_rows)) for c in range(num_columns)
@@ -58,26 +58,26 @@ def hex_board(num_rows: int, num_columns: int) -> Board:
     wins = np.zeros((2, 1 << num_cells), np.bool_)
     for player, (start, end) in enumerate(sides):
         for stones in range(1 << num_cells):
-            wins[player, stones] = bool(_reached(stones & start, stones, near) & end)
+            wins[player, stones] = bool(_reached(stones & start, stones, neighbours) & end)
     return Board(num_cells, wins, is_hexagonal=True)
 
 
 def turn_lengths(num_cells: int) -> list[int]:
-    """The most tries in each turn of a classical phantom game: int, for each stone that is laid.
+    """The most tries in each turn of a classical phantom game, one turn for each stone.
 
     A player may fail at every stone of its opponent, and succeeds then.
     """
     return [1 + (turn + 1) // 2 for turn in range(num_cells)]
 
 
-def _reached(start: int, stones: int, near: list[int]) -> int:
-    """The stones of a set that chains connect with those of `start`."""
+def _reached(start: int, stones: int, neighbours: list[int]) -> int:
+    """The stones of a set that are connected with those of `start`."""
     reached, new = 0, start
     while new:
         reached |= new
-        touched = 0
-        for cell, neighbours in enumerate(near):
+        adjacent = 0
+        for cell, cell_neighbours in enumerate(neighbours):
             if new >> cell & 1:
-                touched |= neighbours
-        new = touched & stones & ~reached
+                adjacent |= cell_neighbours
+        new = adjacent & stones & ~reached
     return reached

@@ -1,8 +1,8 @@
-"""Rules stepped by compiled loops, for batches so small that tensor operations are mostly overhead.
+"""Rules stepped by compiled loops, for small batches, where tensor operations are mostly overhead.
 
-The tensors of `Rules` say what a game is. A compiled form is the same said a second time, for speed
-alone: it changes the very tensors of a state batch, in place and on the CPU, and the tests hold it
-to the tensor rules step by step. A game need not have one.
+`Rules` define a game. A compiled form is a second implementation, for speed alone: it changes the
+tensors of a state batch in place, on the CPU, and tests compare it with the tensor rules step by
+step. It is optional.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ inlined = numba.njit(inline="always", boundscheck=False, error_model="numpy", no
 
 
 class Games(NamedTuple):
-    """What compiled rules read and write besides the states of B games, as arrays.
+    """The arrays that compiled rules read and write besides the states of B games.
 
     Attributes:
       action: int64 [B], the action or chance outcome to make; `NO_ACTION`: none.
       uniform: float64 [E, B], random numbers in [0, 1), one for each of E chance events.
-      player: int8 [B], who acts.
-      legal: bool [B, A], the legal actions of the player who acts.
+      player: int8 [B], the player to act.
+      legal: bool [B, A], its legal actions.
       returns: float64 [B], player 0's utility where the game is over; else 0.
     """
 
@@ -52,9 +52,9 @@ class CompiledRules:
         random numbers, until a player acts, the game is over, or no number is left. The outcome is
         the first one at which the sum of probabilities exceeds the number. A game that is over
         stays as it is.
-      constants: of the game.
+      constants: the game's constants.
       feature_kernel: the compiled loop that writes features. It takes the constants, the arrays of
-        the states, `observer` and `rows` as `write_features` has them.
+        the states, and `observer` and `rows` of `write_features`.
     """
 
     kernel: Callable[..., None]
@@ -62,19 +62,18 @@ class CompiledRules:
     feature_kernel: Callable[..., None]
 
     def advance(self, state: tuple[np.ndarray, ...], games: Games) -> None:
-        """Goes on in all games, in place."""
+        """Makes the actions of all games, in place; see `kernel`."""
         self.kernel(self.constants, *state, games)
 
     def write_features(
         self, state: tuple[np.ndarray, ...], observer: np.ndarray, rows: np.ndarray
     ) -> None:
-        """Writes what networks see, as `Rules.features` has it.
+        """Writes the networks' inputs, see `Rules.features`.
 
         Args:
           state: the arrays of B states.
-          observer: int8 [B], the player as whom to look; negative: nobody, and no row is written.
-          rows: float32 [N, F], of the games in which somebody looks, in order; is written, whatever
-            it held.
+          observer: int8 [B], the observing player; negative: none, and no row is written.
+          rows: float32 [N, F], overwritten: one row for each game with an observer, in order.
         """
         self.feature_kernel(self.constants, *state, observer, rows)
 

@@ -13,13 +13,12 @@ from spiel_dl.games.environments import BatchedEnvironment, EpisodeEnds
 class CompiledEnvironment(BatchedEnvironment):
     """`BatchedEnvironment` by compiled loops: the same games, from the same random numbers.
 
-    Two things differ. A row whose game is over waits at its end, with nothing legal, until
-    `restart`. And `state`, like all that is asked of the environment, is changed in place by
-    `step`.
+    Two things differ. A row whose game is over stays at its end, without legal actions, until
+    `restart`. And `step` changes `state`, and all tensors that methods return, in place.
 
     Attributes:
-      roots: what players may do at the root, before chance plays, as arrays.
-      games: the same of the rows as they are now.
+      roots: the arrays of the games at the root, before chance plays.
+      games: the arrays of the games now.
     """
 
     games: Games
@@ -30,7 +29,7 @@ class CompiledEnvironment(BatchedEnvironment):
         Args:
           game_rules: the game.
           batch_size: B.
-          seed: of the chance events, and of `sample_random_actions`.
+          seed: seed of the chance events, and of `sample_random_actions`.
 
         Raises:
           ValueError: if `batch_size` is not positive, or the rules have no compiled form.
@@ -51,7 +50,7 @@ class CompiledEnvironment(BatchedEnvironment):
         self._legal_actions = torch.from_numpy(self.games.legal)
 
     def restart(self) -> None:
-        """Starts a new game in every row, whatever the old one had come to."""
+        """Starts a new game in every row."""
         arrays, roots = (*self._arrays, *self.games[2:]), (*self._root_arrays, *self.roots[2:])
         for array, root in zip(arrays, roots, strict=True):
             np.copyto(array, root)
@@ -61,33 +60,33 @@ class CompiledEnvironment(BatchedEnvironment):
         """Makes one move in every game that goes on, and plays the chance events after it.
 
         Args:
-          action: int64 [B], the moves of whoever moves; without effect where the game is over.
+          action: int64 [B], the movers' actions; ignored where the game is over.
 
         Raises:
           ValueError: as `BatchedEnvironment.step`.
         """
         self._check(action)
-        went_on = self.games.player != TERMINAL
+        was_running = self.games.player != TERMINAL
         self.move(action.numpy(), self._uniform(self._num_events).numpy())
-        finished = torch.from_numpy(went_on & (self.games.player == TERMINAL))
+        finished = torch.from_numpy(was_running & (self.games.player == TERMINAL))
         return EpisodeEnds(finished, torch.from_numpy(self.games.returns) * finished)
 
     def random_numbers(self, num_moves: int) -> torch.Tensor:
-        """What so many moves, made by `move`, will need: float64 [num_moves, E, B]."""
+        """The random numbers of so many calls of `move`: float64 [num_moves, E, B]."""
         return self._uniform(num_moves * self._num_events).unflatten(0, (num_moves, -1))
 
     def move(self, action: np.ndarray, uniform: np.ndarray) -> None:
-        """As `step`, with random numbers drawn before (float64 [E, B]), but tells nothing."""
+        """As `step`, with given random numbers (float64 [E, B]); returns nothing."""
         self.games = Games(action, uniform, *self.games[2:])
         self._compiled.advance(self._arrays, self.games)
 
     def write_features(self, observer: np.ndarray, rows: np.ndarray) -> None:
-        """As `CompiledRules.write_features`, of the games as they are now."""
+        """See `CompiledRules.write_features`, for the games now."""
         self._compiled.write_features(self._arrays, observer, rows)
 
 
 def games_of(game_rules: rules.Rules, states: rules.StateBatch) -> Games:
-    """What players may do in B states, before any action."""
+    """The arrays of games in B states, before any action."""
     return Games(
         action=np.full(states.batch_size, NO_ACTION),
         uniform=np.zeros((0, states.batch_size)),

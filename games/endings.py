@@ -1,4 +1,4 @@
-"""Why a game ended as it did, in a sentence for one of its players."""
+"""Explains the end of a game to one of its players, in a sentence."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from spiel_dl.games.sights import Sight, index_of, indices_of, see
 
 
 def ending(game_rules: rules.Rules, state: rules.StateBatch, player: int, utility: float) -> str:
-    """Why a game ended so; empty where nobody has written it down.
+    """The reason for a game's end; empty for games without such a text.
 
     Args:
       game_rules: the game.
-      state: a terminal state (batch dimension 1); only what the player sees of it is told.
-      player: 0 or 1, who is told.
-      utility: the player's.
+      state: a terminal state (batch dimension 1); the text shows nothing hidden.
+      player: 0 or 1, the reader.
+      utility: the player's utility.
     """
-    tell = _ENDINGS.get(type(game_rules))
-    return tell(game_rules, see(game_rules, state, player), utility) if tell else ""
+    explain = _ENDINGS.get(type(game_rules))
+    return explain(game_rules, see(game_rules, state, player), utility) if explain else ""
 
 
-def _one_of(utility: float, won: str, lost: str, even: str) -> str:
+def _choose(utility: float, won: str, lost: str, even: str) -> str:
     return won if utility > 0 else lost if utility < 0 else even
 
 
@@ -46,16 +46,16 @@ def _of_goofspiel(game_rules: goofspiel_ii.GoofspielIIRules, sight: Sight, utili
 
 
 def _of_oshi_zumo(game_rules: oshi_zumo_ii.OshiZumoIIRules, sight: Sight, utility: float) -> str:
-    place = _one_of(
+    side = _choose(
         utility, "on your opponent's side", "on your side", "in the middle, where nobody wins"
     )
     field, num_rounds = views.wrestlers_field(game_rules, sight), sight.past["round_winners"].sum()
     is_last = num_rounds == game_rules.horizon  # Then nobody pushes any more.
     if not game_rules.optimal_endgame or is_last or field[0] == "W" or field[-1] == "W":
-        return f"The wrestler ended {place}."
+        return f"The wrestler ended {side}."
     return (
         "Somebody could not bid any more; then the other pushes one step for each smallest bid "
-        f"that is left. So the wrestler ended {place}, whoever won the rounds above."
+        f"that is left. So the wrestler ended {side}, whoever won the rounds above."
     )
 
 
@@ -63,7 +63,7 @@ def _of_battleships(game_rules: battleships.BattleshipsRules, sight: Sight, util
     del sight
     if game_rules.returns_type != "win_loss":
         return "What counts are the values of the ships that were sunk."
-    return _one_of(
+    return _choose(
         utility,
         "Your opponent's whole fleet is sunk.",
         "Your whole fleet is sunk.",
@@ -90,7 +90,7 @@ def _of_holdem(game_rules: holdem.HoldemRules, sight: Sight, utility: float) -> 
 def _of_poker(sight: Sight, utility: float, last: int, is_folded: bool) -> str:
     if is_folded:
         return f"{sight.name(last).capitalize()} folded."
-    return _one_of(
+    return _choose(
         utility,
         "Your hand won the showdown.",
         "Your opponent's hand won the showdown.",
@@ -99,16 +99,16 @@ def _of_poker(sight: Sight, utility: float, last: int, is_folded: bool) -> str:
 
 
 def _of_liars_dice(game_rules: liars_dice.LiarsDiceRules, sight: Sight, utility: float) -> str:
-    who, bid = views.bids_made(game_rules, sight)[-2]
-    caller = "Your opponent" if who == "you" else "You"
-    was_true = (utility > 0) == (who == "you")
-    told = "true, so who called it loses" if was_true else "a lie, so who called it wins"
-    return f"{caller} called the bid {bid} a lie. It was {told}."
+    bidder, bid = views.bids_made(game_rules, sight)[-2]
+    caller = "Your opponent" if bidder == "you" else "You"
+    was_true = (utility > 0) == (bidder == "you")
+    verdict = "true, so who called it loses" if was_true else "a lie, so who called it wins"
+    return f"{caller} called the bid {bid} a lie. It was {verdict}."
 
 
 def _of_phantom(game_rules: phantom.PhantomRules, sight: Sight, utility: float) -> str:
     del sight
-    who = _one_of(utility, "You have done so.", "Your opponent has done so.", "Nobody has done so.")
+    who = _choose(utility, "You have done so.", "Your opponent has done so.", "Nobody has done so.")
     return f"{game_rules.goal} {who}"
 
 

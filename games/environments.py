@@ -11,10 +11,10 @@ its return and goes on with a new game, so after a step every row waits for a pl
 `step` loops over rows, looks at values on the host or has shapes that depend on them, so it can be
 captured in a CUDA graph (but `check_actions` looks).
 
-How much a step plays on its own, chance and new games, is bounded by the longest such run of
-events. Where a `Rules` does not tell it, it is observed in random games, once. Should a longer run
-turn up, its row needs another step: there `current_player` is then -1 or -4, nothing is legal, and
-whatever the action, the run goes on.
+A step plays at most as many chance events and starts of games in a row as the longest such run has.
+Where a `Rules` does not give its length, it is observed in random games, once. A longer run takes
+its row another step: there `current_player` is then -1 or -4, no action is legal, and the next
+step goes on with the run whatever the action.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ _BLOCK_BYTES = 31 * 2**20
 
 
 class EpisodeEnds(NamedTuple):
-    """Which rows' games ended in a step.
+    """The games that ended in a step.
 
     Attributes:
-      finished: bool [B].
+      finished: bool [B], whether the row's game ended.
       returns: float64 [B], player 0's return in the game that ended; 0 in all other rows.
     """
 
@@ -64,11 +64,11 @@ class BatchedEnvironment:
 
         Args:
           game_rules: the game.
-          batch_size: B, how many are played at once.
-          device: where.
-          seed: of the chance events, and of `sample_random_actions`.
-          check_actions: whether `step` refuses illegal actions: slower, for debugging. If not, an
-            illegal action leads to a state that does not exist.
+          batch_size: B, the number of games played at once.
+          device: the device of all tensors.
+          seed: seed of the chance events, and of `sample_random_actions`.
+          check_actions: whether `step` refuses illegal actions: slower, for debugging. Otherwise an
+            illegal action leads to an impossible state.
 
         Raises:
           ValueError: if `batch_size` is not positive.
@@ -85,28 +85,28 @@ class BatchedEnvironment:
         self.restart()
 
     def current_player(self) -> torch.Tensor:
-        """Who moves: int8 [B], 0 or 1 (see the module's docstring for the exception)."""
+        """The player to move: int8 [B], 0 or 1 (see the module's docstring for the exception)."""
         return self._player
 
     def legal_actions(self) -> torch.Tensor:
-        """Legal actions of whoever moves: bool [B, A]."""
+        """Legal actions of the player to move: bool [B, A]."""
         return self._legal_actions
 
     def features(self, out: torch.Tensor | None = None) -> torch.Tensor:
-        """What a network sees as whoever moves: float32 [B, F], as `Rules` has it.
+        """The inputs of the mover's network: float32 [B, F], see `Rules.features`.
 
         Args:
-          out: where to write, such as a part of a rollout's storage; None: a new tensor.
+          out: the tensor to write, such as a part of a rollout's storage; None: a new one.
         """
         moves_second = (self._player == 1).unsqueeze(1)
         first, second = (self.rules.features(self.state, player) for player in (0, 1))
         return torch.where(moves_second, second, first, out=out)
 
     def history_features(self, out: torch.Tensor | None = None) -> torch.Tensor:
-        """What a critic sees of the whole history: float32 [B, 2 F], as `Rules` has it.
+        """A critic's inputs: float32 [B, 2 F], see `Rules.history_features`.
 
         Args:
-          out: where to write; None: a new tensor.
+          out: the tensor to write; None: a new one.
         """
         tensor = self.rules.history_features(self.state)
         return tensor if out is None else out.copy_(tensor)
@@ -116,14 +116,14 @@ class BatchedEnvironment:
         return sample(self._legal_actions, self._uniform(1)[0], torch.int32)
 
     def restart(self) -> None:
-        """Starts a new game in every row, whatever the old one had come to."""
-        self._go_on(self._roots)
+        """Starts a new game in every row."""
+        self._play_until_moves(self._roots)
 
     def step(self, action: torch.Tensor) -> EpisodeEnds:
         """Makes one move in every game, then plays chance and starts new games where due.
 
         Args:
-          action: int64 [B], the moves of whoever moves.
+          action: int64 [B], the movers' actions.
 
         Raises:
           ValueError: if `action` has another shape or type; if actions are checked, also if one is
@@ -133,10 +133,10 @@ class BatchedEnvironment:
         after = self.rules.apply(self.state, action)
         if self.rules.max_chance_nodes:
             after = after.where(self._player >= 0, self.state)
-        return self._go_on(after)
+        return self._play_until_moves(after)
 
-    def _go_on(self, state: rules.StateBatch) -> EpisodeEnds:
-        """Plays on until players are to move in all rows."""
+    def _play_until_moves(self, state: rules.StateBatch) -> EpisodeEnds:
+        """Plays chance and starts games until players are to move in all rows."""
         finished = torch.zeros(state.batch_size, dtype=torch.bool, device=state.device)
         returns = torch.zeros(state.batch_size, dtype=torch.float64, device=state.device)
         for uniform in self._uniform(self._num_events):
@@ -151,8 +151,8 @@ class BatchedEnvironment:
     def _uniform(self, count: int) -> torch.Tensor:
         """Random numbers in [0, 1): float64 [count, B]."""
         shape = (count, self._roots.batch_size)
-        kind: dict[str, Any] = {"dtype": torch.float64, "device": self.generator.device}
-        return torch.rand(shape, generator=self.generator, **kind)
+        options: dict[str, Any] = {"dtype": torch.float64, "device": self.generator.device}
+        return torch.rand(shape, generator=self.generator, **options)
 
     def _check(self, action: torch.Tensor) -> None:
         if action.shape != self._player.shape or action.dtype != torch.int64:
@@ -166,8 +166,8 @@ class BatchedEnvironment:
     def _refuse_illegal(self, action: torch.Tensor) -> None:
         column = action.clamp(0, self.rules.num_actions - 1)
         legal = self._legal_actions.gather(1, column.unsqueeze(1))[:, 0] & (column == action)
-        wrong = (~legal & (self._player >= 0)).nonzero()[:, 0].tolist()
-        for row in wrong[:1]:
+        illegal_rows = (~legal & (self._player >= 0)).nonzero()[:, 0].tolist()
+        for row in illegal_rows[:1]:
             raise ValueError(
                 f"row {row}: action {int(action[row])} is not legal for player "
                 f"{int(self._player[row])}, who moves; use one of "
@@ -176,10 +176,10 @@ class BatchedEnvironment:
 
 
 def keep_freed_memory() -> None:
-    """Makes glibc keep freed memory from now on, by freeing a block of almost 32 MiB.
+    """Makes glibc keep freed memory from now on: it frees a block of almost 32 MiB.
 
     Otherwise it returns a step's intermediate tensors to the system, and every step gets them back
-    page by page, at half the speed. Other allocators do not mind.
+    page by page, at half the speed. It has no effect on other allocators.
     """
     torch.empty(_BLOCK_BYTES, dtype=torch.uint8)  # and freed at once
 
@@ -208,7 +208,7 @@ def sample(weights: torch.Tensor, uniform: torch.Tensor, dtype: torch.dtype) -> 
     Args:
       weights: [B, N], not negative.
       uniform: float64 [B], random numbers in [0, 1).
-      dtype: in which the weights are summed; an integral one if they are integers.
+      dtype: the type of the sums; an integral one if weights are integers.
     """
     cumulative = weights.cumsum(dim=1, dtype=dtype)
     target = (uniform.unsqueeze(1) * cumulative[:, -1:]).to(dtype)
@@ -217,9 +217,9 @@ def sample(weights: torch.Tensor, uniform: torch.Tensor, dtype: torch.dtype) -> 
 
 
 def _longest_run(game_rules: rules.Rules) -> int:
-    """How many events, as in `_play_event`, follow each other at most.
+    """The length of the longest run of events of `_play_event`.
 
-    The rules say it, or it is observed in random games. Without chance it is one, the start of a
+    It is given by the rules, or observed in random games. Without chance it is one, the start of a
     new game.
     """
     if not game_rules.max_chance_nodes:

@@ -1,9 +1,9 @@
-"""What a network sees of any OpenSpiel game: `Rules.features`, or the game's own tensors.
+"""The inputs of networks in any OpenSpiel game: `Rules.features`, or the game's own tensors.
 
-A game of another package has no features. What stands in for them is its observation tensor
-followed by its information state tensor: the first lays the position out so that a network
-generalises, but forgets; the second remembers, but often as a sequence, in which a position looks
-different at every move. A game that has only one of the two is seen by that one.
+Games of other packages have no features. Instead, inputs are the observation tensor followed by the
+information state tensor: from the first a network generalises, but it forgets; the second has
+perfect recall, but often as a sequence, in which a position looks different at every move. A game
+that has only one of the two uses that one.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ def num_features(game: pyspiel.Game) -> int:
 
 
 def features(state: pyspiel.State, player: int) -> np.ndarray:
-    """What a network sees of a state as a player has it: float32 [F].
+    """The inputs of a player's network in a state: float32 [F].
 
     Args:
       state: of any sequential game; of a simultaneous one, a state of its converted game.
-      player: who looks.
+      player: the observing player.
 
     Raises:
       ValueError: if there is no such player, or if the game has neither an observation tensor nor
@@ -42,8 +42,8 @@ def features(state: pyspiel.State, player: int) -> np.ndarray:
         raise ValueError(f"player={player} cannot look; use 0 to {game.num_players() - 1}")
     game_rules = getattr(game, "rules", None)
     if game_rules is not None:
-        seen: np.ndarray = game_rules.features(state.batch, player)[0].numpy()
-        return seen
+        inputs: np.ndarray = game_rules.features(state.batch, player)[0].numpy()
+        return inputs
     observed, recalled = _tensors(game)
     columns = state.observation_tensor(player) if observed else []
     if recalled:
@@ -54,10 +54,10 @@ def features(state: pyspiel.State, player: int) -> np.ndarray:
 def _tensors(game: pyspiel.Game) -> tuple[bool, bool]:
     """Whether the game has observation tensors, and information state tensors."""
     kind = game.get_type()
-    has = bool(kind.provides_observation_tensor), bool(kind.provides_information_state_tensor)
-    if not any(has):
+    provided = bool(kind.provides_observation_tensor), bool(kind.provides_information_state_tensor)
+    if not any(provided):
         raise ValueError(
             f"{game} has neither an observation tensor nor an information state tensor, so a "
             "network sees nothing of it; use another game, or give this one an observer"
         )
-    return has
+    return provided

@@ -2,12 +2,12 @@
 
 Each player holds the bid cards 1..N; a deck holds the point cards 1..N. In every round one point
 card is turned up and both players commit one bid card, player 0 first, which player 1 cannot see.
-The higher bid wins the points; on a draw nobody does. Bids are never revealed: a referee tells
-only who won the round. The twin is OpenSpiel's `goofspiel(imp_info=True,...)`, whose action ids,
+The higher bid wins the points; on a draw nobody does. Bids are never revealed: only the winner of
+the round is announced. The twin is OpenSpiel's `goofspiel(imp_info=True,...)`, whose action ids,
 chance outcomes and returns are used here: action and outcome c stand for the card c + 1.
 
 With num_turns = N - 1 the twin plays the omitted last round and never ends; here the game ends
-after the turns that were asked for.
+after num_turns rounds.
 
 Pieces of the tensors, with T turns; card c is bit c - 1, and S = N (N + 1) / 2:
 
@@ -24,8 +24,8 @@ observation shows it, too |
 | private | yes | bids | T x N | the own bid of every round |
 | private | no | hand | N | the own bid cards left |
 
-What a network sees does not tell the seats apart, because bids are simultaneous: at its decision a
-player sees what the other one would see in its place.
+The network's inputs do not depend on the seat, because bids are simultaneous: at its decision a
+player's inputs are those that its opponent would have in its place.
 
 | piece | shape | meaning |
 |---|---|---|
@@ -62,8 +62,8 @@ class GoofspielIIState(rules.StateBatch):
     """A batch of states. R is 2, or 3 with random order: player 0, player 1, and the point cards.
 
     Attributes:
-      step: int32 [B], how many moves and deals have been made.
-      played: int8 [B, R T], each row's cards (1..N) in the order of rounds; 0 where none yet.
+      step: int32 [B], the number of moves and deals so far.
+      played: int8 [B, R T], each row's cards (1..N) in the order of rounds; 0 for future ones.
       remaining: bool [B, R N], each row's cards that are still to be played.
     """
 
@@ -81,7 +81,7 @@ class GoofspielIIRules(rules.Rules[GoofspielIIState]):
       returns_type: "win_loss" (1 for more points, -1 for fewer, 0 for as many) or
         "point_difference" (half the difference, as in the twin: each player's points above the mean
         of both).
-      num_turns: T, how many rounds are played; -1 for all N.
+      num_turns: T, the number of rounds; -1 for all N.
       forced_last_round: whether the last of N rounds, in which both have one card left, is played
         out as moves (and, with random order, as a deal). If not, it is played automatically,
         together with player 1's bid of the round before, as in the twin. True gives the tree of the
@@ -122,12 +122,12 @@ class GoofspielIIRules(rules.Rules[GoofspielIIState]):
     def _check_parameters(self) -> None:
         if not 2 <= self.num_cards <= _MAX_CARDS:
             raise ValueError(f"num_cards={self.num_cards} is out of range; use 2 to {_MAX_CARDS}")
-        for name, value, known in (
+        for name, value, options in (
             ("points_order", self.points_order, POINTS_ORDERS),
             ("returns_type", self.returns_type, RETURNS_TYPES),
         ):
-            if value not in known:
-                raise ValueError(f"{name}={value!r} is unknown; use one of {known}")
+            if value not in options:
+                raise ValueError(f"{name}={value!r} is unknown; use one of {options}")
         if not 1 <= self.num_turns <= self.num_cards:
             raise ValueError(
                 f"num_turns={self.num_turns} is out of range; use 1 to num_cards="
@@ -150,7 +150,7 @@ class GoofspielIIRules(rules.Rules[GoofspielIIState]):
         )
 
     def current_player(self, state: GoofspielIIState) -> torch.Tensor:
-        """Who acts: int8 [B]."""
+        """The player to act: int8 [B]."""
         return self._tables(state.step.device).player.index_select(0, state.step)
 
     def legal_actions(self, state: GoofspielIIState) -> torch.Tensor:
@@ -189,7 +189,7 @@ class GoofspielIIRules(rules.Rules[GoofspielIIState]):
         return difference.to(torch.float64) / 2
 
     def round_index(self, state: GoofspielIIState) -> torch.Tensor:
-        """How many rounds are over: int16 [B]."""
+        """The number of completed rounds: int16 [B]."""
         return self._tables(state.step.device).round_index.index_select(0, state.step)
 
     def public_pieces(self, perfect_recall: bool) -> Mapping[str, tuple[int, ...]]:
@@ -216,24 +216,24 @@ class GoofspielIIRules(rules.Rules[GoofspielIIState]):
         return {"hand": (self.num_cards,)}
 
     def public_tensor(self, state: GoofspielIIState, perfect_recall: bool = True) -> torch.Tensor:
-        """What everybody sees: float32 [B, Dpub]."""
+        """The public tensor: float32 [B, Dpub]."""
         tables = self._tables(state.step.device)
         first, second = self._bids(state)
         points = self._point_cards(state)
         outcome = round_outcomes(first, second)
         winners = rules.look_up(tables.winner_bits, outcome)
-        shown = rules.look_up(tables.card_bits, points)
+        card_bits = rules.look_up(tables.card_bits, points)
         has_bid = (first > 0).to(torch.float32)
         if perfect_recall:
-            return torch.cat([shown, has_bid, winners], dim=1)
-        turned_up = shown.unflatten(1, (self.num_turns, self.num_cards)).sum(dim=1)
+            return torch.cat([card_bits, has_bid, winners], dim=1)
+        seen_cards = card_bits.unflatten(1, (self.num_turns, self.num_cards)).sum(dim=1)
         last = (points > 0).sum(dim=1, keepdim=True) - 1
         current = points.gather(1, last.clamp(min=0))
         waiting = has_bid.sum(dim=1, keepdim=True) - (second > 0).sum(dim=1, keepdim=True)
         totals = [self._point_totals(points * (outcome == winner)) for winner in (1, 3)]
         pieces = [
             rules.look_up(tables.card_bits, current),
-            1 - turned_up,
+            1 - seen_cards,
             *totals,
             waiting,
             winners,
@@ -243,7 +243,7 @@ class GoofspielIIRules(rules.Rules[GoofspielIIState]):
     def private_tensor(
         self, state: GoofspielIIState, player: int, perfect_recall: bool = True
     ) -> torch.Tensor:
-        """What `player` alone sees: float32 [B, Dpriv]."""
+        """The private tensor of `player`: float32 [B, Dpriv]."""
         if perfect_recall:
             return rules.look_up(
                 self._tables(state.step.device).card_bits, self._bids(state)[player]
@@ -262,7 +262,7 @@ class GoofspielIIRules(rules.Rules[GoofspielIIState]):
         return self._bids(state)[player]
 
     def feature_pieces(self) -> Mapping[str, tuple[int, ...]]:
-        """Names and shapes of what a network sees; the module's second table explains them."""
+        """Names and shapes of the pieces of `features`; the module's second table explains them."""
         cards, turns = self.num_cards, self.num_turns
         return {
             "hand": (cards,),
@@ -275,27 +275,27 @@ class GoofspielIIRules(rules.Rules[GoofspielIIState]):
         }
 
     def features(self, state: GoofspielIIState, player: int) -> torch.Tensor:
-        """What a network sees: float32 [B, F]."""
+        """A network's inputs: float32 [B, F]."""
         tables, turns = self._tables(state.step.device), self.num_turns
         bids, points = self._bids(state), self._point_cards(state)
         outcomes = outcomes_for(player, round_outcomes(*bids))
         won, lost = ((points * (outcomes == each)).sum(dim=1, keepdim=True) for each in (1, 3))
-        shown = rules.look_up(tables.card_bits, points)
+        card_bits = rules.look_up(tables.card_bits, points)
         rounds = torch.arange(turns, device=state.device)
         is_now = rounds == self.round_index(state)[:, None]
         share = 2 / (self.num_cards * (self.num_cards + 1))
         columns = [
             self.private_tensor(state, player, perfect_recall=False),
             rules.look_up(tables.card_bits, (points * is_now).sum(dim=1, keepdim=True)),
-            1 - shown.unflatten(1, (turns, self.num_cards)).sum(dim=1),
+            1 - card_bits.unflatten(1, (turns, self.num_cards)).sum(dim=1),
             torch.cat([won, lost, won - lost], dim=1).float() * share,
             rules.look_up(tables.card_bits, bids[player]),
             rules.look_up(tables.winner_bits, outcomes),
         ]
-        return torch.cat(columns + [shown] * self._random, dim=1)
+        return torch.cat(columns + [card_bits] * self._random, dim=1)
 
     def compiled(self) -> CompiledRules:
-        """As `Rules.compiled`."""
+        """See `Rules.compiled`."""
         tables = self._tables(torch.device("cpu"))
         return compiled_goofspiel(
             player=tables.player.numpy(),
@@ -306,13 +306,13 @@ class GoofspielIIRules(rules.Rules[GoofspielIIState]):
         )
 
     def action_to_string(self, player: int, action: int) -> str:
-        """A name of an action or deal, the twin's."""
+        """The name of an action or deal, as in the twin."""
         if player == rules.CHANCE_PLAYER:
             return f"Deal {action + 1}"
         return f"[P{player}]Bid: {action + 1}"
 
     def describe(self, state: GoofspielIIState, row: int = 0) -> str:
-        """Hands, bids, point cards and points of one row, for people."""
+        """The hands, bids, point cards and points of one row, for people."""
         batch = state.take(torch.tensor([row], device=state.device))
         hands = batch.remaining.reshape(self._num_rows, self.num_cards).cpu().numpy()
         bids = [bid[0].cpu().numpy() for bid in self._bids(batch)]
@@ -330,7 +330,7 @@ class GoofspielIIRules(rules.Rules[GoofspielIIState]):
         return "\n".join(f"{name}: {' '.join(map(str, cards))}" for name, cards in lines.items())
 
     def _bids(self, state: GoofspielIIState) -> tuple[torch.Tensor, torch.Tensor]:
-        """Both players' bids, 1..N or 0 where there is none yet: int8 [B, T] each."""
+        """Both players' bids, 1..N, or 0 for future ones: int8 [B, T] each."""
         turns = self.num_turns
         return state.played[:, :turns], state.played[:, turns : 2 * turns]
 
@@ -342,8 +342,8 @@ class GoofspielIIRules(rules.Rules[GoofspielIIState]):
 
     def _point_totals(self, points_won: torch.Tensor) -> torch.Tensor:
         """One-hot of the sum of the points won in each round (int8 [B, T]): float32 [B, S+1]."""
-        most = self.num_cards * (self.num_cards + 1) // 2
-        return rules.one_hot(points_won.sum(dim=1), most + 1)
+        max_points = self.num_cards * (self.num_cards + 1) // 2
+        return rules.one_hot(points_won.sum(dim=1), max_points + 1)
 
     def _available(self, state: GoofspielIIState) -> torch.Tensor:
         """The cards that the acting row may play, False in all other rows: bool [B, R N]."""
@@ -357,12 +357,12 @@ class GoofspielIIRules(rules.Rules[GoofspielIIState]):
         hands = remaining.unflatten(1, (self._num_rows, self.num_cards))
         card = self._tables(step.device).card
         last_cards = (hands * card).sum(dim=2, dtype=torch.int8) * over
-        # Both tensors are new. What was over before has no cards left and gets nothing added.
+        # Both tensors are new. Games that were over before have no cards left, so nothing is added.
         played.unflatten(1, (self._num_rows, self.num_turns))[:, :, -1] += last_cards
         return played, remaining & ~over
 
     def _largest_return(self) -> float:
-        """The largest return that any history reaches."""
+        """The largest return of any history."""
         if self.returns_type == "win_loss":
             return 1.0
         lowest = 1 if self.points_order == "ascending" else self.num_cards - self.num_turns + 1

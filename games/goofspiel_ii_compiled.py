@@ -21,15 +21,15 @@ _DECK = 2
 
 
 class _Constants(NamedTuple):
-    """The game, for compiled loops.
+    """The constants of a game, for compiled loops.
 
     Attributes:
-      player: int8 [E + 1], who acts before each step, E being the last.
-      acting_row: int64 [E], whose card the step plays: player 0, player 1, or the deck.
+      player: int8 [E + 1], the player to act at each step; E is the end.
+      acting_row: int64 [E], the row whose card the step plays: player 0, player 1, or the deck.
       point_cards: int8 [T], the points of each round in a fixed order; zeros if it is random.
       num_cards: N.
-      plays_last_round: whether the last round is played without being asked for.
-      is_win_loss: whether only who has more points counts.
+      plays_last_round: whether the last round is played automatically.
+      is_win_loss: whether the returns are those of `win_loss`.
     """
 
     player: np.ndarray
@@ -47,7 +47,7 @@ def compiled_goofspiel(
     plays_last_round: bool,
     is_win_loss: bool,
 ) -> CompiledRules:
-    """Steps `GoofspielIIState`s of a game, given as `_Constants` has it."""
+    """Steps `GoofspielIIState`s of a game; the arguments are described by `_Constants`."""
     acting_row = np.where(player[:-1] == CHANCE, _DECK, player[:-1]).astype(np.int64)
     constants = _Constants(
         player, acting_row, point_cards, num_cards, plays_last_round, is_win_loss
@@ -91,13 +91,13 @@ def _play(
     game: int,
     card: int,
 ) -> None:
-    """Plays the card of whoever acts, and the last round where it is not asked for."""
-    here = step[game]
+    """Plays the acting row's card, and then the last round if that is automatic."""
+    current_step = step[game]
     num_rows = remaining.shape[1] // constants.num_cards
-    row, this_round = constants.acting_row[here], here // num_rows
+    row, this_round = constants.acting_row[current_step], current_step // num_rows
     _put(constants, played, remaining, game, row, this_round, card)
-    step[game] = here + 1
-    if constants.plays_last_round and here + 1 == len(constants.acting_row):
+    step[game] = current_step + 1
+    if constants.plays_last_round and current_step + 1 == len(constants.acting_row):
         for index in range(num_rows):
             # The deck comes first.
             row = _DECK if index == 0 and num_rows > _DECK else index - (num_rows > _DECK)
@@ -117,7 +117,7 @@ def _put(
     this_round: int,
     card: int,
 ) -> None:
-    """One row's card of a round."""
+    """Records one row's card of a round."""
     cards, turns = constants.num_cards, len(constants.point_cards)
     played[game, row * turns + this_round] = card + 1
     remaining[game, row * cards + card] = False
@@ -148,13 +148,13 @@ def _features(
     observer: np.ndarray,
     rows: np.ndarray,
 ) -> None:
-    """What observers see, as `GoofspielIIRules.features` has it."""
+    """Writes the rows of `GoofspielIIRules.features` for each game's observer."""
     cards, turns = constants.num_cards, len(constants.point_cards)
     num_rows = remaining.shape[1] // cards
     points = 3 * cards
     bids = points + 3
     outcomes = bids + turns * cards
-    shown = outcomes + turns * 3
+    point_cards = outcomes + turns * 3
     share = np.float32(2 / (cards * (cards + 1)))
     index = 0
     for game in range(len(observer)):
@@ -176,7 +176,7 @@ def _features(
                 card = played[game, _DECK * turns + turn]
                 if card == 0:
                     break
-                row[shown + turn * cards + card - 1] = 1.0
+                row[point_cards + turn * cards + card - 1] = 1.0
             row[2 * cards + card - 1] = 0.0
             own = played[game, player * turns + turn]
             if own:

@@ -13,12 +13,12 @@ DECK = 2  # the row of the point cards, after the two players' rows
 
 
 class GoofspielTables(NamedTuple):
-    """What the number of steps made decides, E being the last: tensors on one device.
+    """Tables by the number of steps so far, E at the end: tensors on one device.
 
     Attributes:
-      player: int8 [E+1], who acts.
-      next_step: int32 [E+1], the step after; the last one is its own successor.
-      round_index: int16 [E+1], how many rounds are over.
+      player: int8 [E+1], the player to act.
+      next_step: int32 [E+1], the following step; the last one is its own successor.
+      round_index: int16 [E+1], the number of completed rounds.
       writes: bool [E+1, R T], the entry of `played` that the step fills.
       acts: bool [E+1, R N], the row of `remaining` from which the step takes a card.
       public_cards: int8 [E+1, T], the point cards seen so far, if their order is fixed; else 0.
@@ -48,9 +48,9 @@ def goofspiel_tables(
     Args:
       num_cards: N.
       num_turns: T.
-      points_order: as `GoofspielIIRules` has it.
+      points_order: see `GoofspielIIRules`.
       last_step: E.
-      device: of the tables.
+      device: the device of the tables.
     """
     is_random = points_order == "random"
     rows = 3 if is_random else 2

@@ -1,9 +1,9 @@
 """Hold'em poker for two players, any deck, as OpenSpiel's `universal_poker` has it, and endgames.
 
-Each player gets its own cards, one or two, unseen by the other. Rounds of betting follow, each
-after cards dealt to the board. Who does not fold wins the pot; at a showdown the better hand does,
-made of up to five of a player's own cards and the board's. Utilities are chips won or lost, counted
-from before the blinds.
+Each player gets one or two hole cards. Rounds of betting follow, each after cards dealt to the
+board. If a player folds, the other one wins the pot; at a showdown the better hand wins it, made of
+up to five of a player's hole cards and the board's. Utilities are chips won or lost, counted from
+before the blinds.
 
 An *endgame* begins with cards on the board, chips in the pot (`blinds`, half of the pot for each
 player) and a range for each player. Chance deals pairs of hands that have no card in common, in
@@ -11,16 +11,16 @@ proportion to the product of their weights.
 
     python_holdem(board=QsJh2h4d,board_cards=[0;1],stacks=[100;100],blinds=[10;10],min_wager=0.0)
 
-Actions: fold 0 (only when facing a wager), call or check 1, and 2 + i the wager of the size that
-`bets` names in place i for the round. So with the default, pot and all-in, actions are those of
-OpenSpiel's fcpa. Sizes and the rules of wagers: see `holdem_betting`. Ranges: see
-`holdem_cards`; in game strings, their items are separated by semicolons, and one stands at the end
-of what would be read as a number ("77;", "77+;").
+Actions: fold 0 (only when facing a wager), call or check 1, and 2 + i the wager of the round's size
+number i in `bets`. So with the default, pot and all-in, actions are those of OpenSpiel's fcpa.
+Sizes and the rules of wagers: see `holdem_betting`. Ranges: see `holdem_cards`; in game strings,
+their items are separated by semicolons, and a range that would be read as a number ends with one
+("77;", "77+;").
 
 Chance outcomes: cards, numbered rank * num_suits + suit. Player 0's own cards are dealt first.
 
-With `potSize`, OpenSpiel 2.0.2's `universal_poker` pays half that pot for a first fold, but what
-the blinds were for checks to a showdown; here both pay what is in the pot.
+With `potSize`, OpenSpiel 2.0.2's `universal_poker` pays half that pot for a first fold, but the
+blinds for checks to a showdown; here both pay the pot.
 
 Pieces of the tensors, with C cards in the deck, D dealt, R rounds, M actions in the longest one:
 
@@ -31,8 +31,8 @@ Pieces of the tensors, with C cards in the deck, D dealt, R rounds, M actions in
 | public | yes | betting | R x M x A | actions of each round in order, one-hot, zero-padded |
 | public | no | current_player | 2 | the player to move, one-hot; zeros if none is |
 | public | no | board | C | all cards dealt to the board |
-| public | no | contributions | 2 x U | what each has in, one-hot among all amounts that occur |
-| private | both | private_cards | C | the own cards, once all of them are dealt |
+| public | no | contributions | 2 x U | each player's chips in the pot, one-hot among all amounts |
+| private | both | private_cards | C | the hole cards, once all of them are dealt |
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ from spiel_dl.games.holdem_cards import (
     parse_range,
 )
 
-_MOST_CARDS = 7  # own and on the board, when hands are compared
+_MOST_CARDS = 7  # hole cards and board, when hands are compared
 
 
 @dataclasses.dataclass(frozen=True)
@@ -78,11 +78,11 @@ class _Tables(NamedTuple):
 
     Attributes:
       amount: int64 [N, 2], the number of an amount among all that occur.
-      first_card: float64 [C], chances of player 0's first card, not scaled to a sum of 1.
-      second_card: float64 [C, C], of its second one.
+      first_card: float64 [C], unnormalised probabilities of player 0's first card.
+      second_card: float64 [C, C], those of its second one, by the first one.
       weights: float64 [C] or [C, C], player 1's range.
-      is_left: bool [C], which cards are not on the board at the start.
-      board: int8 [b], those that are.
+      is_left: bool [C], whether a card is not on the board at the start.
+      board: int8 [b], the cards on the board at the start.
     """
 
     player: torch.Tensor
@@ -107,15 +107,15 @@ class HoldemRules(rules.Rules[HoldemState]):
     Args:
       num_ranks: ranks in the deck, from two up, 1 to 13.
       num_suits: suits in the deck, 1 to 4.
-      num_hole_cards: cards of each player's own, 1 or 2.
+      num_hole_cards: hole cards of each player, 1 or 2.
       board: the cards on the board at the start, such as "QsJh2h".
-      board_cards: how many cards are dealt to the board before each round of betting.
-      stacks: each player's chips, what it has in at the start included.
-      blinds: what each has in at the start; in an endgame half of the pot.
+      board_cards: the number of cards dealt to the board before each round of betting.
+      stacks: each player's chips, including its blind.
+      blinds: each player's chips in the pot at the start; in an endgame half of the pot.
       bets: sizes of wagers, see `holdem_betting`.
-      max_wagers: how many wagers each round may have; an empty list: any number.
-      min_wager: what a wager adds at least; -1: as much as the larger blind.
-      first_players: who acts first in each round; the last one stands for all later rounds.
+      max_wagers: the most wagers of each round; an empty list: any number.
+      min_wager: the least that a wager adds; -1: the larger blind.
+      first_players: the first player of each round; the last one holds for all later rounds.
       range_0: player 0's range, see `holdem_cards`; empty: all hands.
       range_1: player 1's.
 
@@ -174,7 +174,7 @@ class HoldemRules(rules.Rules[HoldemState]):
         self.num_dealt = self.betting.num_private + sum(self.betting.board_cards)
         self.num_actions = self.betting.num_actions
         self.num_chance_outcomes = self.num_cards
-        # Where the cards of each round stand among all; rounds without cards have none.
+        # The bounds of each round's cards among all; rounds without cards have none.
         slots = itertools.accumulate(self.betting.board_cards, initial=self.betting.num_private)
         self._board_slots = list(itertools.pairwise(slots))
         self.max_game_length = self.tree.longest
@@ -197,17 +197,17 @@ class HoldemRules(rules.Rules[HoldemState]):
         return weights
 
     def _marginal_of_first(self) -> np.ndarray:
-        """How likely player 0's hands are, given that player 1 has one with no card in common."""
+        """Unnormalised probabilities of player 0's hands, if player 1's has no common card."""
         own, other = self.ranges
         by_card = other.sum(axis=-1) if self.num_hole == 2 else other
         count = (other > 0).astype(np.float64)
         count = count.sum(axis=-1) if self.num_hole == 2 else count
         if self.num_hole == 1:
-            free, is_free = other.sum() - by_card, count.sum() - count > 0
+            compatible_weight, has_compatible = other.sum() - by_card, count.sum() - count > 0
         else:
-            free = other.sum() / 2 - by_card[:, None] - by_card + other
-            is_free = count.sum() / 2 - count[:, None] - count + (other > 0) > 0
-        marginal: np.ndarray = own * free * is_free
+            compatible_weight = other.sum() / 2 - by_card[:, None] - by_card + other
+            has_compatible = count.sum() / 2 - count[:, None] - count + (other > 0) > 0
+        marginal: np.ndarray = own * compatible_weight * has_compatible
         if not (marginal > 0).any():
             raise ValueError(
                 "range_0 and range_1 leave no pair of hands without a card in common; give wider "
@@ -228,11 +228,11 @@ class HoldemRules(rules.Rules[HoldemState]):
         )
 
     def current_player(self, state: HoldemState) -> torch.Tensor:
-        """Who acts: int8 [B]."""
+        """The player to act: int8 [B]."""
         return self._tables(state.device).player.index_select(0, state.node)
 
     def legal_actions(self, state: HoldemState) -> torch.Tensor:
-        """Bool [B, A]."""
+        """Legal actions of the player to move: bool [B, A]."""
         return self._tables(state.device).legal.index_select(0, state.node)
 
     def chance_probabilities(self, state: HoldemState) -> torch.Tensor:
@@ -248,16 +248,16 @@ class HoldemRules(rules.Rules[HoldemState]):
         else:
             weights += [
                 tables.second_card.index_select(0, dealt[:, 0]),
-                # Weights of all hands that begin with a card, and have none that is dealt.
+                # Weights of all hands with a given first card, and no dealt card.
                 (~is_used).double() @ tables.weights,
                 tables.weights.index_select(0, dealt[:, 2]),
             ]
         slot = tables.card_slot.index_select(0, state.node)[:, None]
-        chosen = torch.ones_like(weights[0])
+        probabilities = torch.ones_like(weights[0])
         for number, row in enumerate(weights):
-            chosen = torch.where(slot == number, row, chosen)
-        chosen = chosen * tables.is_left * ~is_used * (slot >= 0)
-        return chosen / chosen.sum(dim=1, keepdim=True).clamp(min=1e-300)
+            probabilities = torch.where(slot == number, row, probabilities)
+        probabilities = probabilities * tables.is_left * ~is_used * (slot >= 0)
+        return probabilities / probabilities.sum(dim=1, keepdim=True).clamp(min=1e-300)
 
     def apply(self, state: HoldemState, action: torch.Tensor) -> HoldemState:
         """The successors under `action` (int64 [B])."""
@@ -288,15 +288,15 @@ class HoldemRules(rules.Rules[HoldemState]):
         return won.double() * spent.amin(dim=1) * is_over
 
     def _strengths(self, state: HoldemState, player: int) -> torch.Tensor:
-        """How good a player's hand is: int64 [B]; without meaning where cards are missing."""
+        """The strength of a player's hand: int64 [B]; meaningless where cards are missing."""
         hole = self.num_hole
-        given = self._tables(state.device).board.expand(state.batch_size, -1)
-        own = state.cards[:, player * hole : (player + 1) * hole]
-        cards = torch.cat([own, state.cards[:, 2 * hole :], given], dim=1)
+        start_board = self._tables(state.device).board.expand(state.batch_size, -1)
+        hole_cards = state.cards[:, player * hole : (player + 1) * hole]
+        cards = torch.cat([hole_cards, state.cards[:, 2 * hole :], start_board], dim=1)
         return hand_strengths(cards.clamp(min=0), self.num_suits)
 
     def round_index(self, state: HoldemState) -> torch.Tensor:
-        """How many rounds of betting are over: int16 [B]."""
+        """The number of completed rounds of betting: int16 [B]."""
         return self._tables(state.device).round.index_select(0, state.node)
 
     def public_pieces(self, perfect_recall: bool) -> dict[str, tuple[int, ...]]:
@@ -318,16 +318,16 @@ class HoldemRules(rules.Rules[HoldemState]):
         return {"private_cards": (self.num_cards,)}
 
     def public_tensor(self, state: HoldemState, perfect_recall: bool = True) -> torch.Tensor:
-        """What everybody sees: float32 [B, Dpub]."""
+        """The public tensor: float32 [B, Dpub]."""
         tables, private = self._tables(state.device), 2 * self.num_hole
         dealt = rules.one_hot(state.cards, self.num_cards)
         if not perfect_recall:
             player = rules.one_hot(self.current_player(state), 2)
             board = dealt[:, private:].sum(dim=1)
-            given = rules.one_hot(tables.board, self.num_cards).sum(dim=0)
+            start_board = rules.one_hot(tables.board, self.num_cards).sum(dim=0)
             amount = tables.amount.index_select(0, state.node)
             spent = rules.one_hot(amount, len(self._amounts)).flatten(1)
-            return torch.cat([player, board + given, spent], dim=1)
+            return torch.cat([player, board + start_board, spent], dim=1)
         deals = (state.cards >= 0).float()
         boards = [dealt[:, a:b].sum(dim=1) * deals[:, b - 1 : b] for a, b in self._board_slots]
         betting = rules.one_hot(state.actions, self.num_actions).flatten(1)
@@ -336,13 +336,13 @@ class HoldemRules(rules.Rules[HoldemState]):
     def private_tensor(
         self, state: HoldemState, player: int, perfect_recall: bool = True
     ) -> torch.Tensor:
-        """The own cards: float32 [B, C]."""
+        """The player's hole cards: float32 [B, C]."""
         first = player * self.num_hole
-        own = state.cards[:, first : first + self.num_hole]
-        return rules.one_hot(own, self.num_cards).sum(dim=1) * (own[:, -1:] >= 0)
+        hole_cards = state.cards[:, first : first + self.num_hole]
+        return rules.one_hot(hole_cards, self.num_cards).sum(dim=1) * (hole_cards[:, -1:] >= 0)
 
     def public_code(self, state: HoldemState) -> torch.Tensor:
-        """As `Rules.public_code`: deals, cards of each round in ascending order, all actions."""
+        """See `Rules.public_code`: deals, all actions, each round's cards in ascending order."""
         deals = (state.cards >= 0).to(torch.int8)
         boards = [
             state.cards[:, a:b].sort(dim=1).values * deals[:, b - 1 : b]
@@ -351,18 +351,18 @@ class HoldemRules(rules.Rules[HoldemState]):
         return torch.cat([deals, state.actions, *boards], dim=1)
 
     def private_code(self, state: HoldemState, player: int) -> torch.Tensor:
-        """As `Rules.private_code`: the own cards in ascending order."""
-        own = state.cards[:, player * self.num_hole : (player + 1) * self.num_hole]
-        return own.sort(dim=1).values * (own[:, -1:] >= 0)
+        """See `Rules.private_code`: the hole cards in ascending order."""
+        hole_cards = state.cards[:, player * self.num_hole : (player + 1) * self.num_hole]
+        return hole_cards.sort(dim=1).values * (hole_cards[:, -1:] >= 0)
 
     def action_to_string(self, player: int, action: int) -> str:
-        """A name of an action or of a card."""
+        """The name of an action or of a card."""
         if player == rules.CHANCE_PLAYER:
             return f"Deal {card_text(action, self.num_suits)}"
         return self.betting.action_text(action)
 
     def describe(self, state: HoldemState, row: int = 0) -> str:
-        """Cards, chips and betting of one row, both players' own cards included."""
+        """The cards, chips and betting of one row, both players' hole cards included."""
         private, hole = 2 * self.num_hole, self.num_hole
         cards = state.cards[row].tolist()
         spent = self.tree.spent[int(state.node[row])].tolist()
@@ -396,5 +396,5 @@ class HoldemRules(rules.Rules[HoldemState]):
 
 
 def card_list(cards: tuple[int, ...] | list[int], num_suits: int = 4) -> str:
-    """Cards as people write them; those that are not dealt are left out."""
+    """Cards as text, such as "Qs2h"; those that are not dealt are left out."""
     return "".join(card_text(card, num_suits) for card in cards if card >= 0)

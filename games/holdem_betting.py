@@ -1,16 +1,16 @@
-"""The betting of hold'em as a finite tree: what may happen next, whatever the cards are.
+"""The betting of hold'em as a finite tree, which does not depend on the cards.
 
-Sizes of wagers are written as people do. Streets are separated by "|"; one that is given stands for
-all later ones, too. In each, sizes of bets, and after a semicolon and the word "raise" those of
-raises, if they are others. A size is "33%" of the pot after calling, "pot", "allin", or "4c", chips
-more than the opponent has in; "none" stands for no size at all:
+Sizes of wagers are written as text. Streets are separated by "|"; the last one given holds for all
+later ones. Each has sizes of bets, and after a semicolon and the word "raise" those of raises, if
+they differ. A size is "33%" of the pot after calling, "pot", "allin", or "4c", chips more than the
+opponent's contribution; "none" is no size:
 
     33% 75% pot allin; raise 60% allin | pot allin
 
 Rules are those of OpenSpiel's `universal_poker` for two players. A wager adds at least as much as
-the one before it in its round, and at least `min_wager`: what is smaller is made as large. What is
-more than the stack is all-in, and left out if all-in is a size of its own. Of equal sizes, the
-first one stays. Once a player has no chips left, all cards that are missing are dealt.
+the one before it in its round, and at least `min_wager`: smaller ones are raised to that. A wager
+of more than the stack is all-in, and left out if all-in is a size of its own. Of equal sizes, the
+first one stays. Once a player has no chips left, all remaining cards are dealt.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ MOST_NODES = 1 << 20
 
 
 class Sizes(NamedTuple):
-    """What sizes wagers of a street have: the first one of a round, and further ones."""
+    """The sizes of a street's wagers: of the first one, and of further ones."""
 
     bets: tuple[str, ...]
     raises: tuple[str, ...]
@@ -40,17 +40,17 @@ class Sizes(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Betting:
-    """How players may bet.
+    """The rules of the betting.
 
     Attributes:
-      stacks: each player's chips, with what it has in at the start.
-      blinds: what each has in at the start.
-      num_private: how many private cards are dealt.
-      board_cards: how many cards are dealt to the board before each round of betting.
-      first_players: who acts first in each round.
-      max_wagers: how many wagers each round may have.
-      min_wager: what a wager adds at least.
-      streets: the sizes of each round. Action `FIRST_WAGER` + i is that of number i.
+      stacks: each player's chips, including its blind.
+      blinds: each player's chips in the pot at the start.
+      num_private: the number of private cards dealt.
+      board_cards: the number of cards dealt to the board before each round of betting.
+      first_players: the first player of each round.
+      max_wagers: the most wagers of each round.
+      min_wager: the least that a wager adds.
+      streets: the sizes of each round. Action `FIRST_WAGER` + i is the size of number i.
     """
 
     stacks: tuple[float, float]
@@ -64,25 +64,25 @@ class Betting:
 
     @property
     def num_actions(self) -> int:
-        """A: to fold, to call, and the most sizes that a street has."""
+        """A: fold, call, and the most sizes of a street."""
         return FIRST_WAGER + max(len(sizes) for street in self.streets for sizes in street)
 
     def action_text(self, action: int) -> str:
-        """A name of an action: where streets differ, of all its sizes."""
+        """The name of an action, with its sizes on all streets where these differ."""
         if action in (FOLD, CALL):
             return ("Fold", "Call")[action]
         number = action - FIRST_WAGER
-        every = [sizes[number] for street in self.streets for sizes in street if sizes[number:]]
-        return f"Wager {'/'.join(dict.fromkeys(every))}"
+        names = [sizes[number] for street in self.streets for sizes in street if sizes[number:]]
+        return f"Wager {'/'.join(dict.fromkeys(names))}"
 
 
-def wager(size: str, most_in: float) -> float:
-    """What a player has in after a wager, not limited by stacks, where calls make it even."""
+def wager(size: str, called: float) -> float:
+    """A player's contribution after a wager, before limits; that after a call is `called`."""
     if size == "allin":
         return math.inf
     if size.endswith("c"):
-        return most_in + float(size[:-1])
-    return most_in * (1.0 + 2.0 * (1.0 if size == "pot" else float(size[:-1]) / 100))
+        return called + float(size[:-1])
+    return called * (1.0 + 2.0 * (1.0 if size == "pot" else float(size[:-1]) / 100))
 
 
 def parse_betting(
@@ -99,7 +99,7 @@ def parse_betting(
     """The betting of a game string's parameters, see `holdem.HoldemRules`.
 
     Raises:
-      ValueError: if one of them is out of its range.
+      ValueError: if a parameter is out of its range.
     """
     dealt = parse_list(board_cards, "board_cards", int)
     if not dealt or min(dealt) < 0:
@@ -147,17 +147,17 @@ def parse_bets(text: str, num_rounds: int) -> tuple[Sizes, ...]:
             f"bets={text!r} has sizes of {len(streets)} streets, but {num_rounds} are to come; "
             "leave out the others"
         )
-    found = []
+    sizes = []
     for street in streets:
         bets, _, raises = street.partition(";")
-        own = _names(text, bets)
+        bet_sizes = _names(text, bets)
         raises = re.sub(r"^\s*raise\b", "", raises)
-        found.append(Sizes(own, _names(text, raises) if ";" in street else own))
-    return (*found, *found[-1:] * (num_rounds - len(found)))
+        sizes.append(Sizes(bet_sizes, _names(text, raises) if ";" in street else bet_sizes))
+    return (*sizes, *sizes[-1:] * (num_rounds - len(sizes)))
 
 
 def _names(text: str, sizes: str) -> tuple[str, ...]:
-    """The sizes in a part of what people write."""
+    """The sizes in a part of a text of sizes."""
     words = [word for word in re.split(r"[,\s]+", sizes.strip().lower()) if word]
     for word in words:
         is_number = re.fullmatch(r"\d+(\.\d+)?[%c]", word)
@@ -176,15 +176,15 @@ class BettingTree(NamedTuple):
     """N nodes, each before those that follow it. Node 0 is the root.
 
     Attributes:
-      player: int8 [N], who acts; OpenSpiel's ids.
-      legal: bool [N, A].
-      successor: int32 [N, A], what follows an action; in column 0 what follows an event of chance.
-        What is not legal leads nowhere.
-      round: int16 [N], how many rounds of betting are over.
-      card_slot: int16 [N], which card chance deals, in the order of deals; -1: none.
-      action_slot: int16 [N], where the next action is recorded; -1: nowhere.
-      spent: float64 [N, 2], what each player has in.
-      folded: int8 [N], who has folded at an end; -1: nobody.
+      player: int8 [N], the player to act; OpenSpiel's ids.
+      legal: bool [N, A], the legal actions.
+      successor: int32 [N, A], the node after an action; in column 0 that after a chance event. An
+        illegal action leads to the node itself.
+      round: int16 [N], the number of completed rounds of betting.
+      card_slot: int16 [N], the number in the order of deals of the card that chance deals, or -1.
+      action_slot: int16 [N], the column in which the next action is recorded; -1: none.
+      spent: float64 [N, 2], each player's contribution to the pot.
+      folded: int8 [N], the player who has folded at an end; -1: none.
       longest_round: the most actions in a round.
       longest: the most actions in a game.
     """
@@ -203,7 +203,7 @@ class BettingTree(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class _Line:
-    """What matters of the betting so far."""
+    """The state of the betting."""
 
     round: int
     spent: tuple[float, float]
@@ -215,7 +215,7 @@ class _Line:
 
 
 class _Row(NamedTuple):
-    """One node, in the order of the fields of `BettingTree`; the actions of its successors, too."""
+    """One node: fields of `BettingTree`, and its successors by action."""
 
     player: int
     round: int
@@ -227,7 +227,7 @@ class _Row(NamedTuple):
 
 
 def betting_tree(betting: Betting) -> BettingTree:
-    """The tree.
+    """Builds the tree of a betting.
 
     Raises:
       ValueError: if it has too many nodes.
@@ -250,15 +250,15 @@ class _Builder:
         for slot in range(betting.num_private):
             self._add(CHANCE, 0, blinds, card_slot=slot)
             self.rows[-1].next[0] = len(self.rows)
-        # Depth first, without recursion: which node's action leads to what is to be added.
-        waiting = [(-1, 0, start, False)]
-        while waiting:
-            parent, action, line, is_over = waiting.pop()
+        # Depth first, without recursion: the parent, its action, and the state of the node to add.
+        stack = [(-1, 0, start, False)]
+        while stack:
+            parent, action, line, is_over = stack.pop()
             node = self._deal(line, is_over)
             if parent >= 0:
                 self.rows[parent].next[action] = node
             if not is_over:
-                waiting += reversed(self._decide(line))
+                stack += reversed(self._decide(line))
             if len(self.rows) > MOST_NODES:
                 raise ValueError(
                     f"betting has more than {MOST_NODES} lines; use fewer sizes, smaller stacks, "
@@ -267,11 +267,11 @@ class _Builder:
         return self._arrays()
 
     def _deal(self, line: _Line, is_over: bool) -> int:
-        """Adds the cards before a round, or all cards that are left and the end; the first node."""
+        """Adds the deals before a round, or the remaining ones and the end; the first node."""
         first = len(self.rows)
         last = len(self.betting.board_cards) - 1 if is_over else line.round
-        begins = line.round if line.num_acted == 0 else line.round + 1
-        for index in range(begins, last + 1):
+        first_round = line.round if line.num_acted == 0 else line.round + 1
+        for index in range(first_round, last + 1):
             for slot in range(self.first_card[index], self.first_card[index + 1]):
                 self._add(CHANCE, index, line.spent, card_slot=slot)
                 self.rows[-1].next[0] = len(self.rows)
@@ -281,11 +281,11 @@ class _Builder:
         return first
 
     def _decide(self, line: _Line) -> list[tuple[int, int, _Line, bool]]:
-        """Adds a decision and those ends that folds lead to; what other actions lead to."""
+        """Adds a decision and the end after a fold; returns the other successors, still to add."""
         mover = line.mover
-        node, most = len(self.rows), max(line.spent)
+        node, to_call = len(self.rows), max(line.spent)
         self._add(mover, line.round, line.spent, place=line.num_acted)
-        if line.spent[mover] < most:
+        if line.spent[mover] < to_call:
             self.rows[node].next[FOLD] = len(self.rows)
             self._add(TERMINAL, line.round + 1, line.spent, folded=mover)
             self.longest = max(self.longest, line.length + 1)
@@ -297,14 +297,14 @@ class _Builder:
                 mover=1 - mover,
                 num_acted=line.num_acted + 1,
                 num_wagers=line.num_wagers + 1,
-                last_wager=max(line.last_wager, amount - most),
+                last_wager=max(line.last_wager, amount - to_call),
                 length=line.length + 1,
             )
             following.append((node, action, raised, False))
         return following
 
     def _after_call(self, line: _Line) -> tuple[_Line, bool]:
-        """What follows a call or check, and whether nobody acts any more."""
+        """The state after a call or check, and whether nobody acts any more."""
         betting, mover = self.betting, line.mover
         called = min(max(line.spent), betting.stacks[mover])
         after = dataclasses.replace(
@@ -329,22 +329,22 @@ class _Builder:
         ), False
 
     def _wagers(self, line: _Line) -> list[tuple[int, float]]:
-        """Possible wagers: actions, and what the player then has in."""
+        """The possible wagers: actions, and the player's contributions after them."""
         betting, mover = self.betting, line.mover
-        stack, most = betting.stacks[mover], max(line.spent)
-        is_open = line.num_wagers < betting.max_wagers[line.round] and most < stack
+        stack, to_call = betting.stacks[mover], max(line.spent)
+        is_open = line.num_wagers < betting.max_wagers[line.round] and to_call < stack
         if not is_open or line.spent[1 - mover] >= betting.stacks[1 - mover]:
             return []
         street = betting.streets[line.round]
         sizes = street.raises if line.num_wagers else street.bets
-        found: dict[int, float] = {}
+        amounts: dict[int, float] = {}
         for action, size in enumerate(sizes, FIRST_WAGER):
-            amount = max(wager(size, most), most + line.last_wager)
+            amount = max(wager(size, to_call), to_call + line.last_wager)
             limited = min(amount, stack)
-            is_new = all(abs(limited - other) > 1e-9 * stack for other in found.values())
+            is_new = all(abs(limited - earlier) > 1e-9 * stack for earlier in amounts.values())
             if is_new and (amount <= stack or size == "allin" or "allin" not in sizes):
-                found[action] = limited
-        return list(found.items())
+                amounts[action] = limited
+        return list(amounts.items())
 
     def _add(
         self,
@@ -361,8 +361,8 @@ class _Builder:
     def _arrays(self) -> BettingTree:
         rows, num_actions = self.rows, self.betting.num_actions
         longest_round = 1 + max(row.place for row in rows)
-        nowhere = np.arange(len(rows), dtype=np.int32)[:, None]
-        successor = np.repeat(nowhere, num_actions, axis=1)
+        itself = np.arange(len(rows), dtype=np.int32)[:, None]
+        successor = np.repeat(itself, num_actions, axis=1)
         legal = np.zeros(successor.shape, np.bool_)
         for node, row in enumerate(rows):
             for action, after in row.next.items():

@@ -1,8 +1,8 @@
-"""Cards, hands and ranges of hold'em: how people write them, and which hand wins.
+"""Cards, hands and ranges of hold'em: their text forms, and the strengths of hands.
 
-A card's number is rank * num_suits + suit, as in OpenSpiel's `universal_poker`; people write its
-rank and suit, such as "Qs". A range gives each hand of a player a weight: with two cards of its own
-a symmetric matrix, float64 [C, C], of C cards in the deck; with one a vector, float64 [C].
+A card's number is rank * num_suits + suit, as in OpenSpiel's `universal_poker`; its text is rank
+and suit, such as "Qs". A range gives each hand of a player a weight: with two hole cards a
+symmetric matrix, float64 [C, C], of C cards in the deck; with one a vector, float64 [C].
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _ITEM = re.compile(
 
 
 def card_text(card: int, num_suits: int = 4) -> str:
-    """How a card is written, such as "Qs"."""
+    """The text of a card, such as "Qs"."""
     rank, suit = divmod(card, num_suits)
     return RANKS[rank] + SUITS[suit]
 
@@ -36,7 +36,7 @@ def parse_cards(text: str, num_ranks: int = 13, num_suits: int = 4) -> tuple[int
     """Cards written one after the other, such as "QsJh2h", as numbers.
 
     Raises:
-      ValueError: if that is not what the text is, a card is not in the deck, or one comes twice.
+      ValueError: if the text is no such list, a card is not in the deck, or one comes twice.
     """
     written = re.sub(r"\s", "", text)
     pairs = [written[place : place + 2] for place in range(0, len(written), 2)]
@@ -57,11 +57,11 @@ def parse_cards(text: str, num_ranks: int = 13, num_suits: int = 4) -> tuple[int
 def parse_range(
     text: str, num_hole_cards: int = 2, num_ranks: int = 13, num_suits: int = 4
 ) -> np.ndarray:
-    """The weights of all hands of a range, as the module says; an empty text is all hands.
+    """The weights of a range, see the module; an empty text is all hands.
 
     Items are separated by commas, semicolons or spaces, each a pair ("77"), two ranks suited
     ("AKs"), offsuit ("AKo") or both ("AK"), a hand ("AhKd"), or with one card a rank or a card.
-    "77+" are all pairs from there up, "KTs+" is KTs, KJs and KQs; "99-66" and "A5s-A2s" are all
+    "77+" are all pairs from 77 up, "KTs+" is KTs, KJs and KQs; "99-66" and "A5s-A2s" are all
     between. ":0.5" at the end gives a weight other than 1. A later item overrides earlier ones.
 
     Raises:
@@ -71,10 +71,10 @@ def parse_range(
     weights = np.zeros((num_cards,) * num_hole_cards)
     items = [item for item in _SEPARATORS.split(text) if item]
     for item in items:
-        found = _ITEM.fullmatch(item)
-        hands = None if found is None else _hands(found, num_hole_cards, num_ranks, num_suits)
+        match = _ITEM.fullmatch(item)
+        hands = None if match is None else _hands(match, num_hole_cards, num_ranks, num_suits)
         try:
-            weight = float(found["weight"] or 1.0) if found else -1.0
+            weight = float(match["weight"] or 1.0) if match else -1.0
         except ValueError:
             weight = -1.0
         if not hands or not 0.0 <= weight < np.inf or max(max(h) for h in hands) >= num_cards:
@@ -97,14 +97,14 @@ def parse_range(
 def _hands(
     item: re.Match[str], num_hole_cards: int, num_ranks: int, num_suits: int
 ) -> list[tuple[int, ...]]:
-    """The hands of an item of a range; none: it has no meaning."""
+    """The hands of an item of a range; an empty list: the item is invalid."""
     first, last, plus = item["first"], item["last"], bool(item["plus"])
     suits = range(num_suits)
     if num_hole_cards == 1:
         if last or plus or len(first) > 2 or first[1:] not in ("", *SUITS):
             return []
-        own = suits if len(first) == 1 else [SUITS.index(first[1])]
-        return [(RANKS.index(first[0]) * num_suits + suit,) for suit in own if suit in suits]
+        hand_suits = suits if len(first) == 1 else [SUITS.index(first[1])]
+        return [(RANKS.index(first[0]) * num_suits + suit,) for suit in hand_suits if suit in suits]
     if re.fullmatch(rf"([{RANKS}][{SUITS}]){{2}}", first):
         hand = tuple(RANKS.index(first[k]) * num_suits + SUITS.index(first[k + 1]) for k in (0, 2))
         is_hand = not last and not plus and hand[0] != hand[1]
@@ -122,7 +122,7 @@ def _hands(
 
 
 def _rank_pairs(first: str, last: str | None, highest: int | None) -> list[tuple[int, int]]:
-    """The ranks of all hands from one up, or to another; the higher one of each first."""
+    """The ranks of all hands from `first` up, or to `last`; each hand's higher rank first."""
     high, low = sorted((RANKS.index(rank) for rank in first[:2]), reverse=True)
     if high == low:
         if first[2:] or (last and last[0] != last[1:]):
@@ -138,23 +138,23 @@ def _rank_pairs(first: str, last: str | None, highest: int | None) -> list[tuple
 
 
 def hand_strengths(cards: torch.Tensor, num_suits: int = 4) -> torch.Tensor:
-    """Numbers by which hands are compared: the higher one wins, equal ones tie.
+    """The strengths of hands: the higher one wins, equal ones tie.
 
     Args:
       cards: int [B, n], up to seven different cards, of which the best five count; with fewer than
-        five in all, what they make.
-      num_suits: of the deck.
+        five in all, all of them.
+      num_suits: suits in the deck.
 
     Returns:
       int64 [B].
     """
     cards = cards.to(torch.int64)
     suit = cards % num_suits
-    own = torch.arange(num_suits, device=cards.device)
+    suits = torch.arange(num_suits, device=cards.device)
     # [B, suits, n] by [B, n, ranks]: whether each card of each rank is there.
     ranks = torch.arange(_NUM_RANKS, device=cards.device)
     has_rank = (torch.div(cards, num_suits, rounding_mode="floor")[:, :, None] == ranks).float()
-    by_suit = torch.bmm((suit[:, None] == own[:, None]).float(), has_rank)
+    by_suit = torch.bmm((suit[:, None] == suits[:, None]).float(), has_rank)
     counts = by_suit.sum(dim=1)
     flush_ranks = by_suit * (by_suit.sum(dim=2, keepdim=True) >= 5)
     straight_flush = _straight(flush_ranks.flatten(0, 1)).view(len(cards), num_suits).amax(dim=1)
@@ -184,7 +184,7 @@ def hand_strengths(cards: torch.Tensor, num_suits: int = 4) -> torch.Tensor:
 def _score(
     category: int, made: torch.Tensor, main: torch.Tensor, kickers: torch.Tensor | None = None
 ) -> torch.Tensor:
-    """A category with the ranks that decide in it; 0 where it was not made."""
+    """The strength of a category with its deciding ranks; 0 where the hand is not of it."""
     ranks = main if kickers is None else main * 4096 + kickers
     return ((category << 28) + ranks) * (made > 0)
 
@@ -202,11 +202,11 @@ def _top(has_rank: torch.Tensor, number: int) -> torch.Tensor:
     return (best * 16 ** torch.arange(number - 1, -1, -1, device=best.device)).sum(dim=1)
 
 
-def _top_without(counts: torch.Tensor, number: int, *made: torch.Tensor) -> torch.Tensor:
-    """The highest ranks but some."""
+def _top_without(counts: torch.Tensor, number: int, *excluded: torch.Tensor) -> torch.Tensor:
+    """The highest ranks except some: int64 [B], see `_top`."""
     numbers = torch.arange(1, _NUM_RANKS + 1, device=counts.device)
     is_left = counts > 0
-    for rank in made:
+    for rank in excluded:
         is_left = is_left & (numbers != rank[:, None])
     return _top(is_left, number)
 

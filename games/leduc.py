@@ -36,15 +36,15 @@ U = max_utility:
 | public | no | contributions | 2 x (U + 1) | chips each player has put into the pot, one-hot |
 | private | both | private_card | K | the own card, one-hot; zeros before it is dealt |
 
-What a network sees: suits do not matter, so cards are seen by their ranks, of which there are R.
+The network's inputs show ranks only, of which there are R, as suits do not matter.
 
 | piece | shape | meaning |
 |---|---|---|
 | player | 2 | the seat, one-hot |
-| private_rank | R | of the own card, one-hot; zeros before it is dealt |
-| public_rank | R | of the public card, likewise |
+| private_rank | R | rank of the own card, one-hot; zeros before it is dealt |
+| public_rank | R | rank of the public card, one-hot; zeros before it is dealt |
 | is_pair | 1 | whether they are equal |
-| contributions | 2 | chips in the pot of the player and the opponent, as shares of the most |
+| contributions | 2 | the player's and the opponent's chips in the pot, as shares of the most |
 | betting | 2 x M x A | the actions of both rounds in order, one-hot, zero-padded |
 
 Source: Southey et al., "Bayes' Bluff: Opponent Modelling in Poker" (2005); Kovařík et al., "Value
@@ -95,7 +95,7 @@ class _Tables(NamedTuple):
     """Constants on one device."""
 
     betting: BettingTables
-    private_deal: torch.Tensor  # float64 [C], chances of the joint deal of ranks
+    private_deal: torch.Tensor  # float64 [C], probabilities of the joint deal of ranks
     slots: torch.Tensor  # int8 [2 * M], 0, 1, 2, ...
 
 
@@ -108,8 +108,8 @@ class LeducRules(rules.Rules[LeducState]):
       deal_ranks: deal ranks instead of cards, both private ones in a single chance event.
       bet_sizes: sizes of a round's first wager, increasing, in chips of the first round; a list
         written like "[2;4]".
-      raise_sizes: sizes of the further wagers, likewise.
-      max_raises: how many raises may follow a bet.
+      raise_sizes: sizes of the further wagers, in the same form.
+      max_raises: the most raises after a bet.
       ante: chips each player pays before the deal, at least 1.
 
     Raises:
@@ -187,7 +187,7 @@ class LeducRules(rules.Rules[LeducState]):
         )
 
     def current_player(self, state: LeducState) -> torch.Tensor:
-        """Who acts: int8 [B]."""
+        """The player to act: int8 [B]."""
         return self._tables(state.device).betting.player.index_select(0, state.node)
 
     def legal_actions(self, state: LeducState) -> torch.Tensor:
@@ -199,7 +199,7 @@ class LeducRules(rules.Rules[LeducState]):
         tables = self._tables(state.device)
         copies = self.num_suits if self.deal_ranks else 1
         unseen = copies - rules.one_hot(state.cards, self.num_kinds).double().sum(dim=1)
-        # A deck of three is used up in the end, when no chances are asked for.
+        # A deck of three is used up in the end, where chance does not act.
         probability = unseen / unseen.sum(dim=1, keepdim=True).clamp(min=1)
         if self.deal_ranks:
             missing = self.num_chance_outcomes - self.num_kinds
@@ -212,7 +212,7 @@ class LeducRules(rules.Rules[LeducState]):
         """The successors under `action` (int64 [B])."""
         tables = self._tables(state.device)
         betting, slots = tables.betting, tables.slots
-        # The transitions of chance do not depend on the outcome, which may exceed A.
+        # The node after a chance event does not depend on the outcome, which may exceed A.
         transition = action.clamp(max=self.num_actions - 1) + state.node * self.num_actions
         payer = betting.payer.index_select(0, transition)[:, None]
         stake = state.contributions.amax(dim=1) + betting.wager.index_select(0, transition)
@@ -235,14 +235,14 @@ class LeducRules(rules.Rules[LeducState]):
         suits = 1 if self.deal_ranks else self.num_suits
         ranks = torch.div(state.cards, suits, rounding_mode="floor").to(torch.int32)
         strength = ranks[:, :2] + (ranks[:, :2] == ranks[:, 2:]) * self.num_ranks
-        # Stakes differ only after a fold: who folds has not matched the last wager.
+        # Stakes differ only after a fold, as the player who folds has not matched the last wager.
         stakes = state.contributions
         compared = torch.where(stakes[:, :1] == stakes[:, 1:], strength, stakes)
         won = (compared[:, 0] - compared[:, 1]).sign() * stakes.amin(dim=1)
         return won.double() * (self.current_player(state) == rules.TERMINAL_PLAYER)
 
     def round_index(self, state: LeducState) -> torch.Tensor:
-        """How many betting rounds are over: int16 [B]."""
+        """The number of completed betting rounds: int16 [B]."""
         return self._tables(state.device).betting.round.index_select(0, state.node)
 
     def public_pieces(self, perfect_recall: bool) -> dict[str, tuple[int, ...]]:
@@ -266,7 +266,7 @@ class LeducRules(rules.Rules[LeducState]):
         return {"private_card": (self.num_kinds,)}
 
     def public_tensor(self, state: LeducState, perfect_recall: bool = True) -> torch.Tensor:
-        """What everybody sees: float32 [B, Dpub]."""
+        """The public tensor: float32 [B, Dpub]."""
         public_card = rules.one_hot(state.cards[:, 2], self.num_kinds)
         if not perfect_recall:
             player = rules.one_hot(self.current_player(state), 2)
@@ -280,11 +280,11 @@ class LeducRules(rules.Rules[LeducState]):
     def private_tensor(
         self, state: LeducState, player: int, perfect_recall: bool = True
     ) -> torch.Tensor:
-        """The own card: float32 [B, Dpriv]."""
+        """The player's card: float32 [B, Dpriv]."""
         return rules.one_hot(state.cards[:, player], self.num_kinds)
 
     def feature_pieces(self) -> dict[str, tuple[int, ...]]:
-        """Names and shapes of what a network sees; the module's table explains them."""
+        """Names and shapes of the pieces of `features`; the module's table explains them."""
         return {
             "player": (2,),
             "private_rank": (self.num_ranks,),
@@ -295,7 +295,7 @@ class LeducRules(rules.Rules[LeducState]):
         }
 
     def features(self, state: LeducState, player: int) -> torch.Tensor:
-        """What a network sees: float32 [B, F]."""
+        """A network's inputs: float32 [B, F]."""
         suits = 1 if self.deal_ranks else self.num_suits
         ranks = torch.div(state.cards, suits, rounding_mode="floor")
         private, public = ranks[:, player], ranks[:, 2]
@@ -310,7 +310,7 @@ class LeducRules(rules.Rules[LeducState]):
         return rules.with_seat(player, columns)
 
     def action_to_string(self, player: int, action: int) -> str:
-        """A name of an action or of a deal; sizes are in chips of the first round."""
+        """The name of an action or of a deal; sizes are in chips of the first round."""
         if player == rules.CHANCE_PLAYER:
             return self._deal_to_string(action)
         if action in (FOLD, CALL):
@@ -322,7 +322,7 @@ class LeducRules(rules.Rules[LeducState]):
         return "/".join(f"{verb} {sizes[index]}" for verb, sizes in uses if index < len(sizes))
 
     def describe(self, state: LeducState, row: int = 0) -> str:
-        """Cards, chips and betting of one row, both private cards included."""
+        """The cards, chips and betting of one row, both private cards included."""
         cards = [self._card_to_string(card) for card in state.cards[row].tolist()]
         chips = state.contributions[row].tolist()
         actions = state.actions[row].view(NUM_ROUNDS, -1).tolist()
@@ -350,7 +350,7 @@ class LeducRules(rules.Rules[LeducState]):
         return self._tables_by_device[device]
 
     def _joint_deal(self) -> torch.Tensor:
-        """Chances of the two private ranks: float64 [num_ranks * num_ranks].
+        """Probabilities of the two private ranks: float64 [num_ranks * num_ranks].
 
         A deck of n cards with s of each rank has n (n - 1) ordered deals; s * s of them show two
         given different ranks, s (s - 1) a given pair.
@@ -367,7 +367,7 @@ class LeducRules(rules.Rules[LeducState]):
         return f"rank {card // self.num_suits} suit {card % self.num_suits}"
 
     def _deal_to_string(self, outcome: int) -> str:
-        # A rank's outcome number does not say which deal it is, so both readings are named.
+        # An outcome may be of either deal, so both are named.
         if self.deal_ranks:
             ranks = f"{outcome // self.num_ranks} and {outcome % self.num_ranks}"
             public = f" or public rank {outcome}" if outcome < self.num_ranks else ""

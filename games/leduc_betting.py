@@ -1,8 +1,8 @@
 """The betting of Leduc as a finite automaton.
 
-What may happen next in a hand depends on which deals were made, on the betting round, on how many
-wagers the round has seen and on who moves; cards and chips do not matter. There are few such
-combinations, so the rules step them by table. They are numbered
+The continuations of a hand depend on the deals made, the betting round, the round's number of
+wagers and the player to move; cards and chips do not matter. There are few such combinations, so
+the rules step them by table. They are numbered
 
     0 and 1            private deals: to player 0 (or to both), to player 1 (unused if to both)
     2 ...              first round: wagers w = 0 .. max_raises + 1, each with player 0, 1 to move
@@ -31,18 +31,18 @@ NOBODY = -1
 class BettingTables(NamedTuple):
     """The automaton's N nodes as tables on one device, for A actions.
 
-    Transitions of a node and an action are found at node * A + action. An illegal action stays.
+    The transition of a node and an action is at node * A + action. An illegal action stays.
     """
 
-    player: torch.Tensor  # int8 [N], who acts, OpenSpiel's ids
+    player: torch.Tensor  # int8 [N], the player to act, OpenSpiel's ids
     legal: torch.Tensor  # bool [N, A]
-    round: torch.Tensor  # int16 [N], how many betting rounds are over
+    round: torch.Tensor  # int16 [N], completed betting rounds
     deals: torch.Tensor  # float32 [N, D], thermometer of the D private chance events
-    action_slot: torch.Tensor  # int8 [N], where the next action is recorded, or -1
-    card_slots: torch.Tensor  # bool [N, 3], whose cards chance deals: player 0, 1, the table's
+    action_slot: torch.Tensor  # int8 [N], the column of the next action, or -1
+    card_slots: torch.Tensor  # bool [N, 3], the cards that chance deals: player 0's, 1's, public
     is_chance: torch.Tensor  # float64 [N]
     successor: torch.Tensor  # int32 [N * A]
-    payer: torch.Tensor  # int8 [N * A], whose stake it raises, to the opponent's plus `wager`
+    payer: torch.Tensor  # int8 [N * A], the player whose stake becomes the opponent's plus `wager`
     wager: torch.Tensor  # int32 [N * A], chips
 
 
@@ -58,14 +58,14 @@ def betting_tables(
     joint_deal: bool,
     device: torch.device,
 ) -> BettingTables:
-    """The tables.
+    """Builds the tables.
 
     Args:
-      bet_sizes: as in `LeducRules`.
-      raise_sizes: likewise.
-      max_raises: likewise.
+      bet_sizes: see `LeducRules`.
+      raise_sizes: see `LeducRules`.
+      max_raises: see `LeducRules`.
       joint_deal: whether a single chance event deals both private cards.
-      device: where to.
+      device: the device of the tables.
     """
     num_actions = FIRST_WAGER + max(len(bet_sizes), len(raise_sizes))
     per_round = 2 * (max_raises + 2)
@@ -91,26 +91,26 @@ def betting_tables(
         player[deal] = rules.CHANCE_PLAYER
         successor[deal] = after
         card_slots[deal, list(slots[deal])] = True
-    for which, wagers, mover in itertools.product(range(2), range(max_raises + 2), (0, 1)):
-        here = number(which, wagers, mover)
-        player[here] = mover
-        # Players alternate, so the parity of what happened, the wagers and perhaps an opening
-        # check before them, is the player to move.
-        action_slot[here] = which * longest_round(max_raises) + wagers + (wagers % 2 != mover)
-        legal[here, FOLD] = wagers > 0
+    for index, wagers, mover in itertools.product(range(2), range(max_raises + 2), (0, 1)):
+        node = number(index, wagers, mover)
+        player[node] = mover
+        # Players alternate, so the player to move is the parity of the number of actions: the
+        # wagers, and the opening check if there was one.
+        action_slot[node] = index * longest_round(max_raises) + wagers + (wagers % 2 != mover)
+        legal[node, FOLD] = wagers > 0
         if wagers:
-            successor[here, FOLD] = ends + which
+            successor[node, FOLD] = ends + index
         is_opening_check = wagers == 0 and mover == 0
-        after_round = (public_deal, ends + 1)[which]
-        legal[here, CALL] = True
-        successor[here, CALL] = number(which, 0, 1) if is_opening_check else after_round
-        payer[here, CALL] = mover
+        after_round = (public_deal, ends + 1)[index]
+        legal[node, CALL] = True
+        successor[node, CALL] = number(index, 0, 1) if is_opening_check else after_round
+        payer[node, CALL] = mover
         sizes = [] if wagers > max_raises else raise_sizes if wagers else bet_sizes
-        wagered = slice(FIRST_WAGER, FIRST_WAGER + len(sizes))
-        legal[here, wagered] = True
-        successor[here, wagered] = number(which, wagers + 1, 1 - mover)
-        payer[here, wagered] = mover
-        wager[here, wagered] = np.array(sizes, np.int32) * (1, SECOND_ROUND_FACTOR)[which]
+        columns = slice(FIRST_WAGER, FIRST_WAGER + len(sizes))
+        legal[node, columns] = True
+        successor[node, columns] = number(index, wagers + 1, 1 - mover)
+        payer[node, columns] = mover
+        wager[node, columns] = np.array(sizes, np.int32) * (1, SECOND_ROUND_FACTOR)[index]
     dealt = np.minimum(np.arange(num_nodes), 2)
     # A joint deal is a single event, over once both have their card.
     deals = dealt[:, None] >= ((2,) if joint_deal else (1, 2))

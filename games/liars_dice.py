@@ -1,13 +1,13 @@
 """Liar's dice for two players, as OpenSpiel's `liars_dice` has it.
 
 Each player rolls its dice, unseen by the other. Then the players bid in turn, player 0 first: a bid
-says that both players' dice together show some face at least so many times, where the highest face
-counts as every other one. Each bid is higher than the one before. Instead of bidding a player may
-call the last bid. Then whoever made it wins if it is true, and loses if it is not.
+claims that both players' dice together show some face at least so many times, where the highest
+face counts as every other one. Each bid is higher than the one before. Instead of bidding a player
+may call the last bid. Then the bidder wins if the bid is true, and loses otherwise.
 
 Actions: bid b, from 0 on, in ascending order, and `num_bids`, which calls. With d dice of s sides
-there are 2 d s bids. `bidding_rule` says what is higher: "reset-face" orders bids by quantity, then
-by face, "reset-quantity" by face, then by quantity.
+there are 2 d s bids. `bidding_rule` is their order: "reset-face" by quantity, then by face,
+"reset-quantity" by face, then by quantity.
 
 Chance outcomes: a die's face minus 1. Player 0's dice are rolled first, one after the other.
 
@@ -16,22 +16,22 @@ Pieces of the tensors:
 | tensor | perfect recall | piece | shape | meaning |
 |---|---|---|---|---|
 | public | yes | rolls | 2 d | thermometer of the dice rolled so far |
-| public | yes | bids | 2 d s | which bids were made; as they ascend, their order is known |
+| public | yes | bids | 2 d s | the bids made, whose order is known as they ascend |
 | public | no | current_player | 2 | the player to move, one-hot; zeros if none is |
 | public | no | last_bid | 2 d s | one-hot; zeros before the first one |
 | public | both | called | 1 | whether a bid was called |
 | private | both | dice | d x s | the own dice, ascending, one-hot; zeros until all are rolled |
 
-What a network sees:
+The network's inputs:
 
 | piece | shape | meaning |
 |---|---|---|
 | player | 2 | the seat, one-hot |
-| dice | s | how many own dice show each face, as shares of all; zeros until all are rolled |
-| quantity | 2 d | of the last bid, one-hot; zeros before the first one |
-| face | s | the same of its face |
-| own_bids | 2 d s | which bids the player has made |
-| opponent_bids | 2 d s | which ones the opponent has made |
+| dice | s | the share of own dice that show each face; zeros until all are rolled |
+| quantity | 2 d | quantity of the last bid, one-hot; zeros before the first one |
+| face | s | face of the last bid, one-hot; zeros before the first one |
+| own_bids | 2 d s | the bids that the player has made |
+| opponent_bids | 2 d s | the bids that the opponent has made |
 | called | 1 | whether a bid was called |
 """
 
@@ -56,9 +56,9 @@ class LiarsDiceState(rules.StateBatch):
     """A batch of states.
 
     Attributes:
-      step: int16 [B], how many dice were rolled and bids made.
+      step: int16 [B], the number of dice rolled plus that of bids made.
       dice: int8 [B, 2 d], player 0's faces in the order of rolls, then player 1's; 0 if not rolled.
-      was_bid: bool [B, 2 d s], which bids were made.
+      was_bid: bool [B, 2 d s], whether a bid was made.
       called: bool [B], whether the last one was called, which ends the game.
     """
 
@@ -75,7 +75,7 @@ class _Tables(NamedTuple):
       slots: int16 [2 d], 0, 1, 2, ...
       bids: int64 [2 d s + 1], 0, 1, 2, ...; the last one calls.
       faces: int8 [2 d s], the face of each bid.
-      quantities: int16 [2 d s], how often it is to be shown.
+      quantities: int16 [2 d s], the quantity of each bid.
     """
 
     slots: torch.Tensor
@@ -88,7 +88,7 @@ class LiarsDiceRules(rules.Rules[LiarsDiceState]):
     """Rules of liar's dice for two players.
 
     Args:
-      numdice: d, how many dice each player has, at least 1.
+      numdice: d, the number of each player's dice, at least 1.
       dice_sides: s, a die's faces, from 2 to 127.
       bidding_rule: "reset-face" or "reset-quantity", see the module.
 
@@ -144,16 +144,16 @@ class LiarsDiceRules(rules.Rules[LiarsDiceState]):
         )
 
     def current_player(self, state: LiarsDiceState) -> torch.Tensor:
-        """Who acts: int8 [B]."""
+        """The player to act: int8 [B]."""
         turn = state.step - self.num_rolls
         player = torch.where(turn < 0, rules.CHANCE_PLAYER, turn % 2)
         return torch.where(state.called, rules.TERMINAL_PLAYER, player).to(torch.int8)
 
     def legal_actions(self, state: LiarsDiceState) -> torch.Tensor:
-        """All higher bids, and to call if there is a bid: bool [B, A]."""
+        """All higher bids, and calling if there is a bid: bool [B, A]."""
         bids = self._tables(state.step.device).bids
         last = self._last_bid(state)[:, None]
-        # Calling follows a bid, but is not among the bids that are higher than none.
+        # Calling needs a bid before it.
         legal = (bids > last) & ((bids < self.num_bids) | (last >= 0))
         acts = (state.step >= self.num_rolls) & ~state.called
         return legal & acts[:, None]
@@ -184,8 +184,8 @@ class LiarsDiceRules(rules.Rules[LiarsDiceState]):
         tables = self._tables(state.step.device)
         last = self._last_bid(state).clamp(min=0)
         face = tables.faces.index_select(0, last)[:, None]
-        shown = ((state.dice == face) | (state.dice == self.num_sides)).sum(dim=1)
-        is_true = shown >= tables.quantities.index_select(0, last)
+        num_matches = ((state.dice == face) | (state.dice == self.num_sides)).sum(dim=1)
+        is_true = num_matches >= tables.quantities.index_select(0, last)
         # Player 0 made the last bid if the number of bids is odd.
         is_own = (state.step - self.num_rolls) % 2 == 1
         won = torch.where(is_true == is_own, 1.0, -1.0).to(torch.float64)
@@ -206,7 +206,7 @@ class LiarsDiceRules(rules.Rules[LiarsDiceState]):
         return {"dice": (self.num_dice, self.num_sides)}
 
     def public_tensor(self, state: LiarsDiceState, perfect_recall: bool = True) -> torch.Tensor:
-        """What everybody sees: float32 [B, Dpub]."""
+        """The public tensor: float32 [B, Dpub]."""
         called = state.called.to(torch.float32)[:, None]
         if not perfect_recall:
             player = rules.one_hot(self.current_player(state), 2)
@@ -218,14 +218,14 @@ class LiarsDiceRules(rules.Rules[LiarsDiceState]):
     def private_tensor(
         self, state: LiarsDiceState, player: int, perfect_recall: bool = True
     ) -> torch.Tensor:
-        """The own dice: float32 [B, Dpriv]."""
+        """The player's dice: float32 [B, Dpriv]."""
         first = player * self.num_dice
-        own = state.dice[:, first : first + self.num_dice].sort(dim=1).values
+        faces = state.dice[:, first : first + self.num_dice].sort(dim=1).values
         has_rolled = state.step >= first + self.num_dice
-        return rules.one_hot(own * has_rolled[:, None] - 1, self.num_sides).flatten(1)
+        return rules.one_hot(faces * has_rolled[:, None] - 1, self.num_sides).flatten(1)
 
     def feature_pieces(self) -> Mapping[str, tuple[int, ...]]:
-        """Names and shapes of what a network sees; the module's second table explains them."""
+        """Names and shapes of the pieces of `features`; the module's second table explains them."""
         return {
             "player": (2,),
             "dice": (self.num_sides,),
@@ -237,9 +237,9 @@ class LiarsDiceRules(rules.Rules[LiarsDiceState]):
         }
 
     def features(self, state: LiarsDiceState, player: int) -> torch.Tensor:
-        """What a network sees: float32 [B, F]."""
+        """A network's inputs: float32 [B, F]."""
         tables, count = self._tables(state.step.device), self.num_dice
-        own = self.private_tensor(state, player).unflatten(1, (count, self.num_sides))
+        dice = self.private_tensor(state, player).unflatten(1, (count, self.num_sides))
         last = self._last_bid(state)
         index, is_bid = last.clamp(min=0), last >= 0
         quantity = tables.quantities.index_select(0, index) * is_bid
@@ -248,7 +248,7 @@ class LiarsDiceRules(rules.Rules[LiarsDiceState]):
         is_first = state.was_bid.cumsum(dim=1) % 2 == 1
         by_first, by_second = state.was_bid & is_first, state.was_bid & ~is_first
         columns = [
-            own.sum(dim=1) * (1 / count),
+            dice.sum(dim=1) * (1 / count),
             rules.one_hot(quantity - 1, self.num_rolls),
             rules.one_hot(face - 1, self.num_sides),
             *((by_first, by_second) if player == 0 else (by_second, by_first)),
@@ -257,14 +257,14 @@ class LiarsDiceRules(rules.Rules[LiarsDiceState]):
         return rules.with_seat(player, columns)
 
     def compiled(self) -> CompiledRules:
-        """As `Rules.compiled`."""
+        """See `Rules.compiled`."""
         tables = self._tables(torch.device("cpu"))
         return compiled_liars_dice(
             self.num_dice, self.num_sides, tables.faces.numpy(), tables.quantities.numpy()
         )
 
     def action_to_string(self, player: int, action: int) -> str:
-        """A name of a roll, or the twin's name of a bid: its quantity and face; or Liar."""
+        """The name of a roll, or as in the twin of a bid (its quantity and face) or call (Liar)."""
         if player == rules.CHANCE_PLAYER:
             return f"Roll {action + 1}"
         if action == self.num_bids:
@@ -273,7 +273,7 @@ class LiarsDiceRules(rules.Rules[LiarsDiceState]):
         return f"{quantity}-{face}"
 
     def describe(self, state: LiarsDiceState, row: int = 0) -> str:
-        """Both players' dice and all bids of one row, for people."""
+        """The dice of both players and all bids of one row, for people."""
         dice = state.dice[row].view(2, self.num_dice).tolist()
         bids = [
             self.action_to_string(0, bid) for bid in state.was_bid[row].nonzero()[:, 0].tolist()

@@ -19,13 +19,13 @@ from spiel_dl.games.compiled import (
 
 
 class _Constants(NamedTuple):
-    """The game, for compiled loops.
+    """The constants of a game, for compiled loops.
 
     Attributes:
-      num_dice: of each player.
-      num_sides: of a die.
+      num_dice: dice of each player.
+      num_sides: sides of a die.
       faces: int8 [2 d s], the face of each bid.
-      quantities: int16 [2 d s], how often it is to be shown.
+      quantities: int16 [2 d s], the quantity of each bid.
     """
 
     num_dice: int
@@ -37,7 +37,7 @@ class _Constants(NamedTuple):
 def compiled_liars_dice(
     num_dice: int, num_sides: int, faces: np.ndarray, quantities: np.ndarray
 ) -> CompiledRules:
-    """Steps `LiarsDiceState`s of a game, given as `_Constants` has it."""
+    """Steps `LiarsDiceState`s of a game; the arguments are described by `_Constants`."""
     constants = _Constants(num_dice, num_sides, faces, quantities)
     return CompiledRules(_advance, constants, _features)
 
@@ -71,18 +71,18 @@ def _advance(
                 int(games.uniform[event, game] * constants.num_sides), constants.num_sides - 1
             )
             _roll(step, dice, game, face)
-        _tell(constants, step[game], dice[game], was_bid[game], called[game], games, game)
+        _write_games(constants, step[game], dice[game], was_bid[game], called[game], games, game)
 
 
 @inlined
 def _roll(step: np.ndarray, dice: np.ndarray, game: int, face: int) -> None:
-    """One die."""
+    """Rolls one die."""
     dice[game, step[game]] = face + 1
     step[game] += 1
 
 
 @kernel
-def _tell(
+def _write_games(
     constants: _Constants,
     step: int,
     dice: np.ndarray,
@@ -91,7 +91,7 @@ def _tell(
     games: Games,
     game: int,
 ) -> None:
-    """Writes who acts, what is legal and what the game pays."""
+    """Writes the player to act, its legal actions and the return of a game."""
     num_rolls, num_bids = 2 * constants.num_dice, len(constants.faces)
     last = num_bids - 1
     while last >= 0 and not was_bid[last]:
@@ -106,11 +106,11 @@ def _tell(
         games.legal[game, num_bids] = last >= 0
         return
     games.player[game] = TERMINAL
-    shown = 0
+    num_matches = 0
     for face in dice:
-        shown += face == constants.faces[last] or face == constants.num_sides
+        num_matches += face == constants.faces[last] or face == constants.num_sides
     is_own = (step - num_rolls) % 2 == 1
-    is_true = shown >= constants.quantities[last]
+    is_true = num_matches >= constants.quantities[last]
     games.returns[game] = 1.0 if is_true == is_own else -1.0
 
 
@@ -124,7 +124,7 @@ def _features(
     observer: np.ndarray,
     rows: np.ndarray,
 ) -> None:
-    """What observers see, as `LiarsDiceRules.features` has it."""
+    """Writes the rows of `LiarsDiceRules.features` for each game's observer."""
     num_dice, num_bids = constants.num_dice, len(constants.faces)
     quantity = SEATS + constants.num_sides
     face = quantity + 2 * num_dice

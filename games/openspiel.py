@@ -7,9 +7,9 @@ For a game that `spiel_dl.games.registry` knows,
     game = pyspiel.load_game("python_goofspiel_ii(num_cards=5)")
 
 gives a `RulesGame`. Its `rules` attribute is the batched form of the same game, and a
-`RulesState`'s `batch` is the batch of one from which it answers.
+`RulesState`'s `batch` is the state as a batch of one.
 
-Observers answer every `IIGObservationType`. Their pieces are, in this order: with
+Observers support every `IIGObservationType`. Their pieces are, in this order: with
 `private_info=SINGLE_PLAYER` the observing player's one-hot, `player`; with `public_info` the
 rules' public pieces; with SINGLE_PLAYER that player's private pieces under their own names, with
 ALL_PLAYERS both players' under names that begin with `player_0_` and `player_1_`. A piece without
@@ -49,20 +49,20 @@ def parse_list(text: str, name: str, kind: type[Number]) -> tuple[Number, ...]:
     stripped = text.strip()
     try:
         inside = stripped[1:-1].strip()
-        found = tuple(kind(item) for item in inside.split(";")) if inside else ()
-        if (stripped[:1], stripped[-1:]) != ("[", "]") or not all(map(math.isfinite, found)):
+        numbers = tuple(kind(item) for item in inside.split(";")) if inside else ()
+        if (stripped[:1], stripped[-1:]) != ("[", "]") or not all(map(math.isfinite, numbers)):
             raise ValueError("no brackets, or no finite number")
-        return found
+        return numbers
     except ValueError:
-        like = "integers like [3;2;2]" if kind is int else "numbers like [3.0;2.0]"
-        raise ValueError(f"{name}={text!r} is not a list of {like}") from None
+        example = "integers like [3;2;2]" if kind is int else "numbers like [3.0;2.0]"
+        raise ValueError(f"{name}={text!r} is not a list of {example}") from None
 
 
 class RulesGame(pyspiel.Game):
     """An OpenSpiel game that plays a `Rules`.
 
     Attributes:
-      registration: what was registered.
+      registration: the game's registration.
       rules: the game's rules.
       root: the node of the initial state, shared by all of the game's states.
     """
@@ -72,10 +72,11 @@ class RulesGame(pyspiel.Game):
         registration: Registration,
         params: Mapping[str, Parameter] | None = None,
     ):
-        """Raises ValueError if a parameter is unknown, of a wrong type or out of range.
+        """Makes the rules; called by `pyspiel.load_game`.
 
-        So it does if the rules have more actions or chance outcomes than 2^15, or tensors of other
-        sizes than their pieces say.
+        Raises:
+          ValueError: if a parameter is unknown, of a wrong type or out of range, if the rules have
+            more than 2^15 actions or chance outcomes, or tensors that do not fit their pieces.
         """
         self.registration = registration
         parameters = complete_parameters(registration, params or {})
@@ -101,7 +102,7 @@ class RulesGame(pyspiel.Game):
         _check_sizes(self.rules, self.root.batch)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # By this module's function: loading it registers the games in the loading process.
+        # A function of this module, whose import registers the games in the loading process.
         return _load_game, (str(self),)
 
     def new_initial_state(self) -> RulesState:
@@ -133,7 +134,7 @@ class RulesGame(pyspiel.Game):
 
 
 def _check_sizes(game_rules: rules.Rules, root: rules.StateBatch) -> None:
-    """Raises a ValueError if a tensor has not as many columns as the pieces say."""
+    """Raises a ValueError if a tensor does not have as many columns as its pieces."""
     for recall in (False, True):
         sizes = {
             "public": (game_rules.public_tensor(root, recall), game_rules.public_size(recall)),
@@ -202,11 +203,11 @@ class RulesState(pyspiel.State):
         return [utility, 0.0 - utility]
 
     def _legal_actions(self, player: int) -> list[int]:
-        # OpenSpiel asks for the player to move only.
+        # OpenSpiel calls it for the player to move only.
         return self._possible_actions()
 
     def _apply_action(self, action: int) -> None:
-        """Moves on; raises ValueError for an action or outcome that is not possible here."""
+        """Applies an action or outcome; raises ValueError if it is not possible here."""
         possible = self._possible_actions()
         if action not in possible:
             raise ValueError(
@@ -241,12 +242,12 @@ class RulesState(pyspiel.State):
 
 
 class _Node:
-    """What all clones of a state share: a batch of one, and what was already worked out of it.
+    """The part of a state that all of its clones share: a batch of one, and cached values.
 
     Attributes:
       batch: the state.
-      player: who acts.
-      possible_actions: legal actions or chance outcomes, once somebody asked.
+      player: the player to act.
+      possible_actions: legal actions or chance outcomes; None until first used.
     """
 
     def __init__(self, batch: rules.StateBatch, player: int):
@@ -274,7 +275,7 @@ class RulesObserver:
     """Observes a `RulesState`, as OpenSpiel's Python observers do.
 
     Attributes:
-      tensor: float32 [D], what `set_from` saw last.
+      tensor: float32 [D], the last observation of `set_from`.
       dict: the pieces' names and values, in order: views of `tensor`.
     """
 
@@ -295,7 +296,7 @@ class RulesObserver:
             start += size
 
     def set_from(self, state: RulesState, player: int) -> None:
-        """Writes into `tensor`, and so into `dict`, what `player` observes.
+        """Writes the observation of `player` into `tensor`, and so into `dict`.
 
         Raises:
           ValueError: if `player` is neither 0 nor 1.
@@ -303,7 +304,7 @@ class RulesObserver:
         self.tensor[:] = self._observe(state, player)
 
     def string_from(self, state: RulesState, player: int) -> str:
-        """What `player` observes, as text; equal exactly where the tensors are equal.
+        """The observation of `player` as text; equal exactly where the tensors are equal.
 
         Raises:
           ValueError: if `player` is neither 0 nor 1.

@@ -3,7 +3,7 @@
 A wrestler stands in the middle of 2 S + 1 locations. Both players have coins. In every round each
 commits a bid, player 0 first, which player 1 cannot see. The higher bid pushes the wrestler one
 location towards the other player's side, a draw leaves it. Both bids are spent and never revealed:
-a referee tells only who won the round, and when the game is over. The wrestler's location is
+only the winner of the round is announced, and the end of the game. The wrestler's location is
 public, as it follows from the rounds' winners. A player's utility is 1 if the wrestler ends beyond
 the centre on the other player's side, -1 on its own side, and 0 at the centre. Pushing it off the
 board ends the game at once. The twin, in which bids are revealed, is OpenSpiel's `oshi_zumo`,
@@ -22,12 +22,12 @@ the end of an optimal endgame, where its pushes have left it |
 | private | yes | bids | T x (C + 1) | the own bid of every round |
 | private | no | coins | C + 1 | one-hot of the own coins left |
 
-What a network sees does not tell the seats apart, because bids are simultaneous: at its decision a
-player sees what the other one would see in its place.
+The network's inputs do not depend on the seat, because bids are simultaneous: at its decision a
+player's inputs are those that its opponent would have in its place.
 
 | piece | shape | meaning |
 |---|---|---|
-| location | 2 S + 3 | one-hot of where rounds have pushed the wrestler, from the own side |
+| location | 2 S + 3 | one-hot of the wrestler's location after its pushes, from the own side |
 | coins | C | thermometer of the own coins left |
 | bids | T x (C + 1) | the own bid of every round, one-hot; zeros before |
 | outcomes | T x 3 | one-hot of a round that was won, tied, lost; zeros before its end |
@@ -54,9 +54,9 @@ class OshiZumoIIState(rules.StateBatch):
     """A batch of states.
 
     Attributes:
-      step: int32 [B], how many bids have been made; 2 T + 1 more once the game is over.
+      step: int32 [B], the number of bids made; 2 T + 1 more once the game is over.
       bids: int16 [B, 2 T], player 0's bids in the order of rounds, then player 1's, each plus 1;
-        0 where there is none yet.
+        0 for future ones.
       coins: int16 [B, 2], both players' coins left.
       location: int16 [B], the wrestler's distance from the centre; positive where player 0 wins.
     """
@@ -68,13 +68,13 @@ class OshiZumoIIState(rules.StateBatch):
 
 
 class _Tables(NamedTuple):
-    """Constant tensors on one device. The first six tell what a state's step means.
+    """Constant tensors on one device. The first six are by step.
 
     Attributes:
-      player: int8 [4T+2], who acts.
-      round_index: int16 [4T+2], how many rounds are over.
-      rounds_left: int16 [4T+2], how many rounds the horizon leaves; at most C.
-      next_step: int32 [4T+2], the step after.
+      player: int8 [4T+2], the player to act.
+      round_index: int16 [4T+2], the number of completed rounds.
+      rounds_left: int16 [4T+2], the rounds left up to the horizon; at most C.
+      next_step: int32 [4T+2], the following step.
       acts: int16 [4T+2, 2], one-hot of the player who acts.
       writes: bool [4T+2, 2T], the entry of `bids` that is filled.
       bid: int16 [A], all bids.
@@ -97,9 +97,9 @@ class OshiZumoIIRules(rules.Rules[OshiZumoIIState]):
     """Rules of Oshi-Zumo with hidden bids. The defaults are the DL-CFR paper's setting.
 
     Args:
-      coins: C, what each player has at the start; from 1 to 32766.
-      min_bid: M, the smallest bid. Who has fewer coins must bid them all (in the end, nothing).
-      start_location: S, how far the centre is from the last location of either side; the twin's
+      coins: C, each player's coins at the start; from 1 to 32766.
+      min_bid: M, the smallest bid. A player with fewer coins must bid them all (in the end, none).
+      start_location: S, the distance from the centre to either side's last location; the twin's
         `size`. 3 makes 7 locations. From 0 to 16000, and at most 32766 with the coins.
       optimal_endgame: whether the game ends as soon as a player has fewer than M coins after a
         round. The other one is then taken to push the wrestler one location for every M coins left,
@@ -173,7 +173,7 @@ class OshiZumoIIRules(rules.Rules[OshiZumoIIState]):
         )
 
     def current_player(self, state: OshiZumoIIState) -> torch.Tensor:
-        """Who acts: int8 [B]."""
+        """The player to act: int8 [B]."""
         return self._tables(state.step.device).player.index_select(0, state.step)
 
     def legal_actions(self, state: OshiZumoIIState) -> torch.Tensor:
@@ -199,13 +199,13 @@ class OshiZumoIIRules(rules.Rules[OshiZumoIIState]):
         )
         closes = first > 0
         location = state.location + (first - 1 - spent.squeeze(1)).sign() * closes
-        inside = location.abs() <= self.start_location
+        on_board = location.abs() <= self.start_location
         pushes = coins // self.min_bid if self.optimal_endgame else coins
-        stuck = (pushes.amin(dim=1) if self.optimal_endgame else pushes.amax(dim=1)) == 0
-        ends = (stuck | ~inside | (step == self.max_game_length)) & closes
+        cannot_bid = (pushes.amin(dim=1) if self.optimal_endgame else pushes.amax(dim=1)) == 0
+        ends = (cannot_bid | ~on_board | (step == self.max_game_length)) & closes
         if self.optimal_endgame:
             pushes = torch.minimum(pushes, tables.rounds_left.index_select(0, step).unsqueeze(1))
-            location = location + (pushes[:, 0] - pushes[:, 1]) * (ends & inside)
+            location = location + (pushes[:, 0] - pushes[:, 1]) * (ends & on_board)
             edge = self.start_location + 1
             location = location.clamp(min=-edge, max=edge)
         step = step.add(ends, alpha=self.max_game_length + 1)
@@ -216,7 +216,7 @@ class OshiZumoIIRules(rules.Rules[OshiZumoIIState]):
         return (state.location.sign() * self._over(state)).to(torch.float64)
 
     def round_index(self, state: OshiZumoIIState) -> torch.Tensor:
-        """How many rounds are over: int16 [B]."""
+        """The number of completed rounds: int16 [B]."""
         return self._tables(state.step.device).round_index.index_select(0, state.step)
 
     def public_pieces(self, perfect_recall: bool) -> Mapping[str, tuple[int, ...]]:
@@ -240,7 +240,7 @@ class OshiZumoIIRules(rules.Rules[OshiZumoIIState]):
         return {"coins": (self.num_actions,)}
 
     def public_tensor(self, state: OshiZumoIIState, perfect_recall: bool = True) -> torch.Tensor:
-        """What everybody sees: float32 [B, Dpub]."""
+        """The public tensor: float32 [B, Dpub]."""
         over = self._over(state).to(torch.float32).unsqueeze(1)
         if not perfect_recall:
             index = state.location + (self.start_location + 1)
@@ -255,7 +255,7 @@ class OshiZumoIIRules(rules.Rules[OshiZumoIIState]):
     def private_tensor(
         self, state: OshiZumoIIState, player: int, perfect_recall: bool = True
     ) -> torch.Tensor:
-        """What `player` alone sees: float32 [B, Dpriv]."""
+        """The private tensor of `player`: float32 [B, Dpriv]."""
         bits = self._tables(state.step.device).bid_bits
         if perfect_recall:
             start = player * self.max_rounds
@@ -263,7 +263,7 @@ class OshiZumoIIRules(rules.Rules[OshiZumoIIState]):
         return rules.look_up(bits, state.coins[:, player : player + 1] + 1)
 
     def feature_pieces(self) -> Mapping[str, tuple[int, ...]]:
-        """Names and shapes of what a network sees; the module's second table explains them."""
+        """Names and shapes of the pieces of `features`; the module's second table explains them."""
         return {
             "location": (2 * self.start_location + 3,),
             "coins": (self.coins,),
@@ -272,11 +272,11 @@ class OshiZumoIIRules(rules.Rules[OshiZumoIIState]):
         }
 
     def features(self, state: OshiZumoIIState, player: int) -> torch.Tensor:
-        """What a network sees: float32 [B, F]."""
+        """A network's inputs: float32 [B, F]."""
         tables = self._tables(state.step.device)
         bids = state.bids[:, : self.max_rounds], state.bids[:, self.max_rounds :]
         outcomes = outcomes_for(player, round_outcomes(*bids))
-        # Not the state's location: at the end it tells what coins the opponent had left.
+        # Not the state's location, which at the end reveals the coins that the opponent had left.
         pushed = ((2 - outcomes) * (outcomes > 0)).sum(dim=1) + (self.start_location + 1)
         columns = [
             rules.one_hot(pushed, 2 * self.start_location + 3),
@@ -287,11 +287,11 @@ class OshiZumoIIRules(rules.Rules[OshiZumoIIState]):
         return torch.cat(columns, dim=1)
 
     def action_to_string(self, player: int, action: int) -> str:
-        """A name of a bid, the twin's."""
+        """The name of a bid, as in the twin."""
         return f"[P{player}]Bid: {action}"
 
     def describe(self, state: OshiZumoIIState, row: int = 0) -> str:
-        """Coins, bids and the board of one row, for people; `#` is off the board."""
+        """The coins, bids and board of one row, for people; `#` is off the board."""
         coins = state.coins[row].tolist()
         bids = state.bids[row].reshape(2, self.max_rounds).cpu().numpy()
         board = ["#", *"." * (2 * self.start_location + 1), "#"]

@@ -1,4 +1,4 @@
-"""A person's own games and policies: modules that make them known, imported by name or by file."""
+"""Imports users' modules, which register their own games and policies, by name or by file."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ _VARIABLE = "SPIEL_DL_IMPORT"
 
 
 def import_modules(modules: Sequence[str]) -> None:
-    """Imports modules that register games, here and in all processes that this one starts later.
+    """Imports modules that register games, in this process and in those that it starts later.
 
     Args:
-      modules: for each, its name, which is also looked for in the current directory, or the path of
-        its file, which ends in .py.
+      modules: for each, its name, which may be that of a module in the current directory, or the
+        path of its file, which ends in .py.
 
     Raises:
       ValueError: if there is no such module, if another one has the name of a file, or if a module
@@ -24,26 +24,26 @@ def import_modules(modules: Sequence[str]) -> None:
     """
     for module in modules:
         _import(module)
-    known = _of_environment()
-    # Processes that are started find them by `spiel_dl/__init__.py`, before they are sent a game.
-    named = [os.path.abspath(each) if _is_file(each) else each for each in modules]
-    if named:
-        os.environ[_VARIABLE] = os.pathsep.join(dict.fromkeys([*known, *named]))
+    earlier = _modules_of_environment()
+    # `spiel_dl/__init__.py` imports them in started processes, before these are sent a game.
+    paths = [os.path.abspath(module) if _is_file(module) else module for module in modules]
+    if paths:
+        os.environ[_VARIABLE] = os.pathsep.join(dict.fromkeys([*earlier, *paths]))
 
 
 def import_those_of_parent() -> None:
-    """Imports what `import_modules` imported in the process that started this one."""
-    for module in _of_environment():
+    """Imports the modules that the parent process imported by `import_modules`."""
+    for module in _modules_of_environment():
         _import(module)
 
 
 def is_same_function(first: Callable[..., object], second: Callable[..., object]) -> bool:
-    """Whether functions are one, as far as their places tell: modules may be imported twice."""
-    places = [(each.__module__, getattr(each, "__qualname__", "")) for each in (first, second)]
-    return places[0] == places[1]
+    """Whether functions have the same module and name; a module may be imported twice."""
+    names = [(each.__module__, getattr(each, "__qualname__", "")) for each in (first, second)]
+    return names[0] == names[1]
 
 
-def _of_environment() -> list[str]:
+def _modules_of_environment() -> list[str]:
     return [each for each in os.environ.get(_VARIABLE, "").split(os.pathsep) if each]
 
 
@@ -60,7 +60,7 @@ def _import(module: str) -> None:
     if folder not in sys.path:
         sys.path.append(folder)
     try:
-        found = importlib.import_module(name)
+        imported = importlib.import_module(name)
     except Exception as error:  # Whatever the module does.
         if isinstance(error, ModuleNotFoundError) and f"{name}.".startswith(f"{error.name}."):
             raise ValueError(
@@ -71,8 +71,8 @@ def _import(module: str) -> None:
             f"modules={module} cannot be imported: {type(error).__name__}: {error}; `python -c "
             f"'import {name}'` in {folder} says where"
         ) from error
-    if file and not (found.__file__ and file.samefile(found.__file__)):
-        where = found.__file__ or "Python's own"
+    if file and not (imported.__file__ and file.samefile(imported.__file__)):
+        where = imported.__file__ or "Python's own"
         raise ValueError(
             f"modules={module}: another module is called {name}, too ({where}); rename the file"
         )

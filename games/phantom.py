@@ -1,20 +1,20 @@
-"""Phantom games of two players: each sees its own stones only.
+"""Phantom games of two players, who see their own stones only.
 
-The players try to lay a stone on a cell that they have not tried before, player 0 first. A referee
-tells only the player who tries whether it succeeds: it fails where a stone of the opponent lies.
-The game ends when a stone wins, see `boards`, or when the board is full, which is a draw if nobody
-has won. Action ids are OpenSpiel's, of `phantom_ttt` and `dark_hex`.
+The players try in turn to place a stone on a cell that they have not tried before, player 0 first.
+Only the player who tries learns whether it succeeds: a try fails at a stone of the opponent. The
+game ends when a stone wins, see `boards`, or when the board is full, which is a draw if nobody has
+won. Action ids are OpenSpiel's, of `phantom_ttt` and `dark_hex`.
 
 *Abrupt* games (`gameversion=abrupt`, `adh`): a try ends the turn, whether it succeeds or fails. So
 the number of tries is public.
 
-*Classical* games: who fails tries again, until it has laid a stone. Nobody learns how often the
-opponent has failed, so nothing is public but whose turn it is. Histories of one public state must
-be equally long (`rules`), and turns are not. In its turn a player fails at most once at each stone
-of its opponent, and how many there are is public. So the turn takes that many steps and one, and
-who has laid its stone earlier waits until it ends, which is an action of its own, the last one, and
-then the only one that is legal. Nobody but the player itself can tell a wait from a try that
-failed. Without waits, histories are OpenSpiel's.
+*Classical* games: after a failed try the player tries again, until it has placed a stone. Failures
+are private, so only the player to move is public. Histories of one public state must be equally
+long (`rules`), and turns are not. In its turn a player fails at most once at each stone of its
+opponent, and the number of these is public. So a turn has that many steps plus one, and a player
+who has placed its stone earlier waits until the turn ends. Waiting is an action, the last one, and
+then the only legal one. Its opponent cannot tell a wait from a failed try. Without waits, histories
+are OpenSpiel's.
 
 Pieces of the tensors, with n cells and T steps in all, 2 n - 1 in abrupt games:
 
@@ -27,8 +27,8 @@ Pieces of the tensors, with n cells and T steps in all, 2 n - 1 in abrupt games:
 | private | yes | failed | n | cells at which they failed |
 | private | no | cells | n x 3 | of each cell: not tried, an own stone, an opponent's |
 
-What a network sees. The order of tries is among it, because what the opponent can have found by
-now depends on when a stone was laid:
+The network's inputs. They include the order of tries, because a stone that was placed earlier is
+more likely to have been found by the opponent:
 
 | piece | shape | meaning |
 |---|---|---|
@@ -64,12 +64,12 @@ class PhantomState(rules.StateBatch):
     """A batch of states.
 
     Attributes:
-      step: int8 [B], how many steps there were.
+      step: int8 [B], the number of steps so far.
       over: bool [B], whether the game is over.
       tries: int8 [B, 2 n], player 0's cells in order, then player 1's, each plus 1; 0 if not tried.
       stones: int32 [B, 2], the sets of both players' stones; bit c is cell c.
       failed: int32 [B, 2], the sets of cells at which they failed.
-      waits: bool [B], whether the stone of this turn lies already.
+      waits: bool [B], whether the stone of this turn is placed already.
     """
 
     step: torch.Tensor
@@ -81,7 +81,7 @@ class PhantomState(rules.StateBatch):
 
 
 class _Tables(NamedTuple):
-    """Constants on one device. The last three say what a step belongs to; at T there is no turn.
+    """Constants on one device. The last three are by step; at T there is no turn.
 
     Attributes:
       bits: int32 [n], the set of each cell alone.
@@ -110,10 +110,10 @@ class PhantomRules(rules.Rules[PhantomState]):
     """Rules of a phantom game.
 
     Args:
-      board: the board game that is played.
-      num_columns: of its cells, which are counted row by row; for people.
-      goal: a sentence that says what wins; for people.
-      is_abrupt: whether a try that fails ends the turn.
+      board: the board game.
+      num_columns: columns of the board, whose cells are counted row by row; for texts only.
+      goal: a sentence about what wins; for texts only.
+      is_abrupt: whether a failed try ends the turn.
 
     Raises:
       ValueError: if the board has more than 16 cells.
@@ -130,10 +130,10 @@ class PhantomRules(rules.Rules[PhantomState]):
             raise ValueError(f"the board has {n} cells; use one of at most {_MOST_CELLS}")
         self.board, self.num_columns, self.goal = board, num_columns, goal
         self.is_abrupt = is_abrupt
-        # Player 0 may try all cells, and player 1 all but the one on which the last stone is laid.
+        # Player 0 may try all cells, and player 1 all but that of the last stone.
         self.turn_lengths = [1] * (2 * n - 1) if is_abrupt else boards.turn_lengths(n)
         self.max_game_length = sum(self.turn_lengths)
-        self.num_actions = n if is_abrupt else n + 1  # Who waits has another one.
+        self.num_actions = n if is_abrupt else n + 1  # The last action is to wait.
         self._tables_by_device: dict[torch.device, _Tables] = {}
 
     def initial_state(
@@ -154,11 +154,11 @@ class PhantomRules(rules.Rules[PhantomState]):
         )
 
     def current_player(self, state: PhantomState) -> torch.Tensor:
-        """Who acts: int8 [B]."""
+        """The player to act: int8 [B]."""
         return torch.where(state.over, rules.TERMINAL_PLAYER, self._mover(state)).to(torch.int8)
 
     def legal_actions(self, state: PhantomState) -> torch.Tensor:
-        """The cells that the player to move has not tried, or to wait: bool [B, A]."""
+        """The cells that the player to move has not tried, or waiting: bool [B, A]."""
         tried = (state.stones | state.failed).gather(1, self._mover(state)[:, None])
         goes_on = ~state.over[:, None]
         free = ((tried & self._tables(state.step.device).bits) == 0) & goes_on
@@ -176,14 +176,14 @@ class PhantomRules(rules.Rules[PhantomState]):
         )
         slot = (own_tries[:, 0] > 0).sum(dim=1)
         acts = ~state.over & ~state.waits
-        others = state.stones.gather(1, 1 - player[:, None])[:, 0]
+        opponent_stones = state.stones.gather(1, 1 - player[:, None])[:, 0]
         bit = torch.where(acts, tables.bits.index_select(0, cell), 0)
-        fails = (others & bit) != 0
+        fails = (opponent_stones & bit) != 0
         succeeds = acts & ~fails
         is_mover = tables.players == player[:, None]
         stones = state.stones | (torch.where(fails, 0, bit)[:, None] * is_mover)
-        own = stones.gather(1, player[:, None])[:, 0].long()
-        wins = tables.wins.index_select(0, own + (player << n)) & succeeds
+        own_stones = stones.gather(1, player[:, None])[:, 0].long()
+        wins = tables.wins.index_select(0, own_stones + (player << n)) & succeeds
         full = stones.sum(dim=1) == (1 << n) - 1
         over = state.over | wins | full
         writes = (tables.slots == (player * n + slot)[:, None]) & acts[:, None]
@@ -206,7 +206,7 @@ class PhantomRules(rules.Rules[PhantomState]):
         return (won - lost) * state.over
 
     def round_index(self, state: PhantomState) -> torch.Tensor:
-        """How many pairs of turns are over: int16 [B]."""
+        """The number of completed pairs of turns: int16 [B]."""
         return self._tables(state.step.device).turn.index_select(0, state.step.int()) // 2
 
     def public_pieces(self, perfect_recall: bool) -> Mapping[str, tuple[int, ...]]:
@@ -222,7 +222,7 @@ class PhantomRules(rules.Rules[PhantomState]):
         return {"own_tries": (n, n), "failed": (n,)} if perfect_recall else {"cells": (n, 3)}
 
     def public_tensor(self, state: PhantomState, perfect_recall: bool = True) -> torch.Tensor:
-        """What everybody sees: float32 [B, Dpub]."""
+        """The public tensor: float32 [B, Dpub]."""
         over = state.over.to(torch.float32)[:, None]
         if not perfect_recall:
             return torch.cat([rules.one_hot(self.current_player(state), 2), over], dim=1)
@@ -232,7 +232,7 @@ class PhantomRules(rules.Rules[PhantomState]):
     def private_tensor(
         self, state: PhantomState, player: int, perfect_recall: bool = True
     ) -> torch.Tensor:
-        """What `player` alone sees: float32 [B, Dpriv]."""
+        """The private tensor of `player`: float32 [B, Dpriv]."""
         tables, n = self._tables(state.step.device), self.board.num_cells
         failed = (state.failed[:, player : player + 1] & tables.bits) != 0
         if perfect_recall:
@@ -243,7 +243,7 @@ class PhantomRules(rules.Rules[PhantomState]):
         return kinds.to(torch.float32).flatten(1)
 
     def feature_pieces(self) -> Mapping[str, tuple[int, ...]]:
-        """Names and shapes of what a network sees; the module's second table explains them."""
+        """Names and shapes of the pieces of `features`; the module's second table explains them."""
         n = self.board.num_cells
         return {
             "player": (2,),
@@ -256,17 +256,17 @@ class PhantomRules(rules.Rules[PhantomState]):
         }
 
     def features(self, state: PhantomState, player: int) -> torch.Tensor:
-        """What a network sees: float32 [B, F]."""
+        """A network's inputs: float32 [B, F]."""
         tables, n = self._tables(state.step.device), self.board.num_cells
-        own, found = (
+        own_stones, found_stones = (
             (cells[:, player : player + 1] & tables.bits) != 0
             for cells in (state.stones, state.failed)
         )
-        counts = torch.stack([own.sum(dim=1), found.sum(dim=1)], dim=1)
+        counts = torch.stack([own_stones.sum(dim=1), found_stones.sum(dim=1)], dim=1)
         columns = [
-            own,
-            found,
-            ~(own | found),
+            own_stones,
+            found_stones,
+            ~(own_stones | found_stones),
             counts.float() * (1 / n),
             tables.steps < state.step[:, None],
             rules.look_up(tables.try_bits, state.tries[:, player * n : (player + 1) * n]),
@@ -281,7 +281,7 @@ class PhantomRules(rules.Rules[PhantomState]):
         player: int | None = None,
         private_tensor: torch.Tensor | None = None,
     ) -> tuple[rules.ConsistentHistories, np.ndarray] | None:
-        """As `Rules.draw_histories`: of one infoset of a classical game, on at most 9 cells."""
+        """See `Rules.draw_histories`; only for infosets of classical games on at most 9 cells."""
         if self.is_abrupt or player is None or private_tensor is None:
             return None
         if self.board.num_cells > _MOST_LISTED or public_tensor[-1] > 0:  # The game is over.
@@ -299,8 +299,8 @@ class PhantomRules(rules.Rules[PhantomState]):
         state = self.initial_state(len(numbers))
         for step in range(num_steps):
             state = self.apply(state, actions[:, step])
-        own = self.private_tensor(state, player)
-        if not torch.equal(own, private_tensor.cpu().expand_as(own)):
+        private_tensors = self.private_tensor(state, player)
+        if not torch.equal(private_tensors, private_tensor.cpu().expand_as(private_tensors)):
             raise impossible
         device = public_tensor.device
         reach = torch.ones(len(numbers), dtype=torch.float64, device=device)
@@ -310,11 +310,11 @@ class PhantomRules(rules.Rules[PhantomState]):
         return histories, np.full(len(numbers), total / len(numbers))
 
     def compiled(self) -> CompiledRules:
-        """As `Rules.compiled`."""
+        """See `Rules.compiled`."""
         return compiled_phantom(self.board, self.turn_lengths)
 
     def action_to_string(self, player: int, action: int) -> str:
-        """A cell's row and column, from 0 on, or that the player waits."""
+        """A cell's row and column, from 0 on, or "wait"."""
         if action == self.board.num_cells:
             return "wait"
         row, column = divmod(action, self.num_columns)
@@ -332,7 +332,7 @@ class PhantomRules(rules.Rules[PhantomState]):
         return "\n".join(lines)
 
     def _mover(self, state: PhantomState) -> torch.Tensor:
-        """Whose turn it is, in games that go on: int64 [B]."""
+        """The player whose turn it is, in games that are not over: int64 [B]."""
         return self._tables(state.step.device).mover.index_select(0, state.step.int())
 
     def _tables(self, device: torch.device) -> _Tables:
@@ -356,13 +356,13 @@ class PhantomRules(rules.Rules[PhantomState]):
         return self._tables_by_device[device]
 
 
-def _on_tic_tac_toe(is_abrupt: bool) -> PhantomRules:
-    """Phantom tic-tac-toe."""
+def _tic_tac_toe_rules(is_abrupt: bool) -> PhantomRules:
+    """The rules of phantom tic-tac-toe."""
     return PhantomRules(boards.tic_tac_toe(), 3, "Three in a line win.", is_abrupt=is_abrupt)
 
 
-def _on_hex(is_abrupt: bool, num_rows: int = 3, num_cols: int = 3) -> PhantomRules:
-    """Dark hex on so many rows and columns.
+def _hex_rules(is_abrupt: bool, num_rows: int = 3, num_cols: int = 3) -> PhantomRules:
+    """The rules of dark hex on so many rows and columns.
 
     Raises:
       ValueError: if there are fewer than 2 of either, or more than 16 cells.
@@ -376,7 +376,7 @@ def _on_hex(is_abrupt: bool, num_rows: int = 3, num_cols: int = 3) -> PhantomRul
     return PhantomRules(boards.hex_board(num_rows, num_cols), num_cols, goal, is_abrupt=is_abrupt)
 
 
-phantom_ttt = functools.partial(_on_tic_tac_toe, False)
-abrupt_phantom_ttt = functools.partial(_on_tic_tac_toe, True)
-dark_hex = functools.partial(_on_hex, False)
-abrupt_dark_hex = functools.partial(_on_hex, True)
+phantom_ttt = functools.partial(_tic_tac_toe_rules, False)
+abrupt_phantom_ttt = functools.partial(_tic_tac_toe_rules, True)
+dark_hex = functools.partial(_hex_rules, False)
+abrupt_dark_hex = functools.partial(_hex_rules, True)

@@ -19,7 +19,7 @@ from spiel_dl.games.compiled import (
 
 
 class _Constants(NamedTuple):
-    """The game, for compiled loops: `Board`'s, and of each step the mover and if its turn ends."""
+    """The game, for compiled loops: `Board`'s, and by step the mover, and whether its turn ends."""
 
     num_cells: int
     wins: np.ndarray
@@ -28,7 +28,7 @@ class _Constants(NamedTuple):
 
 
 def compiled_phantom(board: Board, turn_lengths: list[int]) -> CompiledRules:
-    """Steps `PhantomState`s of a board game with turns of at most so many steps."""
+    """Steps `PhantomState`s of a board game with turns of these lengths."""
     mover = np.repeat(np.arange(len(turn_lengths)) % 2, turn_lengths)
     is_last = np.zeros(len(mover), np.bool_)
     is_last[np.cumsum(turn_lengths) - 1] = True
@@ -56,10 +56,10 @@ def _advance(
             player = constants.mover[step[game]]
             is_last = constants.is_last[step[game]]
             step[game] += 1
-            is_laid = True
+            succeeds = True
             if not waits[game]:
-                is_laid = _try(constants, over, tries, stones, failed, games, game, player, action)
-            waits[game] = is_laid and not is_last and not over[game]
+                succeeds = _try(constants, over, tries, stones, failed, games, game, player, action)
+            waits[game] = succeeds and not is_last and not over[game]
         games.legal[game] = False
         if over[game]:
             games.player[game] = TERMINAL
@@ -86,14 +86,14 @@ def _try(
     player: int,
     cell: int,
 ) -> bool:
-    """A player tries a cell; says whether a stone was laid."""
+    """Makes a player's try; returns whether it succeeds."""
     n = constants.num_cells
     slot = 0
     while tries[game, player * n + slot] > 0:
         slot += 1
     tries[game, player * n + slot] = cell + 1
-    is_laid = not stones[game, 1 - player] >> cell & 1
-    if is_laid:
+    succeeds = not stones[game, 1 - player] >> cell & 1
+    if succeeds:
         stones[game, player] |= 1 << cell
         wins = constants.wins[player, stones[game, player]]
         full = stones[game, 0] + stones[game, 1] == (1 << n) - 1
@@ -102,7 +102,7 @@ def _try(
             games.returns[game] = (1.0 - 2.0 * player) if wins else 0.0
     else:
         failed[game, player] |= 1 << cell
-    return is_laid
+    return succeeds
 
 
 @kernel
@@ -117,7 +117,7 @@ def _features(
     observer: np.ndarray,
     rows: np.ndarray,
 ) -> None:
-    """What observers see, as `PhantomRules.features` has it."""
+    """Writes the rows of `PhantomRules.features` for each game's observer."""
     n = constants.num_cells
     counts = SEATS + 3 * n
     steps = counts + 2

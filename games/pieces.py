@@ -1,4 +1,4 @@
-"""Pieces of observation tensors: their names and shapes, and text that says what is in them."""
+"""Pieces of observation tensors, by their names and shapes: sizes, and rows as text."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def strings_of_pieces(pieces: Mapping[str, tuple[int, ...]], row: np.ndarray) ->
 def _lines_of_pieces(
     pieces: tuple[tuple[str, tuple[int, ...]], ...],
 ) -> tuple[list[tuple[str, int, int]], list[tuple[int, int]], list[str]]:
-    """Where every bit of a row is written.
+    """The position in the text of every bit of a row.
 
     Returns:
       spans: for every piece its name, its first line and the line after its last.

@@ -1,4 +1,4 @@
-"""Hold'em endgames in people's words: `dl.poker.endgame`, and `dl.poker.read_hand`."""
+"""Hold'em endgames from text: `dl.poker.endgame`, and `dl.poker.read_hand`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def endgame(
     ranges: tuple[str, str] = ("", ""),
     bets: str = "pot, allin",
 ) -> pyspiel.Game:
-    """What is left of a hand of no-limit hold'em, from a flop, turn or river on.
+    """An endgame of no-limit hold'em, from a flop, turn or river on.
 
     ```python
     game = dl.poker.endgame(
@@ -35,20 +35,20 @@ def endgame(
     ```
 
     Player 0 acts first in each round. Utilities are chips won or lost, where half of the pot counts
-    as each player's: who folds at once loses that.
+    as each player's: a player who folds at once loses that half.
 
     Args:
       board: the cards on the table: three, four or five of them.
-      pot: chips in the pot, with what anybody has bet before.
-      stacks: chips that each player has left. More than the smaller stack can not be won, so both
+      pot: chips in the pot, including all earlier bets.
+      stacks: chips that each player has left. More than the smaller stack cannot be won, so both
         play for that one.
-      ranges: which hands each player may have, and how likely they are beside each other, see
+      ranges: each player's possible hands and their relative weights, see
         `holdem_cards.parse_range`; empty: all hands, equally likely.
       bets: sizes of bets and raises, street by street, see `holdem_betting`.
 
     Raises:
-      ValueError: if a card is none or comes twice, there is nothing left to bet, a size or an item
-        of a range is none, or there are not two ranges, or none of their hands go together.
+      ValueError: if a card is invalid or comes twice, there is nothing left to bet, a size or an
+        item of a range is invalid, or there are not two ranges with a compatible pair of hands.
     """
     cards = holdem_cards.parse_cards(board)
     if not 3 <= len(cards) <= 5:
@@ -64,12 +64,12 @@ def endgame(
             f"stacks={stacks} must be what two players have left, more than 0: else there is no "
             "bet left"
         )
-    stack, own = float(min(stacks)), float(pot) / 2
+    stack, half_pot = float(min(stacks)), float(pot) / 2
     parameters = {
         "board": "".join(map(holdem_cards.card_text, cards)),
         "board_cards": _list([0] + [1] * (5 - len(cards))),
-        "stacks": _list([own + stack] * 2),
-        "blinds": _list([own] * 2),
+        "stacks": _list([half_pot + stack] * 2),
+        "blinds": _list([half_pot] * 2),
         "bets": " ".join(bets.replace(",", " ").split()),
         "min_wager": 0.0,
         "range_0": _range(ranges[0]),
@@ -79,23 +79,23 @@ def endgame(
 
 
 def _range(text: str) -> str:
-    """As game strings have ranges: commas stand between parameters, and "77+" would be a number."""
+    """A range for game strings, in which commas separate parameters, and "77+" is a number."""
     written = text.strip().replace(",", ";")
     return f"{written};" if re.fullmatch(r"[\d+-]+", written) else written
 
 
 def _list(numbers: Sequence[float]) -> str:
-    """As game strings have lists."""
+    """A list for game strings."""
     return f"[{';'.join(map(repr, numbers))}]"
 
 
 class HandSpot(NamedTuple):
-    """Where a hand of poker stood when a street began.
+    """The situation of a hand of poker at the beginning of a street.
 
     Attributes:
       board: the cards on the table.
       pot: chips in the pot.
-      stacks: chips that the two players had left; the one who acts first is player 0.
+      stacks: chips that the two players have left; player 0 acts first.
       players: their names.
     """
 
@@ -106,20 +106,20 @@ class HandSpot(NamedTuple):
 
 
 def read_hand(text: str, street: str = "turn") -> HandSpot:
-    """Reads where a hand stood, from a hand history as PokerStars writes it in English.
+    """Reads the situation at a street from a hand history in PokerStars' English format.
 
     Args:
       text: the history of one hand.
       street: "flop", "turn" or "river".
 
     Raises:
-      ValueError: if the text has no such street, or more or fewer than two players act on.
+      ValueError: if the text has no such street, or not exactly two players are left there.
     """
     if street not in _STREETS:
         raise ValueError(f"street={street!r} must be flop, turn or river")
     stacks = {name: _number(chips) for name, chips in _SEAT.findall(text)}
-    before, found, after = text.partition(f"*** {street.upper()} ***")
-    if not stacks or not found:
+    before, heading, after = text.partition(f"*** {street.upper()} ***")
+    if not stacks or not heading:
         raise ValueError(
             f"the hand has no {street}, or is not written as PokerStars does: lines such as "
             f"'Seat 1: Ann ($100 in chips)' and '*** {street.upper()} *** [Qs Jh 2h] [4d]'"
@@ -133,23 +133,23 @@ def read_hand(text: str, street: str = "turn") -> HandSpot:
         returned = _RETURNED.match(line.strip())
         if returned:
             paid[returned[2]] -= _number(returned[1])
-        name = _speaker(line, stacks)
+        name = _actor(line, stacks)
         if name is None:
             continue
-        what = line[len(name) + 2 :]
-        chips = [_number(each) for each in _CHIPS.findall(what)]
-        if what.startswith("folds"):
+        action = line[len(name) + 2 :]
+        chips = [_number(each) for each in _CHIPS.findall(action)]
+        if action.startswith("folds"):
             folded.add(name)
-        elif what.startswith("raises"):  # By the first number, to the second one.
+        elif action.startswith("raises"):  # By the first number, to the second one.
             paid[name] += chips[1] - on_street[name]
             on_street[name] = chips[1]
-        elif what.startswith(("posts", "calls", "bets")):
+        elif action.startswith(("posts", "calls", "bets")):
             paid[name] += chips[0]
-            if not what.startswith("posts the ante"):
+            if not action.startswith("posts the ante"):
                 on_street[name] += chips[0]
     left = [name for name in stacks if name not in folded and paid[name] > 0]
-    speakers = [_speaker(line, stacks) for line in after.splitlines()]
-    first = next((name for name in speakers if name in left), None)
+    actors = [_actor(line, stacks) for line in after.splitlines()]
+    first = next((name for name in actors if name in left), None)
     if len(left) != 2 or first is None:
         raise ValueError(
             f"{len(left)} players see the {street}, of whom somebody must act; an endgame has two"
@@ -168,6 +168,6 @@ def _number(text: str) -> float:
     return float(text.replace(",", ""))
 
 
-def _speaker(line: str, names: Sequence[str] | dict[str, float]) -> str | None:
-    """Whose action a line tells; None: nobody's. Names may have colons."""
+def _actor(line: str, names: Sequence[str] | dict[str, float]) -> str | None:
+    """The player whose action a line describes, or None. Names may have colons."""
     return next((name for name in names if line.startswith(f"{name}: ")), None)

@@ -1,4 +1,4 @@
-"""What OpenSpiel is told of a game of ours before anybody plays it.
+"""The registration of a game with OpenSpiel, before it is loaded.
 
 A game's rules may be named by their module and class: that module, and torch with it, is imported
 when `pyspiel.load_game` first makes the game.
@@ -21,14 +21,14 @@ Parameter = bool | int | float | str
 
 @dataclasses.dataclass(frozen=True)
 class Registration:
-    """What is known of a game before its parameters are.
+    """A game's name, parameters and rules, as registered with OpenSpiel.
 
     Attributes:
       short_name: the name in game strings, such as "python_leduc".
       long_name: the name for people.
-      defaults: every parameter with its default, which also tells its type.
-      make_rules: called with all parameters as keyword arguments; raises ValueError if one of
-        them is out of range. Or where that is, as "package.module:Name".
+      defaults: every parameter with its default, which also determines its type.
+      make_rules: a function of all parameters as keyword arguments, which raises ValueError if one
+        of them is out of range; or its import path, as "package.module:Name".
       has_chance: whether the game with default parameters has chance events.
     """
 
@@ -40,12 +40,12 @@ class Registration:
 
     @property
     def maker(self) -> Callable[..., Rules]:
-        """What makes the rules; its module is imported now."""
+        """The function that makes the rules; imports its module."""
         if not isinstance(self.make_rules, str):
             return self.make_rules
         module, name = self.make_rules.split(":")
-        found: Callable[..., Rules] = getattr(importlib.import_module(module), name)
-        return found
+        maker: Callable[..., Rules] = getattr(importlib.import_module(module), name)
+        return maker
 
 
 def game_type(registration: Registration, has_chance: bool) -> pyspiel.GameType:

@@ -1,4 +1,4 @@
-"""Makes games known to OpenSpiel."""
+"""Registers games with OpenSpiel."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _registered: set[str] = set()
 
 
 def register(registration: Registration) -> None:
-    """Makes a game known to `pyspiel.load_game`.
+    """Registers a game, so that `pyspiel.load_game` finds it.
 
     Raises:
       ValueError: if OpenSpiel has another game of this name. One that was registered here may be
@@ -32,7 +32,7 @@ def register(registration: Registration) -> None:
         return RulesGame(registration, params)
 
     # A class rather than a function: OpenSpiel's registry is destroyed after the interpreter, and
-    # would abort the process if it held the last reference to what creates the games. A class is
+    # would abort the process if it held the last reference to a game's maker. A class is
     # part of reference cycles and so survives.
     maker = type(registration.short_name, (), {"__new__": make})
     pyspiel.register_game(game_type(registration, registration.has_chance), maker)

@@ -1,4 +1,4 @@
-"""The batched array form in which every game of this package is written, once.
+"""`Rules`: the batched array form in which every game of this package is written.
 
 A `Rules` object is immutable: it holds a game's parameters and precomputed tables. A state is a
 `StateBatch`: a frozen dataclass of tensors that share a leading batch dimension B. Everything else
@@ -10,8 +10,8 @@ Conventions:
   * Action ids are those of the game's OpenSpiel C++ twin, so that histories can be replayed there.
   * Stepping never looks at values on the host: no data-dependent shapes, no loop over the batch.
 
-Factored observations. What a history shows is split into a public tensor, seen by everybody, and
-one private tensor per player, seen by that player alone. With perfect recall both are one-hot
+Factored observations. Those of a history are split into a public tensor, which both players see,
+and one private tensor per player. With perfect recall both are one-hot
 *sequences* of observations, padded with zeros, as in Kovařík et al. (2021), "Domain-Independent
 Encoding". Two invariants make them useful, and the tests hold every game to both:
   * two histories share an augmented infoset of a player exactly when their public tensors and that
@@ -45,17 +45,16 @@ State = TypeVar("State", bound=StateBatch)
 
 @dataclasses.dataclass(frozen=True)
 class ConsistentHistories:
-    """All histories of one public state, or the news that there are too many.
+    """All histories of one public state, unless there are too many.
 
     Attributes:
       complete: whether every history was found. If not, the arrays are empty.
-      num_seen: how many histories had been seen when the search ended.
+      num_seen: the number of histories seen when the search ended.
       states: the histories' states, batch dimension N.
       actions: int16 [N, L], the actions from the root, chance's included. All histories of a public
         state are equally long.
       chance_reach: float64 [N], the product of chance's probabilities along each history.
-      nor_later: whether, with the same limit, no public state that follows this one can be listed
-        either.
+      nor_later: whether the following public states cannot be listed with the same limit either.
     """
 
     complete: bool
@@ -83,7 +82,7 @@ class Children(Generic[State]):
     probability: torch.Tensor
 
     def take(self, rows: torch.Tensor) -> Children[State]:
-        """Those of some rows (int64 [n]), in their order."""
+        """The successors of some rows (int64 [n]), in their order."""
         return Children(
             self.states.take(rows), self.parent[rows], self.action[rows], self.probability[rows]
         )
@@ -98,8 +97,8 @@ class Rules(abc.ABC, Generic[State]):
       max_game_length: the largest number of player actions in a history.
       max_chance_nodes: the largest number of chance events in a history; 0 without chance.
       longest_chance_run: the largest number of chance events between two player actions, also where
-        the first action ends a game and the second begins the next; None: what is observed in
-        random games, which is enough unless long runs are rare.
+        the first action ends a game and the second begins the next; None: the largest in random
+        games, which suffices unless long runs are rare.
       min_utility: the smallest utility of either player.
       max_utility: the largest utility of either player.
     """
@@ -118,7 +117,7 @@ class Rules(abc.ABC, Generic[State]):
 
     @abc.abstractmethod
     def current_player(self, state: State) -> torch.Tensor:
-        """Who acts: int8 [B], OpenSpiel's player ids."""
+        """The player to act: int8 [B], OpenSpiel's player ids."""
 
     @abc.abstractmethod
     def legal_actions(self, state: State) -> torch.Tensor:
@@ -143,7 +142,7 @@ class Rules(abc.ABC, Generic[State]):
 
     @abc.abstractmethod
     def round_index(self, state: State) -> torch.Tensor:
-        """How many rounds of the game are over: int16 [B]."""
+        """The number of completed rounds: int16 [B]."""
 
     @abc.abstractmethod
     def public_pieces(self, perfect_recall: bool) -> Mapping[str, tuple[int, ...]]:
@@ -155,33 +154,33 @@ class Rules(abc.ABC, Generic[State]):
 
     @abc.abstractmethod
     def public_tensor(self, state: State, perfect_recall: bool = True) -> torch.Tensor:
-        """What everybody sees: float32 [B, Dpub], the public pieces flattened and joined."""
+        """The public tensor: float32 [B, Dpub], the public pieces flattened and joined."""
 
     @abc.abstractmethod
     def private_tensor(
         self, state: State, player: int, perfect_recall: bool = True
     ) -> torch.Tensor:
-        """What `player` alone sees: float32 [B, Dpriv], the private pieces flattened and joined."""
+        """A player's private tensor: float32 [B, Dpriv], its pieces flattened and joined."""
 
     def public_code(self, state: State) -> torch.Tensor:
-        """What the perfect-recall public tensor says, shorter: int8 [B, K].
+        """A shorter code of the perfect-recall public tensor: int8 [B, K].
 
-        Codes are equal where, and only where, these tensors are. Trees tell infosets apart by
-        codes. Games with large tensors override this; else the tensor's own zeros and ones do.
+        Codes are equal exactly where these tensors are equal. Trees identify infosets by codes.
+        Games with large tensors override this; the default is the tensor itself.
         """
         return self.public_tensor(state, True).to(torch.int8)
 
     def private_code(self, state: State, player: int) -> torch.Tensor:
-        """The same of the perfect-recall private tensor: int8 [B, K'], K' for both players."""
+        """A code of the perfect-recall private tensor: int8 [B, K'], K' for both players."""
         return self.private_tensor(state, player, True).to(torch.int8)
 
     def compiled(self) -> CompiledRules | None:
-        """The same rules for small batches on a CPU, see `games.compiled`; None: there are none."""
+        """The compiled form for small batches on a CPU, see `games.compiled`, or None."""
         return None
 
     @abc.abstractmethod
     def action_to_string(self, player: int, action: int) -> str:
-        """A name of an action, or of a chance outcome if `player` is -1, for people."""
+        """The name of an action, or of a chance outcome if `player` is -1, for people."""
 
     @abc.abstractmethod
     def describe(self, state: State, row: int = 0) -> str:
@@ -209,9 +208,9 @@ class Rules(abc.ABC, Generic[State]):
         reach = torch.ones(1, dtype=torch.float64, device=public_tensor.device)
         while states.batch_size and states.batch_size <= limit:
             bits = self.public_tensor(states, perfect_recall=True) > 0
-            found = (bits == target).all(dim=1)
-            if bool(found.any()):
-                rows = found.nonzero()[:, 0]
+            is_target = (bits == target).all(dim=1)
+            if bool(is_target.any()):
+                rows = is_target.nonzero()[:, 0]
                 return ConsistentHistories(
                     True, len(rows), states.take(rows), actions[rows], reach[rows]
                 )
@@ -222,7 +221,7 @@ class Rules(abc.ABC, Generic[State]):
                 "other; take it from public_tensor(state, perfect_recall=True)"
             )
         empty = states.take(torch.zeros(0, dtype=torch.int64, device=public_tensor.device))
-        # Who looks for a later public state meets all of these histories on the way, and more.
+        # The search for a later public state passes all of these histories, and more.
         return ConsistentHistories(False, states.batch_size, empty, actions[:0], reach[:0], True)
 
     def draw_histories(
@@ -235,19 +234,19 @@ class Rules(abc.ABC, Generic[State]):
     ) -> tuple[ConsistentHistories, np.ndarray] | None:
         """Random histories of a public state, or of one infoset in it, if the game can draw them.
 
-        Games in which hidden parts from long ago are found out late override this; elsewhere,
-        histories can be extended from the root.
+        Games that reveal early hidden actions late override this; in others, histories can be
+        extended from the root.
 
         Args:
           public_tensor: float32 [Dpub], the public state's perfect-recall public tensor.
-          count: how many different histories are wanted; there may be fewer, and up to some more.
-          generator: draws them.
+          count: the number of different histories to draw; there may be fewer, or slightly more.
+          generator: the random generator.
           player: only histories with this player's private tensor; None: any.
           private_tensor: float32 [Dpriv], that player's perfect-recall private tensor.
 
         Returns:
-          The histories, and for how many each one stands: float64 [N], 1 divided by the
-          probability with which it was drawn. None: the game has no such sampler.
+          The histories, and their weights: float64 [N], 1 divided by the probability with which
+          each was drawn. None: the game has no such sampler.
 
         Raises:
           ValueError: if no history has these observations.
@@ -264,19 +263,19 @@ class Rules(abc.ABC, Generic[State]):
     ) -> tuple[State, torch.Tensor, torch.Tensor]:
         """The successors of all rows whose public bits are among `target` (bool [1, Dpub]).
 
-        Goes on in chunks, so that successors which contradict the target never take much memory,
+        It works in chunks, so that successors that contradict the target never take much memory,
         and stops after the chunk with which there are more than `limit`.
         """
-        found, count = [], 0
+        parts, count = [], 0
         for rows in torch.arange(states.batch_size, device=reach.device).split(_CHUNK):
             children = self._extend(states.take(rows), actions[rows], reach[rows])
             bits = self.public_tensor(children[0], perfect_recall=True) > 0
             kept = (bits <= target).all(dim=1).nonzero()[:, 0]
-            found.append((children[0].take(kept), children[1][kept], children[2][kept]))
+            parts.append((children[0].take(kept), children[1][kept], children[2][kept]))
             count += len(kept)
             if count > limit:
                 break
-        batches, histories, reaches = zip(*found, strict=True)
+        batches, histories, reaches = zip(*parts, strict=True)
         return type(states).concatenate(list(batches)), torch.cat(histories), torch.cat(reaches)
 
     def _extend(
@@ -284,8 +283,8 @@ class Rules(abc.ABC, Generic[State]):
     ) -> tuple[State, torch.Tensor, torch.Tensor]:
         """All successors of a batch, with their histories' actions and chance reaches."""
         children = self.expand(states)
-        own = children.action[:, None].to(actions.dtype)
-        history = torch.cat([actions[children.parent], own], dim=1)
+        last_action = children.action[:, None].to(actions.dtype)
+        history = torch.cat([actions[children.parent], last_action], dim=1)
         return children.states, history, reach[children.parent] * children.probability
 
     def expand(self, state: State) -> Children[State]:
@@ -360,17 +359,17 @@ class Rules(abc.ABC, Generic[State]):
         return total_size(self.feature_pieces())
 
     def features(self, state: State, player: int) -> torch.Tensor:
-        """What a network sees of the position as a player has it: float32 [B, F].
+        """The inputs of a player's network: float32 [B, F].
 
-        They are laid out so that a network generalises: own things first, the opponent's second,
-        boards as planes, hands and points as counts, and the sequence of observations only where
-        its order matters. They depend on the player's infoset alone, but need not tell all infosets
-        apart. Games override this; else networks see the information state tensor.
+        They are laid out so that a network generalises: the player's own pieces first, then the
+        opponent's, boards as planes, hands and points as counts, and the sequence of observations
+        only where its order matters. They depend on the player's infoset alone, but need not
+        identify it. Games override this; the default is the information state tensor.
         """
         return self.information_state_tensor(state, player)
 
     def history_features(self, state: State) -> torch.Tensor:
-        """What a critic sees, the features of player 0 and of player 1: float32 [B, 2 F]."""
+        """The inputs of a critic, the features of player 0 and of player 1: float32 [B, 2 F]."""
         return torch.cat([self.features(state, player) for player in (0, 1)], dim=1)
 
     def history_tensor(self, state: State) -> torch.Tensor:
@@ -382,9 +381,9 @@ class Rules(abc.ABC, Generic[State]):
 
 def with_seat(player: int, columns: Sequence[torch.Tensor]) -> torch.Tensor:
     """A player, one-hot, and columns ([B, n] each): float32 [B, 2 + all n]."""
-    own = torch.zeros((len(columns[0]), 2), device=columns[0].device)
-    own[:, player] = 1.0
-    return torch.cat([own, *(column.float() for column in columns)], dim=1)
+    seat = torch.zeros((len(columns[0]), 2), device=columns[0].device)
+    seat[:, player] = 1.0
+    return torch.cat([seat, *(column.float() for column in columns)], dim=1)
 
 
 def one_hot(index: torch.Tensor, size: int) -> torch.Tensor:

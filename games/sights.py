@@ -1,4 +1,4 @@
-"""What a player of a game sees, as arrays: its own pieces and the public ones."""
+"""A player's observations as arrays: its private pieces and the public ones."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from spiel_dl.games import rules
 
 @dataclasses.dataclass(frozen=True)
 class Sight:
-    """The pieces that a player sees, each bool in its shape; made by `see`.
+    """The pieces that a player observes, each bool in its shape; made by `see`.
 
     Attributes:
-      player: who.
+      player: the player.
       past: the pieces with perfect recall.
-      now: the pieces without.
+      now: the pieces without perfect recall.
     """
 
     player: int
@@ -26,18 +26,18 @@ class Sight:
     now: Mapping[str, np.ndarray]
 
     def name(self, player: int) -> str:
-        """What to call a player when talking to this one."""
+        """The name of a player in texts for this one: "you" or "opponent"."""
         return "you" if player == self.player else "opponent"
 
 
 def see(game_rules: rules.Rules, state: rules.StateBatch, player: int, row: int = 0) -> Sight:
-    """The pieces that a player sees in one row of a batch of states.
+    """The pieces that a player observes in one row of a batch of states.
 
     Args:
       game_rules: the game.
       state: the states.
       player: 0 or 1.
-      row: which state.
+      row: the row of the state.
 
     Raises:
       ValueError: if `player` is neither 0 nor 1.
@@ -50,12 +50,12 @@ def see(game_rules: rules.Rules, state: rules.StateBatch, player: int, row: int 
 
 
 def index_of(one_hot: np.ndarray) -> int:
-    """The place of the only entry that is set, or -1 if none is."""
+    """The index of the only true entry, or -1 if there is none."""
     return int(one_hot.argmax()) if one_hot.any() else -1
 
 
 def indices_of(one_hots: np.ndarray) -> list[int]:
-    """The places of the entries that are set, a row each; -1 where none is."""
+    """The index of the only true entry of each row; -1 where there is none."""
     return [index_of(one_hot) for one_hot in one_hots]
 
 

@@ -1,4 +1,4 @@
-"""What a player of a game sees: a picture that a page can draw, and the same as text.
+"""A player's observations of a game: a picture that a page can draw, and the same as text.
 
 Both are made of the public pieces and of the player's own private pieces, never of the state, so
 they show nothing that is hidden from the player. A picture is a list of `blocks`. The games of this
@@ -34,11 +34,11 @@ SUITS = ("\u2660", "\u2665", "\u2666", "\u2663")
 
 @dataclasses.dataclass(frozen=True)
 class _Game:
-    """How a game is shown.
+    """The functions that show a game.
 
     Attributes:
-      draw: the blocks of what a player sees; the last argument are its legal actions.
-      summary: says in a few lines how the game is played.
+      draw: returns the blocks of a player's observations; the last argument are its legal actions.
+      summary: returns a summary of the game, in a few lines.
     """
 
     draw: Callable[[Any, Sight, Collection[int]], list[Block]]
@@ -48,13 +48,13 @@ class _Game:
 def picture(
     game_rules: rules.Rules, state: rules.StateBatch, player: int, actions: Collection[int]
 ) -> list[Block]:
-    """What a player sees in a state (batch dimension 1); empty for games that are not drawn.
+    """The picture of a state (batch dimension 1) for a player; empty for games without one.
 
     Args:
       game_rules: the game.
       state: the state.
       player: 0 or 1.
-      actions: what the player may do now; empty while it waits.
+      actions: the player's legal actions; empty while it waits.
 
     Raises:
       ValueError: if there is no such player.
@@ -64,13 +64,13 @@ def picture(
 
 
 def view(game_rules: rules.Rules, state: rules.StateBatch, player: int, row: int = 0) -> str:
-    """What a player sees in one row of a batch of states, as lines of text.
+    """A player's observations in one row of a batch of states, as lines of text.
 
     Args:
       game_rules: the game.
       state: the states.
       player: 0 or 1.
-      row: which state.
+      row: the row of the state.
 
     Raises:
       ValueError: if `player` is neither 0 nor 1.
@@ -81,13 +81,13 @@ def view(game_rules: rules.Rules, state: rules.StateBatch, player: int, row: int
         pieces = np.concatenate([piece.ravel() for piece in sight.past.values()])
         lines = strings_of_pieces(shapes, pieces).split("; ")
     else:
-        found = game.draw(game_rules, sight, ())
-        lines = [line for block in found for line in blocks.write(block)]
+        picture_blocks = game.draw(game_rules, sight, ())
+        lines = [line for block in picture_blocks for line in blocks.write(block)]
     return "\n".join([f"You are player {player}.", *lines])
 
 
 def summary(game_rules: rules.Rules) -> str:
-    """How the game is played, in a few lines; empty for a game without a picture."""
+    """A summary of the game, in a few lines; empty for a game without a picture."""
     game = _GAMES.get(type(game_rules))
     return game.summary(game_rules) if game else ""
 
@@ -98,9 +98,9 @@ def _rounds(
     """A table of all rounds begun, in a game of hidden bids; none before the first one.
 
     Args:
-      sight: what a player sees.
-      public: what else there is to say of each round, by its name.
-      bids: the player's own; "" where there is none.
+      sight: a player's observations.
+      public: further rows of the table, by name.
+      bids: the player's bids; "" for a future one.
     """
     outcomes = indices_of(sight.past["round_winners"])
     names = ("you", "draw", "them") if sight.player == 0 else ("them", "draw", "you")
@@ -122,7 +122,7 @@ def _draw_goofspiel(
     points = [index_of(total) for total in sight.now["point_totals"]]
     cards = [card + 1 for card in indices_of(sight.past["point_cards"]) if card >= 0]
     bids = ["" if bid < 0 else bid + 1 for bid in indices_of(sight.past["bids"])]
-    is_open = sum(each >= 0 for each in indices_of(sight.past["round_winners"])) < len(cards)
+    is_open = sum(winner >= 0 for winner in indices_of(sight.past["round_winners"])) < len(cards)
     prize = [blocks.card(cards[-1], note="points", mark="prize")] if is_open else []
     hand = np.flatnonzero(sight.now["hand"]).tolist()
     facts = {"Your points": points[sight.player], "Opponent's points": points[1 - sight.player]}
@@ -147,7 +147,7 @@ def _summarize_goofspiel(game_rules: goofspiel_ii.GoofspielIIRules) -> str:
 
 def wrestlers_field(game_rules: oshi_zumo_ii.OshiZumoIIRules, sight: Sight) -> list[str]:
     """The locations: "W" the wrestler, "#" off the board, "." others."""
-    # From the rounds: where an endgame took the wrestler depends on the coins, which are hidden.
+    # By rounds only: its location after an endgame depends on the coins, which are hidden.
     won, _, lost = sight.past["round_winners"].sum(axis=0)
     field = ["#", *"." * (2 * game_rules.start_location + 1), "#"]
     field[game_rules.start_location + 1 + won - lost] = "W"
@@ -158,7 +158,7 @@ def _draw_oshi_zumo(
     game_rules: oshi_zumo_ii.OshiZumoIIRules, sight: Sight, actions: Collection[int]
 ) -> list[Block]:
     marks = {"W": ("\u25cf", "wrestler"), "#": ("#", "off"), ".": ("", "tile")}
-    field = [marks[each] for each in wrestlers_field(game_rules, sight)]
+    field = [marks[sign] for sign in wrestlers_field(game_rules, sight)]
     side = ("right \u2192", "\u2190 left")[sight.player]
     facts: dict[str, object] = {"Your coins": index_of(sight.now["coins"])}
     if game_rules.optimal_endgame and sight.past["game_over"][0]:
@@ -192,13 +192,13 @@ def _draw_battleships(
     game_rules: battleships.BattleshipsRules, sight: Sight, actions: Collection[int]
 ) -> list[Block]:
     tiles, width = game_rules.num_tiles, game_rules.board_width
-    # Codes of what was announced of a tile: 0 nothing, 1 miss, 2 hit, 3 sunk.
+    # The last announcement of a tile: 0 none, 1 miss, 2 hit, 3 sunk.
     own, other = (sight.now["boards"][p].argmax(axis=1) for p in (sight.player, 1 - sight.player))
     ships = [""] * tiles
     for ship, placed in enumerate(sight.now["ships"]):
         for tile in np.flatnonzero(placed):
             ships[tile] = chr(ord("a") + ship)
-    mine = [
+    own_cells = [
         blocks.card(
             (ship, "*", ship.upper(), ship.upper())[code],
             [action for action in (tiles + tile, 2 * tiles + tile) if action in actions],
@@ -206,7 +206,7 @@ def _draw_battleships(
         )
         for tile, (ship, code) in enumerate(zip(ships, own, strict=True))
     ]
-    theirs = [
+    opponent_cells = [
         blocks.card(
             ("", "*", "X", "#")[code],
             [tile] if tile in actions else [],
@@ -227,8 +227,8 @@ def _draw_battleships(
             word = ("missed", "hit", "hit and sank a ship")[outcome]
             facts[f"{whose} last shot"] = f"at {divmod(shots[-1], width)}, {word}"
     return [
-        blocks.grid("Your board", mine, width),
-        blocks.grid("Opponent's board", theirs, width),
+        blocks.grid("Your board", own_cells, width),
+        blocks.grid("Opponent's board", opponent_cells, width),
         blocks.facts(facts),
     ]
 
@@ -249,7 +249,7 @@ def _draw_leduc(
     game_rules: leduc.LeducRules, sight: Sight, actions: Collection[int]
 ) -> list[Block]:
     del actions  # They are buttons.
-    chips = [index_of(put) for put in sight.now["contributions"]]
+    chips = [index_of(contribution) for contribution in sight.now["contributions"]]
     cards = [
         _leduc_card(game_rules, index_of(sight.past[piece]), note)
         for note, piece in (("yours", "private_card"), ("public", "public_card"))
@@ -273,7 +273,7 @@ def _draw_leduc(
 
 
 def rank_name(game_rules: leduc.LeducRules, rank: int) -> str:
-    """What a rank is called on a card: three ranks are J, Q and K, as Leduc poker has them."""
+    """The name of a rank on a card: of three ranks J, Q and K, as in Leduc poker."""
     names = ("J", "Q", "K") if game_rules.num_ranks == 3 else "23456789TJQKA"
     return names[rank - game_rules.num_ranks] if game_rules.num_ranks <= len(names) else str(rank)
 
@@ -304,17 +304,17 @@ def _draw_liars_dice(
     game_rules: liars_dice.LiarsDiceRules, sight: Sight, actions: Collection[int]
 ) -> list[Block]:
     del actions  # They are buttons.
-    # None are shown before the last one is rolled.
+    # The tensor shows no die before the last one is rolled.
     faces = [place + 1 for place in indices_of(sight.past["dice"]) if place >= 0]
     dice = [blocks.card(face, note="yours", mark="plain") for face in faces]
     dice += [blocks.card("?", note="theirs", mark="back")] * game_rules.num_dice
     bids = bids_made(game_rules, sight)
-    rows = {"who": [who for who, _ in bids], "bid": [bid for _, bid in bids]}
+    rows = {"who": [bidder for bidder, _ in bids], "bid": [bid for _, bid in bids]}
     return [blocks.cards("Dice", dice), *([blocks.table("Bids", rows)] if bids else [])]
 
 
 def bids_made(game_rules: liars_dice.LiarsDiceRules, sight: Sight) -> list[tuple[str, str]]:
-    """Who made each bid of liar's dice, in order, and what it was; the last one may call."""
+    """The bidder and name of each bid of liar's dice, in order; the last one may be a call."""
     actions = np.flatnonzero(sight.past["bids"]).tolist()
     actions += [game_rules.num_bids] * bool(sight.past["called"])
     return [
@@ -336,11 +336,11 @@ def _draw_phantom(
     game_rules: phantom.PhantomRules, sight: Sight, actions: Collection[int]
 ) -> list[Block]:
     own, other = "xo"[sight.player], "ox"[sight.player]
-    looks = (("", "tile"), (own, "own"), (other, "other"))
-    known = [looks[kind] for kind in indices_of(sight.now["cells"])]
+    styles = (("", "tile"), (own, "own"), (other, "other"))
+    contents = [styles[kind] for kind in indices_of(sight.now["cells"])]
     cells = [
-        blocks.card(text, [cell] if cell in actions else [], mark=look)
-        for cell, (text, look) in enumerate(known)
+        blocks.card(text, [cell] if cell in actions else [], mark=mark)
+        for cell, (text, mark) in enumerate(contents)
     ]
     if game_rules.is_abrupt:
         facts = {"Tries of both so far": int(sight.past["tries"].sum())}

@@ -183,7 +183,7 @@ def test_nothing_looks_at_values_on_the_host(game_rules):
     environment = BatchedEnvironment(game_rules, 3)
     environment._roots = game_rules.initial_state(3, "meta")
     environment._uniform = lambda n: torch.zeros((n, 3), dtype=torch.float64, device="meta")
-    environment._go_on(environment._roots)
+    environment._play_until_moves(environment._roots)
     finished, returns = environment.step(environment.sample_random_actions())
     outputs = [finished, returns, environment.features(), environment.legal_actions()]
     assert {output.device.type for output in outputs} == {"meta"}
@@ -200,7 +200,7 @@ def test_cuda_plays_as_the_cpu_does(game_rules):
     for environment, device in ((on_cpu, "cpu"), (on_cuda, "cuda")):
         draws = iter(numbers.to(device))
         environment._uniform = lambda count, draws=draws: next(draws)[:count]
-        environment._go_on(environment._roots)
+        environment._play_until_moves(environment._roots)
     for _ in range(60):
         ends = []
         for environment in (on_cpu, on_cuda):
