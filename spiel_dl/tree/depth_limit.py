@@ -65,7 +65,7 @@ class DepthLimit:
 
     @property
     def remedy(self) -> str:
-        """The end of messages where the limit divides an infoset or a public state: what to do."""
+        """The advice in errors about infosets or public states that the limit divides."""
         if self.plies is None:
             return "give the limit in plies, which serve in every game with a public clock"
         return (

@@ -1,6 +1,6 @@
 """How a continual solver divides a game: where it solves anew, how far ahead, and what it keeps.
 
-Two schemes, with a depth limit of k levels (moves, plies or rounds, as its unit says):
+Two schemes, with a depth limit of k levels (moves, plies or rounds):
 
   * `block`: it solves anew every k levels, looks k levels ahead and keeps all of them.
   * `sliding`: it solves anew at every level, looks k levels ahead and keeps the first one.
