@@ -30,7 +30,7 @@ from spiel_dl.play.match_results import DecisionTime, MatchResult, PairResults
 from spiel_dl.play.shared_luck import CHANCE, sources
 from spiel_dl.policies import asking
 from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.policies.asking import SameAnswers
+from spiel_dl.policies.asking import InfosetCheck
 from spiel_dl.policies.small_policies import HighestActionPolicy, UniformPolicy
 from spiel_dl.tree.counts import is_count
 from spiel_dl.tree.from_openspiel import is_same_game
@@ -53,7 +53,7 @@ _QUICK = (
 
 
 def _is_quick(policy: openspiel_policy.Policy) -> bool:
-    return type(policy) in _QUICK or isinstance(policy, asking.AnswersAtOnce)
+    return type(policy) in _QUICK or isinstance(policy, asking.BatchPolicy)
 
 
 def play_match(
@@ -141,8 +141,9 @@ def play_pairs(
         return batched_pairs.play(turn_based.rules, rows, pairs, seed)
     games = [_Game(turn_based, seed, pair, seat) for pair in pairs for seat in (0, 1)]
     at_once = all(_is_quick(policy) for policy in policies)
-    groups, same = [games] if at_once else [[each] for each in games], [SameAnswers() for _ in "01"]
-    parts = [_play(group, policies, same) for group in groups]
+    groups = [games] if at_once else [[each] for each in games]
+    checks = [InfosetCheck() for _ in "01"]
+    parts = [_play(group, policies, checks) for group in groups]
     for each in games:
         zero_sum_utility(turn_based, each.state)  # Refuses other games.
     returns = np.array([each.state.returns()[each.first_seat] for each in games]).reshape(-1, 2)
@@ -168,7 +169,7 @@ def _rows_of(game: pyspiel.Game, policies: Policies) -> tuple[PolicyRows, Policy
 
 
 def _play(
-    running: list[_Game], policies: Policies, same: Sequence[SameAnswers]
+    running: list[_Game], policies: Policies, checks: Sequence[InfosetCheck]
 ) -> tuple[DecisionTime, DecisionTime]:
     """Plays games to their ends, all at once; what both policies' decisions took."""
     times = [DecisionTime(), DecisionTime()]
@@ -179,7 +180,7 @@ def _play(
             waiting = list(itertools.compress(running, [mover == which for mover in movers]))
             if not waiting:
                 continue
-            answers = asking.ask(policy, [each.state for each in waiting], same[which])
+            answers = asking.ask(policy, [each.state for each in waiting], checks[which])
             seconds = [each.seconds for each in answers]
             choices = [a.was_searched for a in answers if len(a.probabilities) > 1]
             told = [was_searched for was_searched in choices if was_searched is not None]

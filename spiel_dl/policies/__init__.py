@@ -1,1 +1,1 @@
-"""Policies: what the rooms above are given and give back."""
+"""Policies: tables, networks, functions and small scripts, as OpenSpiel policies."""

@@ -32,8 +32,8 @@ _FILE_KIND = "policy"
 class ArrayPolicy(openspiel_policy.Policy):
     """A behaviour policy of both players on a compiled game.
 
-    Answers for states of the compiled game; if that was converted from a game with simultaneous
-    moves, for states of the original as well.
+    For states of the compiled game; if that was converted from a game with simultaneous moves, for
+    states of the original as well.
 
     Attributes:
       tree: the compiled game.
@@ -44,10 +44,10 @@ class ArrayPolicy(openspiel_policy.Policy):
     def __init__(self, tree: GameTree | FactoredGame, strategies: tuple[np.ndarray, np.ndarray]):
         """Wraps two behaviour strategies, float64 [S_p] each; they are not copied.
 
-        Those of integers are: what is written into a policy later would be rounded in them.
+        Strategies of integers or Booleans are copied as float64.
 
         Raises:
-          ValueError: if a strategy has another shape, or its numbers are no strategy (see `check`).
+          ValueError: if a strategy has another shape, or is not valid (see `check`).
         """
         super().__init__(tree.game, [0, 1])
         strategies = (_as_floats(strategies[0]), _as_floats(strategies[1]))
@@ -59,12 +59,12 @@ class ArrayPolicy(openspiel_policy.Policy):
                 )
         self.tree = tree
         self.strategies = strategies
-        self._known_game = tree.game
+        self._last_game = tree.game
         for player in (0, 1):
             self.check(player)
 
     def check(self, player: int) -> None:
-        """Holds a player's strategy to its definition; for those who write into it.
+        """Checks a player's strategy, which may have been written into.
 
         Raises:
           ValueError: if the probabilities of an infoset are not finite, not negative and of sum 1,
@@ -91,7 +91,7 @@ class ArrayPolicy(openspiel_policy.Policy):
 
         Args:
           state: a state in which a player acts.
-          player_id: who; None: the player to move. Needed where both players move at once.
+          player_id: the player; None: the player to move. Needed where both players move at once.
 
         Raises:
           ValueError: if the player does not act in this state, or the state is of another game.
@@ -110,16 +110,16 @@ class ArrayPolicy(openspiel_policy.Policy):
     def check_state(self, state: pyspiel.State) -> None:
         """Raises a ValueError if a state is of another game, see `asking.check_either_game_of`.
 
-        Games of the same string are not told apart, so that a policy of a game made of data in
-        memory can be judged in another one.
+        Games of the same string count as one, so that a policy of a game made of data in memory
+        can be evaluated in another one.
         """
         game = state.get_game()
-        # Telling games apart takes longer than an answer, and most states are of one game.
-        if game is not self._known_game:
+        # Comparing games takes longer than reading a policy, and most states are of one game.
+        if game is not self._last_game:
             own = asking.form_for(game, self.tree.game)
             if str(game) != str(own):
                 check_game_of(state, own)
-            self._known_game = game
+            self._last_game = game
 
     def to_tabular(self, states: object = None) -> openspiel_policy.TabularPolicy:
         """A copy as OpenSpiel's `TabularPolicy`.
@@ -157,7 +157,7 @@ class ArrayPolicy(openspiel_policy.Policy):
         """Writes the policy and its game string to a file, completely or not at all.
 
         Raises:
-          ValueError: if something that is no strategy was written into the strategies.
+          ValueError: if a strategy is not valid any more.
         """
         for player in (0, 1):
             self.check(player)
@@ -170,18 +170,18 @@ class ArrayPolicy(openspiel_policy.Policy):
         least: float = 0.0,
         notes: Mapping[str, Any] | None = None,
     ) -> None:
-        """Writes what the policy plays where a player comes by it, to a file that is small.
+        """Writes the policy to a small file, where each player's own reach is positive only.
 
         `load` reads it: rounded (see `policies.compact`), and uniform elsewhere. So its values and
-        exploitability are nearly the same, but it does not punish what its own player never does.
+        exploitability are nearly the same, but it is not optimal after its own player's mistakes.
 
         Args:
           path: the file.
           least: probabilities below this become 0.
-          notes: what else its header says, as JSON can hold it.
+          notes: further entries of the header, of types that JSON has.
 
         Raises:
-          ValueError: if something that is no strategy was written into the strategies.
+          ValueError: if a strategy is not valid any more.
         """
         arrays = {}
         for player, treeplex in enumerate(self.tree.treeplexes):
@@ -202,8 +202,7 @@ class ArrayPolicy(openspiel_policy.Policy):
           game: the game of the policy; None: as named in the file.
 
         Raises:
-          ValueError: if the file holds no policy, one of another game, or numbers that are no
-            strategy.
+          ValueError: if the file holds no policy, one of another game, or one that is not valid.
         """
         arrays, header = tensor_files.load(path)
         is_packed = "packed_0" in arrays
@@ -237,7 +236,7 @@ class ArrayPolicy(openspiel_policy.Policy):
 
     @staticmethod
     def from_policy(game: AnyGame, policy: openspiel_policy.Policy) -> ArrayPolicy:
-        """Reads any policy at every infoset.
+        """Converts any policy, read at every infoset.
 
         Args:
           game: the game, its game string, or the compiled game.
@@ -280,7 +279,7 @@ class ArrayPolicy(openspiel_policy.Policy):
 
 
 def _as_floats(strategy: np.ndarray) -> np.ndarray:
-    """A strategy itself, or a copy as float64 of one of integers or Booleans."""
+    """A strategy of floats, or a float64 copy of one of integers or Booleans."""
     strategy = np.asarray(strategy)
     return strategy.astype(np.float64) if strategy.dtype.kind in "biu" else strategy
 
@@ -291,11 +290,11 @@ def read_strategy(
     """One player's behaviour strategy according to a policy: float64 [S], 1 at the empty sequence.
 
     An `ArrayPolicy` on the same tree gives its own array, which is checked again, because it may
-    have been written into. Any other policy is asked, see `reading.ask_everywhere`.
+    have been written into. Any other policy is read by `reading.ask_everywhere`.
 
     Raises:
-      ValueError: if the policy has no answer at an infoset, or one that is not a distribution over
-        the legal actions.
+      ValueError: if the policy has no probabilities at an infoset, or these are not a distribution
+        over the legal actions.
     """
     while isinstance(policy, SeatsPolicy):
         policy = policy.seats[player]
@@ -340,10 +339,10 @@ def mix_policies(
     Args:
       game: the game, its game string, or the compiled game.
       policies: policies of both players.
-      weights: the probability of each policy, for each player by itself.
+      weights: the probability of each policy; players draw independently.
 
     Returns:
-      The policy; uniform where no part comes.
+      The policy; uniform where the player's own reach is 0.
 
     Raises:
       ValueError: if the weights are not a distribution over the policies, the game cannot be

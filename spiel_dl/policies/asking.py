@@ -1,4 +1,4 @@
-"""Who is asked in a state of a game, and in which game's states a policy answers.
+"""Reads action probabilities from OpenSpiel policies, and checks them.
 
 All games are played turn by turn here. A game with simultaneous moves is converted: player 0 moves
 first, and player 1 moves without knowing how. Policies may be for either form of such a game.
@@ -20,29 +20,26 @@ from spiel_dl.tree.information_states import information_string_function
 AnyPolicy: TypeAlias = openspiel_policy.Policy | pyspiel.Policy
 """A policy in Python or in C++."""
 SUM_TOLERANCE = 1e-6
-"""By how much the sum of a policy's probabilities may differ from 1."""
+"""The largest difference between the sum of a policy's probabilities and 1."""
 
 
 @runtime_checkable
-class AnswersAtOnce(Protocol):
-    """A policy that answers many states in hardly more time than one, as networks do."""
+class BatchPolicy(Protocol):
+    """A policy that evaluates many states in hardly more time than one, as networks do."""
 
     def probabilities_of(self, states: Sequence[pyspiel.State]) -> Sequence[Mapping[int, float]]:
         """Action probabilities in states of one game, in each of which a player acts."""
 
 
 def acting_player(state: pyspiel.State, player_id: int | None = None) -> int:
-    """The player whose action probabilities are asked for.
+    """The player whose action probabilities are requested: 0 or 1.
 
     Args:
       state: a state, of a turn-based game or of one with simultaneous moves.
-      player_id: who is meant; None: the player to move.
-
-    Returns:
-      0 or 1.
+      player_id: the player; None: the player to move.
 
     Raises:
-      ValueError: if this player does not act in the state, or if both act and none is named.
+      ValueError: if this player does not act in the state, or if both act and none is given.
     """
     to_move = int(state.current_player())
     is_simultaneous = to_move == pyspiel.PlayerId.SIMULTANEOUS
@@ -62,20 +59,20 @@ def acting_player(state: pyspiel.State, player_id: int | None = None) -> int:
 def check_either_game_of(state: pyspiel.State, game: pyspiel.Game) -> None:
     """Raises a ValueError if a state is of another game than a policy's.
 
-    States of the game with simultaneous moves that the policy's was converted from are no others.
+    If that was converted from a game with simultaneous moves, states of the original are accepted.
     """
     check_game_of(state, form_for(state.get_game(), game))
 
 
-def form_for(own: pyspiel.Game, game: pyspiel.Game) -> pyspiel.Game:
-    """The form of a policy's game that a state may be of.
+def form_for(state_game: pyspiel.Game, game: pyspiel.Game) -> pyspiel.Game:
+    """The form of a policy's game that a state's game must equal: converted to turns, or original.
 
     Args:
-      own: the state's game.
-      game: the policy's. If it was converted from one with simultaneous moves, and the state's game
-        is such a one, it is that.
+      state_game: the state's game.
+      game: the policy's. If it was converted from a game with simultaneous moves, and the state's
+        game has simultaneous moves, the original is returned.
     """
-    if own is not game and is_converted(game) and _is_simultaneous(own):
+    if state_game is not game and is_converted(game) and _is_simultaneous(state_game):
         return _original_state(game.new_initial_state()).get_game()
     return game
 
@@ -83,29 +80,26 @@ def form_for(own: pyspiel.Game, game: pyspiel.Game) -> pyspiel.Game:
 def action_probabilities(
     policy: AnyPolicy, state: pyspiel.State, player: int
 ) -> Mapping[int, float]:
-    """A policy's answer in a state.
+    """A policy's probabilities by action in a state, as the policy returns them.
 
     In a state of a game that was converted to turns, a policy of the game with simultaneous moves
-    is asked in that game's state, which does not show player 1 what player 0 has chosen.
+    gets that game's state, which does not show player 1 what player 0 has chosen.
 
     Args:
       policy: a policy in Python or C++, of the turn-based game or of the one it was converted from.
       state: a state in which the player acts.
-      player: who is asked.
-
-    Returns:
-      The probabilities by action, as the policy gives them.
+      player: the player.
     """
     has_original = isinstance(state, pyspiel.TurnBasedSimultaneousState)
     if isinstance(policy, pyspiel.Policy):
         if state.is_simultaneous_node():
             return policy.action_probabilities(state.information_state_string(player))
-        # A C++ policy does not tell whether it is for the converted game or for the original.
-        answer = policy.action_probabilities(state)
-        if has_original and not answer:
+        # A C++ policy may be for the converted game or for the original; it does not say which.
+        probabilities = policy.action_probabilities(state)
+        if has_original and not probabilities:
             key = _original_state(state).information_state_string(player)
-            answer = policy.action_probabilities(key)
-        return answer
+            probabilities = policy.action_probabilities(key)
+        return probabilities
     if has_original and _is_simultaneous(policy.game):
         return policy.action_probabilities(_original_state(state), player)
     return policy.action_probabilities(state, player)
@@ -115,7 +109,7 @@ def checked_probabilities(policy: AnyPolicy, state: pyspiel.State, player: int) 
     """A policy's probabilities of all legal actions in a state, not rescaled.
 
     Raises:
-      ValueError: if it has no answer, or one that is not a distribution over the legal actions.
+      ValueError: if it returns none, or no distribution over the legal actions.
     """
     if not isinstance(policy, (openspiel_policy.Policy, pyspiel.Policy)):
         raise ValueError(
@@ -135,10 +129,10 @@ def checked_probabilities(policy: AnyPolicy, state: pyspiel.State, player: int) 
 def check_answer(
     policy: AnyPolicy, answer: Mapping[int, float], state: pyspiel.State, player: int
 ) -> dict[int, float]:
-    """What a policy has answered in a state, as the probabilities of all legal actions.
+    """The probabilities of all legal actions in a state, as a policy returned them.
 
     Raises:
-      ValueError: if it is not a distribution over them.
+      ValueError: if they are no distribution.
     """
     if not isinstance(answer, Mapping):
         raise ValueError(
@@ -157,27 +151,23 @@ def check_answer(
     return row
 
 
-class SameAnswers:
-    """Notices a policy of a person's own that is no function of the infoset.
+class InfosetCheck:
+    """Checks that a user's policy is a function of the infoset.
 
-    The first answer in each infoset is kept. Policies of this package are not looked at: searches
-    may draw anew, and build on what they have found before.
+    The first probabilities in each infoset are kept. Policies of this package are not checked:
+    searches may draw anew, and build on earlier ones.
     """
 
     def __init__(self) -> None:
-        self._answered: dict[tuple[int, str], tuple[list[int], dict[int, float]]] = {}
+        self._first_answers: dict[tuple[int, str], tuple[list[int], dict[int, float]]] = {}
 
     def check(self, policy: AnyPolicy, answer: dict[int, float], state: pyspiel.State) -> None:
-        """Takes an answer in a state.
-
-        Raises:
-          ValueError: if it differs from an earlier one in the same infoset; it says where.
-        """
+        """Raises a ValueError if probabilities differ from the first ones in the same infoset."""
         if type(policy).__module__.startswith("spiel_dl.") or isinstance(policy, pyspiel.Policy):
             return
         player, game = state.current_player(), state.get_game()
         key = (player, information_string_function(game)(state, player))
-        history, before = self._answered.setdefault(key, (state.history(), answer))
+        history, before = self._first_answers.setdefault(key, (state.history(), answer))
         if any(abs(answer[action] - before[action]) > SUM_TOLERANCE for action in answer):
             raise ValueError(
                 f"{type(policy).__name__} plays {before} after the actions {history} and {answer} "
@@ -187,12 +177,12 @@ class SameAnswers:
 
 
 class Answer(NamedTuple):
-    """What a policy said of a state.
+    """A policy's action probabilities in a state.
 
     Attributes:
       probabilities: of all legal actions.
-      seconds: what the answer took.
-      was_searched: whether it was found by a search; None: the policy does not say it.
+      seconds: the time that the policy took.
+      was_searched: whether a search computed them; None: the policy does not tell.
     """
 
     probabilities: Mapping[int, float]
@@ -203,37 +193,37 @@ class Answer(NamedTuple):
 def ask(
     policy: AnyPolicy,
     states: Sequence[pyspiel.State],
-    same: SameAnswers | None = None,
+    infoset_check: InfosetCheck | None = None,
 ) -> list[Answer]:
     """A policy's answers in states of one turn-based game, in each of which a player acts.
 
     Args:
       policy: the policy.
       states: the states.
-      same: what it has answered before; None: nobody looks at that.
+      infoset_check: checks the answers, unless the policy is a `BatchPolicy`; None: no check.
 
     Raises:
-      ValueError: if one of them is no distribution over the legal actions, or if there are not as
-        many as states.
+      ValueError: if an answer is no distribution over the legal actions, the number of answers is
+        another one, or the check fails.
     """
-    if isinstance(policy, AnswersAtOnce):
+    if isinstance(policy, BatchPolicy):
         start = time.perf_counter()
-        found = policy.probabilities_of(states)
+        rows = policy.probabilities_of(states)
         seconds = (time.perf_counter() - start) / len(states)
-        if len(found) != len(states):
+        if len(rows) != len(states):
             raise ValueError(
-                f"{type(policy).__name__} gave {len(found)} answers in {len(states)} states; let "
+                f"{type(policy).__name__} gave {len(rows)} answers in {len(states)} states; let "
                 "its probabilities_of give one for each"
             )
-        for probabilities, state in zip(found, states, strict=True):
+        for probabilities, state in zip(rows, states, strict=True):
             check_answer(policy, probabilities, state, state.current_player())
-        return [Answer(probabilities, seconds) for probabilities in found]
+        return [Answer(probabilities, seconds) for probabilities in rows]
     answers = []
     for state in states:
         start = time.perf_counter()
         probabilities = checked_probabilities(policy, state, state.current_player())
-        if same is not None:
-            same.check(policy, probabilities, state)
+        if infoset_check is not None:
+            infoset_check.check(policy, probabilities, state)
         seconds = time.perf_counter() - start
         was_searched = getattr(policy, "answer_was_searched", None)
         answers.append(Answer(probabilities, seconds, was_searched))

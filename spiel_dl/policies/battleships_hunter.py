@@ -1,15 +1,14 @@
-"""A scripted player of Battleships, to measure others by.
+"""A scripted baseline player of Battleships.
 
 It places its ships uniformly at random. It shoots as people do: around hits of ships that are still
-afloat, else where most ships may lie. What it knows of the other's board is what was announced. A
-ship that was sunk lies on the tile of that shot and on tiles hit earlier; where only ships of one
-size can, that size is counted off, and tiles on which it must lie are done with. All other hits are
-*open*. A ship that is afloat may lie on open hits and on tiles that were not shot at, one of these
-at least.
+afloat, else where most ships may lie. It uses the announced outcomes of its shots only. A ship that
+was sunk lies on the tile of that shot and on tiles hit earlier; where only ships of one size can,
+that size is counted off, and tiles on which it must lie are done. All other hits are *open*. A ship
+that is afloat may lie on open hits and on tiles that were not shot at, with at least one of these.
 
-Near open hits, a tile is worth the placements that cover it and the largest possible number of open
-hits; elsewhere, all placements that cover it. It shoots at the tile that is worth most, ties being
-broken uniformly. With several ships of a size, each of its placements counts as often.
+Near open hits, the weight of a tile is the number of placements that cover it and the largest
+possible number of open hits; elsewhere, of all placements that cover it. It shoots at a tile of the
+largest weight, ties being broken uniformly. A placement counts once for each ship of its size.
 """
 
 from __future__ import annotations
@@ -36,10 +35,10 @@ class _Board(NamedTuple):
 
     Attributes:
       tiles: int64 [P, L], the tiles of each placement; the longest ship has L.
-      length: int64 [P], how many these are.
-      kind: int64 [P], which size it has.
-      counts: int64 [K], how many ships of each size there are.
-      near: bool [N, N], which tiles are next to each other.
+      length: int64 [P], the number of these.
+      kind: int64 [P], the index of its size.
+      counts: int64 [K], the number of ships of each size.
+      near: bool [N, N], whether two tiles are next to each other.
     """
 
     tiles: np.ndarray
@@ -68,8 +67,8 @@ class HunterPolicy(openspiel_policy.Policy):
 
     @property
     def _rules(self) -> BattleshipsRules:
-        found: BattleshipsRules = self.game.rules
-        return found
+        rules: BattleshipsRules = self.game.rules
+        return rules
 
     def action_probabilities(
         self, state: pyspiel.State, player_id: int | None = None
@@ -84,7 +83,7 @@ class HunterPolicy(openspiel_policy.Policy):
         return self.probabilities_of([state])[0]
 
     def probabilities_of(self, states: Sequence[pyspiel.State]) -> list[dict[int, float]]:
-        """The same in many states, in each of which a player acts."""
+        """The probabilities in many states, in each of which a player acts."""
         batch = BattleshipsState.concatenate([state.batch for state in states])
         players = np.array([state.current_player() for state in states])
         rows = np.zeros((len(states), self._rules.num_actions))
@@ -97,7 +96,7 @@ class HunterPolicy(openspiel_policy.Policy):
         ]
 
     def rows(self, states: StateBatch, player: int) -> np.ndarray:
-        """The same in a batch of its game's states in which one player acts: float64 [B, A]."""
+        """The probabilities in a batch of states in which one player acts: float64 [B, A]."""
         assert isinstance(states, BattleshipsState)
         game_rules = self._rules
         legal = game_rules.legal_actions(states).numpy()
@@ -107,11 +106,11 @@ class HunterPolicy(openspiel_policy.Policy):
             first = game_rules.num_placements + player
             shots = states.record.numpy()[shoots, first:]
             half = 2 * game_rules.num_shots
-            worth = np.zeros((len(shoots), game_rules.num_tiles), np.int64)
+            weights = np.zeros((len(shoots), game_rules.num_tiles), np.int64)
             tiles = np.ascontiguousarray(shots[:, :half:2])
             outcomes = np.ascontiguousarray(shots[:, half::2])
-            _weigh(self._board, tiles, outcomes, worth)
-            best = worth == worth.max(axis=1, keepdims=True)
+            _weigh(self._board, tiles, outcomes, weights)
+            best = weights == weights.max(axis=1, keepdims=True)
             rows[shoots] = 0.0
             rows[shoots, : game_rules.num_tiles] = best / best.sum(axis=1, keepdims=True)
         return rows
@@ -135,69 +134,74 @@ def _board_of(game_rules: BattleshipsRules) -> _Board:
 
 
 @kernel
-def _weigh(board: _Board, shots: np.ndarray, outcomes: np.ndarray, worth: np.ndarray) -> None:
-    """What each tile is worth.
+def _weigh(board: _Board, shots: np.ndarray, outcomes: np.ndarray, weights: np.ndarray) -> None:
+    """Computes the weight of each tile.
 
     Args:
-      board: the other's.
+      board: the opponent's.
       shots: int16 [B, T], the player's shots in order, -1 for those to come.
-      outcomes: int16 [B, T], what was announced.
-      worth: int64 [B, N], zeros; is written.
+      outcomes: int16 [B, T], as announced.
+      weights: int64 [B, N], zeros; is written.
     """
     num_tiles = len(board.near)
     for row in range(len(shots)):
-        told = np.full(num_tiles, NOTHING)
+        announced = np.full(num_tiles, NOTHING)
         time = np.zeros(num_tiles, np.int64)
         for shot in range(shots.shape[1]):
             tile = shots[row, shot]
-            # Of a tile shot at again nothing new is learned.
-            if tile >= 0 and told[tile] == NOTHING:
-                told[tile], time[tile] = outcomes[row, shot], shot
+            # The first shot at a tile counts.
+            if tile >= 0 and announced[tile] == NOTHING:
+                announced[tile], time[tile] = outcomes[row, shot], shot
         done = np.zeros(num_tiles, np.bool_)
         left = board.counts.copy()
         for tile in range(num_tiles):
-            if told[tile] == SUNK:
-                _count_off(board, told, time, tile, done, left)
-        _weigh_placements(board, told, done, left, worth[row])
+            if announced[tile] == SUNK:
+                _count_off(board, announced, time, tile, done, left)
+        _weigh_placements(board, announced, done, left, weights[row])
 
 
 @kernel
 def _count_off(
-    board: _Board, told: np.ndarray, time: np.ndarray, sunk: int, done: np.ndarray, left: np.ndarray
+    board: _Board,
+    announced: np.ndarray,
+    time: np.ndarray,
+    sunk: int,
+    done: np.ndarray,
+    left: np.ndarray,
 ) -> None:
-    """What is known of the ship whose last tile was shot at `sunk`."""
-    found, first_kind, is_one_kind = 0, -1, True
-    covering = np.zeros(len(told), np.int64)
+    """Marks the tiles, and counts off the size, of the ship sunk at `sunk`, if certain."""
+    num_fitting, first_kind, is_one_kind = 0, -1, True
+    covering = np.zeros(len(announced), np.int64)
     for place in range(len(board.length)):
         covers, fits = False, True
         for index in range(board.length[place]):
             tile = board.tiles[place, index]
             if tile == sunk:
                 covers = True
-            elif told[tile] != HIT or time[tile] > time[sunk]:
+            elif announced[tile] != HIT or time[tile] > time[sunk]:
                 fits = False
         if not (covers and fits):
             continue
-        found += 1
+        num_fitting += 1
         is_one_kind &= first_kind in (-1, board.kind[place])
         first_kind = board.kind[place]
         for index in range(board.length[place]):
             covering[board.tiles[place, index]] += 1
-    for tile in range(len(told)):
-        done[tile] |= covering[tile] == found
+    for tile in range(len(announced)):
+        done[tile] |= covering[tile] == num_fitting
     if is_one_kind:
         left[first_kind] -= 1
 
 
 @kernel
 def _weigh_placements(
-    board: _Board, told: np.ndarray, done: np.ndarray, left: np.ndarray, worth: np.ndarray
+    board: _Board, announced: np.ndarray, done: np.ndarray, left: np.ndarray, weights: np.ndarray
 ) -> None:
-    """The placements that cover each tile; near open hits those of the most such hits alone."""
-    near_hits = np.zeros(len(told), np.bool_)
-    for tile in range(len(told)):
-        for other in range(len(told)):
-            is_open = told[other] == HIT and not done[other]
+    """Counts the placements that cover each tile; near open hits, only those with most of these."""
+    near_hits = np.zeros(len(announced), np.bool_)
+    for tile in range(len(announced)):
+        for other in range(len(announced)):
+            is_open = announced[other] == HIT and not done[other]
             near_hits[tile] |= board.near[tile, other] and is_open
     most = 0
     for place in range(len(board.length)):
@@ -205,15 +209,16 @@ def _weigh_placements(
         is_possible = left[board.kind[place]] > 0
         for index in range(board.length[place]):
             tile = board.tiles[place, index]
-            is_possible &= told[tile] == NOTHING or (told[tile] == HIT and not done[tile])
-            num_open += told[tile] == HIT
-            num_new += told[tile] == NOTHING
+            outcome = announced[tile]
+            is_possible &= outcome == NOTHING or (outcome == HIT and not done[tile])
+            num_open += outcome == HIT
+            num_new += outcome == NOTHING
         if not is_possible or num_new == 0 or num_open < most:
             continue
         if num_open > most:
             most = num_open
-            worth[:] = 0
+            weights[:] = 0
         for index in range(board.length[place]):
             tile = board.tiles[place, index]
-            if told[tile] == NOTHING and (most == 0 or near_hits[tile]):
-                worth[tile] += left[board.kind[place]]
+            if announced[tile] == NOTHING and (most == 0 or near_hits[tile]):
+                weights[tile] += left[board.kind[place]]

@@ -1,8 +1,8 @@
-"""Policies of functions on information state tensors: networks that others have trained.
+"""Policies by functions of information state tensors, such as networks trained elsewhere.
 
-`IIG-RL-Benchmark` (github.com/nathanlct/IIG-RL-Benchmark), for one, trains PyTorch modules from
-OpenSpiel's information state tensors to logits. `FunctionPolicy(game, network)` plays such a one,
-and `load_onnx` reads what `torch.onnx.export` has written.
+For example, `IIG-RL-Benchmark` (github.com/nathanlct/IIG-RL-Benchmark) trains PyTorch modules from
+OpenSpiel's information state tensors to logits. `FunctionPolicy(game, network)` plays such a
+module, and `load_onnx` reads files of `torch.onnx.export`.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from spiel_dl.tree.from_openspiel import check_game_of, is_game_of
 Function = Callable[[torch.Tensor], torch.Tensor]
 """From information state tensors, float32 [N, D], to logits of all actions, float [N, A]."""
 _OWN_INPUTS = ("observation", "legal")
-"""Of the files that `adapters.onnx` writes."""
+"""The inputs of files of `adapters.onnx`."""
 
 
 @dataclasses.dataclass(frozen=True)
 class MaskedFunction:
-    """A function that takes what is legal, too, and answers with a policy.
+    """A function of tensors and legal actions to probabilities.
 
     Attributes:
-      function: from what it sees, float32 [N, D], and legal actions, bool [N, A], to
-        probabilities, float [N, A], 0 for illegal actions.
-      game: the game string of the file that it comes from; None: not known.
-      sight: what it sees.
+      function: from tensors, float32 [N, D], and legal actions, bool [N, A], to probabilities,
+        float [N, A], 0 for illegal actions.
+      game: the game string of its file; None: unknown.
+      sight: which tensors it takes.
     """
 
     function: Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
@@ -46,11 +46,11 @@ class MaskedFunction:
 
 
 class FunctionPolicy(openspiel_policy.Policy):
-    """Plays the softmax of a function's logits over the legal actions, or what a function says.
+    """The softmax of a function's logits over the legal actions, or a function's probabilities.
 
     Attributes:
       function: the function.
-      sight: what it sees: sequences of observations, unless its file says something else.
+      sight: which tensors it takes: sequences of observations, unless its file has another entry.
     """
 
     sight: Sight
@@ -59,13 +59,13 @@ class FunctionPolicy(openspiel_policy.Policy):
         """Takes a turn-based game with information state tensors, and the function.
 
         Raises:
-          ValueError: if the function says that it is of another game.
+          ValueError: if the function is of another game.
         """
-        known, self.sight = None, MaskedFunction.sight
+        game_string, self.sight = None, MaskedFunction.sight
         if isinstance(function, MaskedFunction):
-            known, self.sight = function.game, function.sight
-        if known is not None and not is_game_of(known, game):
-            raise ValueError(f"the network is of {known}, not of {game}")
+            game_string, self.sight = function.game, function.sight
+        if game_string is not None and not is_game_of(game_string, game):
+            raise ValueError(f"the network is of {game_string}, not of {game}")
         super().__init__(game, [0, 1])
         self.function = function
 
@@ -92,12 +92,12 @@ class FunctionPolicy(openspiel_policy.Policy):
         """The policy of many decisions at once: float64 [N, A].
 
         Args:
-          observation: float32 [N, D], what the function sees.
+          observation: float32 [N, D], the function's input.
           legal: bool [N, A].
 
         Raises:
-          ValueError: if the function fails on such numbers, or answers with another shape, or with
-            numbers that are not finite.
+          ValueError: if the function fails on this input, or returns another shape, or numbers
+            that are not finite.
         """
         is_masked = isinstance(self.function, MaskedFunction)
         kind = "probability" if is_masked else "logit"
@@ -137,10 +137,10 @@ class FunctionPolicy(openspiel_policy.Policy):
 def load_onnx(path: str | Path, device: torch.device | str = "cpu") -> Function | MaskedFunction:
     """The function of an ONNX file, from its one input to its first output.
 
-    A file of `adapters.onnx.write_onnx`, which takes what is legal, too, says a policy.
+    A file of `adapters.onnx.write_onnx` takes legal actions, too, and returns probabilities.
 
     Raises:
-      ValueError: if `onnxruntime` is not installed or cannot use the device, the file is none of
+      ValueError: if `onnxruntime` is not installed or cannot use the device, the file is not of
         ONNX, or it has other inputs.
     """
     try:
@@ -164,8 +164,8 @@ def load_onnx(path: str | Path, device: torch.device | str = "cpu") -> Function 
 
     if sorted(names) == sorted(_OWN_INPUTS):
         names = _OWN_INPUTS
-        told = session.get_modelmeta().custom_metadata_map
-        return MaskedFunction(function, told.get("game"), told.get("sight", "sequences"))
+        metadata = session.get_modelmeta().custom_metadata_map
+        return MaskedFunction(function, metadata.get("game"), metadata.get("sight", "sequences"))
     if len(names) != 1:
         raise ValueError(
             f"{path} has the inputs {', '.join(names)}; it must have one, information state "
@@ -175,14 +175,14 @@ def load_onnx(path: str | Path, device: torch.device | str = "cpu") -> Function 
 
 
 def _providers(runtime: Any, device: torch.device) -> list[Any]:
-    """What `onnxruntime` computes by on a device."""
+    """The execution providers of `onnxruntime` on a device."""
     if device.type == "cpu":
         return ["CPUExecutionProvider"]
-    wanted = f"{device.type.upper()}ExecutionProvider"
-    there = runtime.get_available_providers()
-    if wanted not in there:
+    provider = f"{device.type.upper()}ExecutionProvider"
+    available = runtime.get_available_providers()
+    if provider not in available:
         raise ValueError(
-            f"device={str(device)!r} needs {wanted}, but this onnxruntime has {', '.join(there)}; "
-            "take 'cpu', or pip install onnxruntime-gpu for 'cuda'"
+            f"device={str(device)!r} needs {provider}, but this onnxruntime has "
+            f"{', '.join(available)}; take 'cpu', or pip install onnxruntime-gpu for 'cuda'"
         )
-    return [(wanted, {"device_id": device.index or 0}), "CPUExecutionProvider"]
+    return [(provider, {"device_id": device.index or 0}), "CPUExecutionProvider"]

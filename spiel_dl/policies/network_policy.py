@@ -1,4 +1,4 @@
-"""Policies that a policy network answers, and their fine-tuning for play."""
+"""Policies by policy networks, and their fine-tuning for play."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from spiel_dl.tree.from_openspiel import check_game_of
 
 @dataclasses.dataclass(frozen=True)
 class FineTuning:
-    """Cleans up a policy when it is played, which removes the noise of unlikely actions.
+    """Removes the noise of unlikely actions from a policy when it is played.
 
     Perolat et al. (2022), Methods, "Fine-tuning"; there it is 0.03 and 32. First actions below the
     threshold are dropped, unless all are; then, from the likeliest action to the least likely one,
@@ -28,7 +28,7 @@ class FineTuning:
 
     Attributes:
       threshold: the least probability that is kept; 0 keeps all.
-      num_levels: how many levels there are above 0; None: probabilities are not rounded.
+      num_levels: the number of levels above 0; None: probabilities are not rounded.
     """
 
     threshold: float = 0.03
@@ -49,11 +49,11 @@ class FineTuning:
         if self.num_levels is None:
             return kept
         ordered, order = kept.sort(dim=-1, descending=True, stable=True)
-        # Guards against a multiple that a rounding error lifts above itself.
-        wanted = (ordered * self.num_levels - 1e-6).ceil().clamp(min=0)
-        given_before = wanted.cumsum(dim=-1) - wanted
-        given = wanted.minimum((self.num_levels - given_before).clamp(min=0))
-        return torch.zeros_like(kept).scatter(-1, order, given / self.num_levels)
+        # The margin keeps exact multiples at their own level in spite of rounding errors.
+        rounded_up = (ordered * self.num_levels - 1e-6).ceil().clamp(min=0)
+        num_before = rounded_up.cumsum(dim=-1) - rounded_up
+        levels = rounded_up.minimum((self.num_levels - num_before).clamp(min=0))
+        return torch.zeros_like(kept).scatter(-1, order, levels / self.num_levels)
 
 
 class NetworkPolicy(openspiel_policy.Policy):
@@ -62,9 +62,9 @@ class NetworkPolicy(openspiel_policy.Policy):
     Attributes:
       network: the network.
       parameters: float32 [P], its parameters.
-      fine_tuning: what is done to its policy; None: nothing.
+      fine_tuning: changes its policy before it is played; None: no change.
       value_unit: the unit of its values, in utility units.
-      sight: what it sees.
+      sight: which tensors it takes.
     """
 
     sight = FEATURES
@@ -83,7 +83,7 @@ class NetworkPolicy(openspiel_policy.Policy):
           game: the turn-based game.
           network: for this game's features and actions.
           parameters: float32 [P], not copied.
-          fine_tuning: what is done to the network's policy before it is played; None: nothing.
+          fine_tuning: changes the network's policy before it is played; None: no change.
           value_unit: the unit of the network's values, in utility units.
 
         Raises:
@@ -115,7 +115,7 @@ class NetworkPolicy(openspiel_policy.Policy):
 
         Args:
           state: a state of the turn-based game in which a player acts.
-          player_id: who; None: the player to move.
+          player_id: the player; None: the player to move.
 
         Raises:
           ValueError: if the player does not act in this state, or both players do.
@@ -130,8 +130,7 @@ class NetworkPolicy(openspiel_policy.Policy):
           states: states of the turn-based game, in each of which a player acts.
 
         Raises:
-          ValueError: if both players move in a state, for the network knows the turn-based game
-            only; or if the states are of another game.
+          ValueError: if both players move in a state, or if the states are of another game.
         """
         if any(state.is_simultaneous_node() for state in states):
             raise ValueError(
@@ -163,10 +162,10 @@ class NetworkPolicy(openspiel_policy.Policy):
     def act(self, observation: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
         """The policy of many decisions at once, an `ActingPolicy`: float32 [..., A].
 
-        Tensors may be on any device; the answer is on that of the parameters.
+        Tensors may be on any device; the result is on that of the parameters.
 
         Args:
-          observation: float32 [..., D], what the network sees, see `Rules.features`.
+          observation: float32 [..., D], the network's input, see `Rules.features`.
           legal: bool [..., A]. Where no action is legal, all probabilities are 0.
         """
         device = self.parameters.device
@@ -179,16 +178,14 @@ class NetworkPolicy(openspiel_policy.Policy):
 
     @torch.inference_mode()
     def values(self, observation: torch.Tensor) -> np.ndarray:
-        """What many positions are worth to who acts there, by what it sees: float64 [N].
-
-        In utility units.
+        """Values of many decisions to the player who acts, in utility units: float64 [N].
 
         Args:
-          observation: float32 [N, D], what the network sees, on any device.
+          observation: float32 [N, D], the network's input, on any device.
         """
-        found = self.network.values(self.parameters, observation.to(self.parameters.device))
-        said: np.ndarray = self.value_unit * found.double().cpu().numpy()
-        return said
+        outputs = self.network.values(self.parameters, observation.to(self.parameters.device))
+        values: np.ndarray = self.value_unit * outputs.double().cpu().numpy()
+        return values
 
 
 @torch.no_grad()
@@ -204,9 +201,9 @@ def policy_rows(
     Args:
       network: the network.
       parameters: float32 [P].
-      observation: float32 [N, D], what the network sees.
+      observation: float32 [N, D], the network's input.
       legal: bool [N, A], at least one in every row.
-      fine_tuning: what is done to the policy; None: nothing.
+      fine_tuning: changes the policy; None: no change.
     """
     logits = network.outputs(parameters, observation)[:, :-1]
     policy = log_policy(logits.double(), legal).exp() * legal

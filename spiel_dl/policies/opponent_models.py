@@ -1,6 +1,6 @@
-"""Opponents to be exploited, as in Milec, Kubíček, Lisý (2024), section 6.
+"""Opponents to exploit, as in Milec, Kubíček, Lisý (2024), section 6.
 
-Strategies after few iterations of CFR, random ones, and such as err late.
+Strategies after few iterations of CFR, random ones, and such that err late.
 """
 
 from __future__ import annotations
@@ -61,14 +61,14 @@ def errs_beyond(
 ) -> ArrayPolicy:
     """One policy in infosets above a depth limit, counted from the root, and another one below.
 
-    An opponent who makes its mistakes late plays an equilibrium above and, say, uniformly below
+    For opponents that err late, with an equilibrium above and, for example, uniform play below
     (Milec, Kovařík, Lisý 2025, "Adapting Beyond the Depth Limit").
 
     Args:
       game: the game, its game string, or the compiled game.
-      depth_limit: from which level on the second policy is played.
-      above: the first one.
-      below: the second one.
+      depth_limit: the level from which the second policy is played.
+      above: the first policy.
+      below: the second policy.
 
     Raises:
       ValueError: if the game cannot be compiled, if the limit is not one for it, or if an infoset

@@ -17,10 +17,10 @@ _ILLEGAL_LOGIT = -1e30
 
 @dataclasses.dataclass(frozen=True)
 class PolicyNetwork(Perceptron):
-    """A perceptron whose last layer says logits and, in the last column, the value.
+    """A perceptron whose outputs are logits and, in the last column, the value.
 
     Attributes:
-      num_inputs: D, how much it sees.
+      num_inputs: D.
       num_actions: A.
       hidden_sizes: units of each hidden layer, of which there is one or more.
     """
@@ -40,7 +40,7 @@ class PolicyNetwork(Perceptron):
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """The numbers of inputs, of each hidden layer's units, and of outputs."""
+        """The numbers of inputs, of units of each hidden layer, and of outputs."""
         return (self.num_inputs, *self.hidden_sizes, self.num_actions + 1)
 
     def values(self, parameters: torch.Tensor, observation: Inputs) -> torch.Tensor:
@@ -53,7 +53,7 @@ class PolicyNetwork(Perceptron):
 def log_policy(logits: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
     """Log-probabilities of the softmax over legal actions: [..., A]; -1e30 for illegal ones.
 
-    Finite everywhere; where no action is legal, all have the same.
+    Finite everywhere; where no action is legal, all are the same.
     """
     return torch.where(legal, logits, _ILLEGAL_LOGIT).log_softmax(dim=-1)
 
@@ -76,14 +76,14 @@ class MaskedPolicy(NamedTuple):
 
     @staticmethod
     def of(logits: torch.Tensor, mask: torch.Tensor) -> MaskedPolicy:
-        """That of logits (float32 [..., A]); `mask` is 1 for legal actions and 0 for others.
+        """The policy of logits, float32 [..., A]; `mask` is 1 for legal actions and 0 for others.
 
-        On a CPU several times as fast as `log_policy`, which asks for exponentials of -1e30.
+        On a CPU several times as fast as `log_policy`, which computes exponentials of -1e30.
         """
         shifted = torch.lerp(logits.new_full((), _ILLEGAL_LOGIT), logits, mask)
         largest = shifted.amax(dim=-1, keepdim=True)
         shifted -= largest
-        # Powers of 2 take a third of the time, and no longer where they are 0.
+        # exp2 takes a third of the time of exp, and is not slower where the result is 0.
         weights = (shifted * math.log2(math.e)).exp2_()
         total = weights.sum(dim=-1, keepdim=True)
         share = (largest > _ILLEGAL_LOGIT) / total
@@ -92,5 +92,5 @@ class MaskedPolicy(NamedTuple):
 
 def as_mask(legal: torch.Tensor) -> torch.Tensor:
     """Float32, 1 where a bool tensor is true and 0 elsewhere, of its shape."""
-    # On a CPU, whole numbers become floating-point ones many times as fast as bools do.
+    # On a CPU, int8 is converted to float32 many times as fast as bool.
     return legal.view(torch.int8).to(torch.float32)

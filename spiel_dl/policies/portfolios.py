@@ -1,7 +1,7 @@
-"""Portfolios: a few strategies of each player, to go on with from the leaves of a search.
+"""Portfolios: a few strategies of each player, its continuations from the leaves of a search.
 
-They are given by hand, or by `of_cfr`: CFR's iterates in the game against an opponent who follows
-the model with some probability.
+They are made `by_hand`, or `of_cfr`: CFR's iterates in the game against an opponent who follows the
+model with some probability.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from spiel_dl.tree.load import AnyGame, compile_game
 
 
 class Portfolios(NamedTuple):
-    """What a player and its opponent may go on with, as behaviour strategies of the whole game.
+    """Continuations of a player and its opponent, as behaviour strategies of the whole game.
 
     Attributes:
-      player: whose.
+      player: the player.
       own: float64 [J, S_p], the player's.
       others: float64 [K, S_-p], the opponent's, the model first.
     """
@@ -48,10 +48,10 @@ def by_hand(
 
     Args:
       game: the game, its game string, or the compiled game.
-      player: whose.
+      player: the player.
       model: the opponent's model.
-      own: the player's; one or more.
-      others: the opponent's besides the model.
+      own: the player's policies; one or more.
+      others: the opponent's policies besides the model.
 
     Raises:
       ValueError: if the game cannot be compiled, if there is no such player, if `own` is empty, or
@@ -84,10 +84,10 @@ def of_cfr(
 
     Args:
       game: the game, its game string, or the compiled game.
-      player: whose.
+      player: the player.
       model: the opponent's model.
-      p: how much the opponent follows it, 0 to 1.
-      size: how many strategies each has, at least 2.
+      p: the probability that the opponent follows it, 0 to 1.
+      size: the number of strategies of each portfolio, at least 2.
 
     Raises:
       ValueError: if the game cannot be compiled, or if an argument is not valid.
@@ -95,13 +95,13 @@ def of_cfr(
     check_player(player)
     size = checked_count("size", size, 2)
     tree = compile_game(game, model)
-    _, (response,), (known,) = model_and_response(tree, player, model)
-    own, others = [response], [known]
+    _, (response,), (model_strategy,) = model_and_response(tree, player, model)
+    own, others = [response], [model_strategy]
     form = tree.sequence_form if player == 0 else tree.sequence_form.swapped()
-    plan = realization_plan(form.treeplexes[1], known)
+    plan = realization_plan(form.treeplexes[1], model_strategy)
     everywhere = np.ones(form.treeplexes[1].num_infosets, np.bool_)
-    whole = restrict(form, (np.ones(1), np.ones(1)), plan, everywhere, p)
-    minimizer = depth_limited.new_minimizer(whole, Effort())
+    restricted = restrict(form, (np.ones(1), np.ones(1)), plan, everywhere, p)
+    minimizer = depth_limited.new_minimizer(restricted, Effort())
     for index in range(size - 1):
         minimizer.run(2**index - minimizer.iteration)
         own.append(minimizer.learned[0].strategy.copy())
@@ -112,7 +112,7 @@ def of_cfr(
 
 def model_and_response(tree: GameTree, player: int, model: openspiel_policy.Policy) -> Portfolios:
     """The smallest portfolios: the best response to the model, and the model."""
-    known = read_strategy(tree, model, 1 - player)
-    plan = realization_plan(tree.treeplexes[1 - player], known)
+    model_strategy = read_strategy(tree, model, 1 - player)
+    plan = realization_plan(tree.treeplexes[1 - player], model_strategy)
     response = best_response(tree.sequence_form, player, plan).strategy
-    return Portfolios(player, response[None], known[None])
+    return Portfolios(player, response[None], model_strategy[None])

@@ -1,4 +1,4 @@
-"""What policies play in all infosets of a game: asked in batches where they can be."""
+"""Reads policies in all infosets of a game, in batches where they are functions of tensors."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 # Infosets in a batch: their tensors take some 10 MB.
 _BATCH = 1 << 14
-# So many infosets are asked about twice; the answers may differ by so much.
-_NUM_AGAIN = 32
-_SAME = 1e-6
+# The number of infosets that are read in two states, and the largest difference between these.
+_NUM_CHECKED = 32
+_TOLERANCE = 1e-6
 
 
 def ask_everywhere(
@@ -31,27 +31,31 @@ def ask_everywhere(
 ) -> np.ndarray:
     """One player's behaviour strategy according to a policy: float64 [S], 1 at the empty sequence.
 
-    A network is asked for thousands of infosets at once, by their tensors, and its answers are made
+    A network is evaluated in thousands of infosets at once, by their tensors, and its rows are made
     to sum to 1. In a factored game, so is any policy with a method `act` (see
-    `learning.self_play.ActingPolicy`). All others are asked in one state of each infoset, the first
-    one of a tree, and their answers stay as they are. That may take minutes, and a progress bar
-    says how many. Some infosets are asked about in another state, too.
+    `learning.self_play.ActingPolicy`). All others are read in one state of each infoset, the first
+    one of a tree, and not rescaled. That may take minutes, with a progress bar. Some infosets are
+    read in another state, too.
 
     Raises:
-      ValueError: if the policy has no answer at an infoset, one that is not a distribution over the
-        legal actions, or different ones in states of one infoset.
+      ValueError: if the policy has no probabilities at an infoset, no distribution over the legal
+        actions, or different ones in states of one infoset.
     """
     treeplex = game.treeplexes[player]
     if type(policy) in (UniformPolicy, openspiel_policy.UniformRandomPolicy):
         return treeplex.uniform_strategy()
-    ask = _act if _takes_tensors(game, policy) else functools.partial(_ask, _again(game, player))
+    read = (
+        _read_by_tensors
+        if _takes_tensors(game, policy)
+        else functools.partial(_read_by_states, _second_histories(game, player))
+    )
     strategy = np.ones(treeplex.num_sequences)
     with _progress(game, player) as bar:
         for begin in range(0, treeplex.num_infosets, _BATCH):
             end = min(begin + _BATCH, treeplex.num_infosets)
             first = int(treeplex.first_sequence[begin])
             last = treeplex.sequences(end - 1).stop
-            strategy[first:last] = ask(game, policy, player, begin, end)
+            strategy[first:last] = read(game, policy, player, begin, end)
             bar.update(end - begin)
     return strategy
 
@@ -59,8 +63,8 @@ def ask_everywhere(
 def _takes_tensors(game: GameTree | FactoredGame, policy: openspiel_policy.Policy) -> bool:
     if isinstance(game, FactoredGame):
         return hasattr(policy, "act")
-    # Functions of files may take one row only, and policies of other games get errors that say so.
-    is_network = hasattr(policy, "act") and isinstance(policy, asking.AnswersAtOnce)
+    # Functions of files may take one row only; policies of other games fail with a clear error.
+    is_network = hasattr(policy, "act") and isinstance(policy, asking.BatchPolicy)
     return is_network and is_same_game(policy.game, game.game)
 
 
@@ -77,7 +81,7 @@ def _progress(game: GameTree | FactoredGame, player: int) -> tqdm.tqdm:
     )
 
 
-def _act(
+def _read_by_tensors(
     game: GameTree | FactoredGame,
     policy: openspiel_policy.Policy,
     player: int,
@@ -91,8 +95,8 @@ def _act(
 
     tensors = sight.of_infosets(game, player, sight.of_policy(policy), begin, end)
     legal = game.legal_rows(player, begin, end)
-    answer = policy.act(torch.from_numpy(tensors), torch.from_numpy(legal))
-    rows = np.asarray(answer.detach().cpu(), np.float64)
+    probabilities = policy.act(torch.from_numpy(tensors), torch.from_numpy(legal))
+    rows = np.asarray(probabilities.detach().cpu(), np.float64)
     if rows.shape != legal.shape:
         raise ValueError(
             f"{type(policy).__name__} answers for {legal.shape} infosets and actions of "
@@ -112,62 +116,62 @@ def _act(
     return own
 
 
-def _ask(
-    again: Mapping[int, int],
+def _read_by_states(
+    second_histories: Mapping[int, int],
     game: GameTree | FactoredGame,
     policy: openspiel_policy.Policy,
     player: int,
     begin: int,
     end: int,
 ) -> list[float]:
-    """The same, from a state of each infoset, and from a second one of some (see `_again`)."""
-    found: list[float] = []
+    """The same, from a state of each infoset, and from a second one of some."""
+    probabilities: list[float] = []
     for infoset in range(begin, end):
         actions = game.legal_actions(player, infoset).tolist()
-        first, *others = _states(game, player, infoset, again)
+        first, *others = _states(game, player, infoset, second_histories)
         row, *other_rows = (
             asking.checked_probabilities(policy, state, player) for state in (first, *others)
         )
         for state, other in zip(others, other_rows, strict=True):
-            if any(abs(row[action] - other[action]) > _SAME for action in actions):
+            if any(abs(row[action] - other[action]) > _TOLERANCE for action in actions):
                 raise ValueError(
                     f"{type(policy).__name__} plays {row} after the actions {first.history()} and "
                     f"{other} after {state.history()}, which player {player} cannot tell apart in "
                     f"{game.game}; give a policy that answers by what the player knows (where "
                     "strings tell more, by tensors), and the same whenever it is asked"
                 )
-        found += [row[action] for action in actions]
-    return found
+        probabilities += [row[action] for action in actions]
+    return probabilities
 
 
-def _again(game: GameTree | FactoredGame, player: int) -> dict[int, int]:
-    """Some infosets of a tree, and a history of each: the last one, which may be the first, too.
+def _second_histories(game: GameTree | FactoredGame, player: int) -> dict[int, int]:
+    """The last history, which may be the only one, of some infosets of a tree.
 
-    So policies are found out that see what is hidden, or draw anew whenever they are asked.
+    Reading these, too, detects policies that use hidden information or draw anew in each call.
     """
     if isinstance(game, FactoredGame) or not game.num_infosets(player):
         return {}
     last = game.first_history[player].copy()
     acting = np.flatnonzero(game.player == player)
     last[game.infoset[acting]] = acting  # The last one that is written stays.
-    some = np.unique(np.linspace(0, len(last) - 1, _NUM_AGAIN).astype(int))
+    some = np.unique(np.linspace(0, len(last) - 1, _NUM_CHECKED).astype(int))
     return {infoset: int(last[infoset]) for infoset in some.tolist()}
 
 
 def _states(
-    game: GameTree | FactoredGame, player: int, infoset: int, again: Mapping[int, int]
+    game: GameTree | FactoredGame, player: int, infoset: int, second_histories: Mapping[int, int]
 ) -> Iterator[pyspiel.State]:
-    """A state of an infoset, and further ones in which the answer must be the same."""
+    """A state of an infoset, and further ones in which the probabilities must be the same."""
     if isinstance(game, GameTree):
         first = int(game.first_history[player][infoset])
         yield game.state(first)
-        if infoset in again:
-            yield game.state(again[infoset])
+        if infoset in second_histories:
+            yield game.state(second_histories[infoset])
         if infoset == 0:
             yield game.state(first)
         return
     yield game.state(player, infoset)
-    # Another one where strings tell two of its states apart.
+    # A second one, if two of its states have different strings.
     other = game.other_history(player, infoset)
     if other is not None:
         yield game.state_after(other)

@@ -1,7 +1,7 @@
-"""What policies that are asked by tensors see of a position.
+"""The input tensors of policies that are functions of tensors: their `sight`.
 
-Our networks see its features. Functions of other people's see sequences of observations, the
-information state tensor, unless their file says something else.
+Networks of this package take a position's features. Other functions take the sequence of
+observations, which is the information state tensor, unless their file has another entry.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ from spiel_dl.tree.game_tree import GameTree
 
 Sight = Literal["features", "sequences"]
 FEATURES: Sight = "features"
-"""What all networks see. Their files say it, since those of earlier versions saw sequences."""
+"""The sight of all networks. Their files have it, since earlier versions took sequences."""
 
 
 def of_policy(policy: object) -> Sight:
-    """What a policy that is asked by tensors sees: sequences, unless it says something else."""
-    found: Sight = getattr(policy, "sight", "sequences")
-    return found
+    """The sight of a policy that is a function of tensors: its attribute, else sequences."""
+    sight: Sight = getattr(policy, "sight", "sequences")
+    return sight
 
 
 def of_state(state: pyspiel.State, player: int, sight: Sight) -> np.ndarray:
-    """What a policy sees as a player in a state of a turn-based game: float32 [D]."""
+    """The input of a player's policy in a state of a turn-based game: float32 [D]."""
     if sight == "sequences":
         return np.array(state.information_state_tensor(player), np.float32)
     return features.features(state, player)
 
 
 def of_states(rules: Rules, states: StateBatch, player: int, sight: Sight) -> torch.Tensor:
-    """The same of a batch of states: float32 [B, D]."""
+    """The inputs of a policy in a batch of states: float32 [B, D]."""
     if sight == "sequences":
         return rules.information_state_tensor(states, player)
     return rules.features(states, player)
@@ -45,7 +45,7 @@ def of_states(rules: Rules, states: StateBatch, player: int, sight: Sight) -> to
 def of_infosets(
     game: GameTree | FactoredGame, player: int, sight: Sight, begin: int = 0, end: int | None = None
 ) -> np.ndarray:
-    """What a policy sees in a player's infosets from `begin` to before `end`: float32 [N, D]."""
+    """The inputs in a player's infosets from `begin` to before `end`: float32 [N, D]."""
     end = game.num_infosets(player) if end is None else end
     if sight == "sequences":
         return game.observations(player, begin, end).tensors

@@ -1,4 +1,4 @@
-"""Small policies: uniform, highest action, one for each seat, and one that remembers answers."""
+"""Small policies: uniform, highest action, one policy per seat, and a cache of a slow policy."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from spiel_dl.tree.information_states import InformationString, turn_based_strin
 class UniformPolicy(openspiel_policy.Policy):
     """Plays all legal actions with the same probability.
 
-    OpenSpiel's `UniformRandomPolicy` plays joint actions where both players move and none is named;
-    this one refuses to.
+    Where both players move and none is named, OpenSpiel's `UniformRandomPolicy` plays joint
+    actions, and this one raises an error.
     """
 
     def action_probabilities(
@@ -51,39 +51,39 @@ class SeatsPolicy(openspiel_policy.Policy):
     """Plays each seat by a policy of its own.
 
     Attributes:
-      game: the turn-based game, in whose states both policies answer; None if neither says it.
+      game: the turn-based game of both policies; None if neither has one.
       seats: the policies of player 0 and player 1.
     """
 
     def __init__(self, seats: tuple[asking.AnyPolicy, asking.AnyPolicy]):
         """Takes two policies of one game, of its turn-based form or of the original."""
-        # Policies in C++ do not tell their game.
+        # Policies in C++ have no game.
         games = [getattr(each, "game", None) for each in seats]
-        known = next((game for game in games if game is not None), None)
-        super().__init__(None if known is None else load_turn_based(known), [0, 1])
+        game = next((game for game in games if game is not None), None)
+        super().__init__(None if game is None else load_turn_based(game), [0, 1])
         self.seats = seats
 
     def action_probabilities(
         self, state: pyspiel.State, player_id: int | None = None
     ) -> dict[int, float]:
-        """What the player's own policy says; errors are its own, and those of `acting_player`."""
+        """The probabilities of the player's policy; errors are its own or of `acting_player`."""
         player = asking.acting_player(state, player_id)
         return dict(asking.action_probabilities(self.seats[player], state, player))
 
 
 class RememberingPolicy(openspiel_policy.Policy):
-    """Another policy, asked only once in every infoset.
+    """Another policy, evaluated only once in every infoset.
 
-    For policies whose answer is the same in all histories of an infoset, and takes long.
+    For slow policies that are the same in all histories of an infoset.
 
     Attributes:
-      policy: the policy that is asked.
-      answer_was_searched: whether the last answer was found by a search; None: that policy does
-        not say it.
+      policy: the wrapped policy.
+      answer_was_searched: whether a search computed the last probabilities; None: the policy does
+        not tell.
     """
 
     def __init__(self, policy: openspiel_policy.Policy, max_kept: int = 100_000):
-        """Wraps a policy; all is forgotten once more than `max_kept` answers are remembered."""
+        """Wraps a policy; the cache is cleared when it has `max_kept` infosets."""
         super().__init__(policy.game, policy.player_ids)
         self.policy = policy
         self._max_kept = max_kept
@@ -93,12 +93,12 @@ class RememberingPolicy(openspiel_policy.Policy):
     def action_probabilities(
         self, state: pyspiel.State, player_id: int | None = None
     ) -> dict[int, float]:
-        """The wrapped policy's answer; errors are its own, and those of `acting_player`.
+        """The wrapped policy's probabilities; errors are its own or of `acting_player`.
 
         Raises:
           ValueError: if the state is of another game than the wrapped policy's.
         """
-        # Strings do not tell games apart, so that answers of one would serve in others.
+        # Infoset strings of different games may be equal.
         asking.check_either_game_of(state, self.game)
         player = asking.acting_player(state, player_id)
         key = (player, self._information_string(state, player))
@@ -115,5 +115,5 @@ class RememberingPolicy(openspiel_policy.Policy):
         return turn_based_string_function(self.game)
 
     def __getstate__(self) -> dict[str, object]:
-        """Pickles all but the function that names infosets; it is made again where it is needed."""
+        """Pickles all but the function of infoset strings, which is made again when needed."""
         return {name: v for name, v in self.__dict__.items() if name != "_information_string"}
