@@ -105,7 +105,7 @@ class MirrorDescentSource(PlayedSource[ActionValues]):
         """The number of draws that were repeated by uniform play; see `search.beliefs`."""
         return self._beliefs.num_regenerations
 
-    def next_position(
+    def next_start(
         self, path: PlayedPath, position: int | None, result: ActionValues | None
     ) -> int | None:
         """See `Source`: the last decision on the path is the only one."""
@@ -128,10 +128,9 @@ class MirrorDescentSource(PlayedSource[ActionValues]):
         policy = self.blueprint(here, player)[0, actions]
         generator = self.generator(self.config.seed, path, position)
         values = self._action_values(path, position, actions, generator)
-        policy = mirror_descent_step(
-            policy / policy.sum(), values, self.config.stepsize, self.config.temperature
-        )
-        return ActionValues(actions.tolist(), values, policy)
+        policy /= policy.sum()
+        step = mirror_descent_step(policy, values, self.config.stepsize, self.config.temperature)
+        return ActionValues(actions.tolist(), values, step)
 
     def local_strategy(
         self, path: PlayedPath, state: pyspiel.State, result: ActionValues | None

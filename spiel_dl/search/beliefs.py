@@ -277,11 +277,9 @@ class Beliefs:
 
     def _list(self, public_key: int, public_tensor: torch.Tensor) -> _Listing:
         if public_key not in self._listed:
-            histories = self._reconstruction.histories(public_tensor)
-            keys = np.zeros((2, 0))
-            if histories.complete:
-                keys = self._keys.of_level(histories.states)[0]
-            self._listed[public_key] = _Listing(histories, keys, {})
+            listed = self._reconstruction.histories(public_tensor)
+            keys = self._keys.of_level(listed.states)[0] if listed.complete else np.zeros((2, 0))
+            self._listed[public_key] = _Listing(listed, keys, {})
             while len(self._listed) > _MAX_KEPT:
                 self._listed.popitem(last=False)
         return self._listed[public_key]

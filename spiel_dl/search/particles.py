@@ -54,7 +54,7 @@ class ParticleSource(PlayedSource[Solution]):
         self._seed = checked_count("seed", seed, 0)
         self.num_regenerations = 0
 
-    def next_position(
+    def next_start(
         self, path: PlayedPath, position: int | None, result: Solution | None
     ) -> int | None:
         """See `Source`: at the depth limit, or in an own infoset that no particle leads to."""

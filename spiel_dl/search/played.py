@@ -129,8 +129,8 @@ class PlayedSource(Source[PlayedPath, ResultT], abc.ABC):
         return np.random.default_rng([seed, path.player, self.seed_of(path, position)])
 
 
-class SearchedStrategy(NamedTuple):
-    """The strategy of a search in the levels above the next one.
+class Block(NamedTuple):
+    """The levels that a search decides, and its strategy there.
 
     Attributes:
       origin: the level from which blocks are counted.
@@ -138,14 +138,14 @@ class SearchedStrategy(NamedTuple):
       infoset_keys: int64 [I], sorted: the player's infosets that its plan reaches; empty if the
         search was left out.
       strategy: float64 [I, A], the probabilities of all actions there.
-      previous: the strategy of the search before; None: this is the first one.
+      previous: the block of the search before; None: this is the first one.
     """
 
     origin: int
     end: int
     infoset_keys: np.ndarray
     strategy: np.ndarray
-    previous: SearchedStrategy | None
+    previous: Block | None
 
     def find(self, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Whether infosets were searched, and their rows in `strategy`: bool [N], int64 [N]."""
@@ -176,7 +176,7 @@ class Schedule:
         check_counts(self, 0, "first_level")
 
 
-class BlueprintSource(PlayedSource[SearchedStrategy]):
+class BlueprintSource(PlayedSource[Block]):
     """Searches on top of both players' blueprint.
 
     Attributes:
@@ -218,27 +218,23 @@ class BlueprintSource(PlayedSource[SearchedStrategy]):
             return int(path.public_keys[position])
         return int(path.infoset_keys[position])
 
-    def next_position(
-        self, path: PlayedPath, position: int | None, result: SearchedStrategy | None
+    def next_start(
+        self, path: PlayedPath, position: int | None, result: Block | None
     ) -> int | None:
         """See `Source`: the first decision at or below where the search before ends."""
-        starts = iter(self._starts(path))
-        if position is None or result is None:
-            return next(starts, None)
-        return next((i for i in starts if i > position and path.depth[i] >= result.end), None)
+        may_start = path.depth >= self.schedule.first_level
+        if position is not None and result is not None:
+            may_start = may_start & (path.depth >= result.end)
+            may_start[: position + 1] = False
+        return next((i for i in path.decisions if may_start[i]), None)
 
-    def num_bytes(self, result: SearchedStrategy) -> int:
+    def num_bytes(self, result: Block) -> int:
         """See `Source`; without the search before, which is a result of its own."""
         return result.infoset_keys.nbytes + result.strategy.nbytes
 
     def solve(
-        self,
-        path: PlayedPath,
-        position: int,
-        previous: SearchedStrategy | None,
-        spec: Spec,
-        search: Search,
-    ) -> SearchedStrategy:
+        self, path: PlayedPath, position: int, previous: Block | None, spec: Spec, search: Search
+    ) -> Block:
         """See `Source`; without infosets if the search is too large or the player's range is 0."""
         depth = int(path.depth[position])
         origin = self.schedule.first_level if previous is None else previous.origin
@@ -250,12 +246,12 @@ class BlueprintSource(PlayedSource[SearchedStrategy]):
         if root is None:
             self.num_left_to_blueprint += 1
             no_rows = np.zeros((0, self.game.num_distinct_actions()))
-            return SearchedStrategy(origin, end, np.zeros(0, np.int64), no_rows, previous)
+            return Block(origin, end, np.zeros(0, np.int64), no_rows, previous)
         rows = self._strategy_rows(search(root), end - depth)
-        return SearchedStrategy(origin, end, *rows, previous)
+        return Block(origin, end, *rows, previous)
 
     def local_strategy(
-        self, path: PlayedPath, state: pyspiel.State, result: SearchedStrategy | None
+        self, path: PlayedPath, state: pyspiel.State, result: Block | None
     ) -> LocalStrategy:
         """See `Source`: the search's strategy; the blueprint's where its plan's reach is 0."""
         actions = state.legal_actions()
@@ -269,7 +265,7 @@ class BlueprintSource(PlayedSource[SearchedStrategy]):
         return LocalStrategy(dict(zip(actions, row.tolist(), strict=True)), was_searched=False)
 
     def root(
-        self, path: PlayedPath, position: int, previous: SearchedStrategy | None, spec: Spec
+        self, path: PlayedPath, position: int, previous: Block | None, spec: Spec
     ) -> Root | None:
         """The root of the search at a position; None: the player's range there is 0.
 
@@ -313,9 +309,7 @@ class BlueprintSource(PlayedSource[SearchedStrategy]):
             seconds=dict(zip(("reconstruction", "tree"), np.diff(times).tolist(), strict=True)),
         )
 
-    def sample(
-        self, path: PlayedPath, position: int, previous: SearchedStrategy | None, spec: Spec
-    ) -> Sample:
+    def sample(self, path: PlayedPath, position: int, previous: Block | None, spec: Spec) -> Sample:
         """The histories at which a search starts, with both players' reach.
 
         The searching player's is by its searches so far; the opponent's by the blueprint, or 1
@@ -337,7 +331,7 @@ class BlueprintSource(PlayedSource[SearchedStrategy]):
         generator = self.generator(self.sampler.seed, path, position)
         return self.sampler.choose(belief, player, here, generator)
 
-    def policies(self, player: int, previous: SearchedStrategy | None) -> PolicyRows:
+    def policies(self, player: int, previous: Block | None) -> PolicyRows:
         """Both players' policies: the searches so far for the player, else the blueprint."""
 
         def rows(states: StateBatch, mover: int) -> np.ndarray:
@@ -367,7 +361,7 @@ class BlueprintSource(PlayedSource[SearchedStrategy]):
         return fixed_to(self.blueprint, trunk, player, unsolved)
 
     def _strategy_rows(self, solution: Solution, num_levels: int) -> tuple[np.ndarray, np.ndarray]:
-        """Infoset keys and strategy of a `SearchedStrategy` in a solution's first levels."""
+        """Infoset keys and strategy of a `Block`: a solution's first levels."""
         trunk, player, bound = solution.trunk, solution.player, solution.root.bound
         tree, treeplex = trunk.tree, trunk.sequence_form.treeplexes[player]
         firsts = tree.first_history[player][trunk.infosets[player]]
@@ -384,11 +378,6 @@ class BlueprintSource(PlayedSource[SearchedStrategy]):
         keys = tree.infoset_key[player, firsts[kept]]
         order = np.argsort(keys)
         return keys[order], rows[kept][order]
-
-    def _starts(self, path: PlayedPath) -> list[int]:
-        """The positions on a path at which a search may start."""
-        may_start = path.depth >= self.schedule.first_level
-        return [position for position in path.decisions if may_start[position]]
 
     def _is_public(self, path: PlayedPath, position: int) -> bool:
         """Whether a search would hold the whole public state."""

@@ -86,9 +86,7 @@ class Source(abc.ABC, Generic[PathT, ResultT]):
     def key(self, path: PathT, position: int) -> Hashable:
         """The key of the result of the search that starts at a position."""
 
-    def next_position(
-        self, path: PathT, position: int | None, result: ResultT | None
-    ) -> int | None:
+    def next_start(self, path: PathT, position: int | None, result: ResultT | None) -> int | None:
         """The position of the search after the one at `position`; None: there is none.
 
         With position=None, it is that of the first search. From any kept result on, the same last
@@ -107,7 +105,7 @@ class Source(abc.ABC, Generic[PathT, ResultT]):
         Args:
           path: the path.
           position: where the search starts.
-          previous: the result of the search before it on this path; None: this is the first one.
+          previous: the result of the search before on this path; None: this is the first one.
           spec: the game to solve.
           search: the search.
         """
@@ -223,11 +221,11 @@ class SearchPolicy(openspiel_policy.Policy):
         path = self.source.path(state, player, self.spec)
         keys = {i: (player, self.source.key(path, i)) for i in path.decisions}
         solved = [i for i in keys if keys[i] in self.results]
-        position = solved[-1] if solved else self.source.next_position(path, None, None)
+        position = solved[-1] if solved else self.source.next_start(path, None, None)
         result = None
         while position is not None:
             result = self._result_at(path, position, keys[position], result)
-            position = self.source.next_position(path, position, result)
+            position = self.source.next_start(path, position, result)
         return path, result
 
     def _result_at(self, path: Any, position: int, key: Hashable, previous: Any) -> Any:

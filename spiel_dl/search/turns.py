@@ -127,7 +127,7 @@ class TurnSource(Source[TurnPath, SolvedTurn]):
         """The turn's plans and cfvs, by the blueprint or by a search that is made once."""
         if self._solved_turn is None:
             self._solved_turn = (
-                self._turn_of_blueprint() if self.blueprint else self._search_turn(search)
+                self._blueprint_turn() if self.blueprint else self._search_turn(search)
             )
         return self._solved_turn
 
@@ -141,7 +141,7 @@ class TurnSource(Source[TurnPath, SolvedTurn]):
             self.policy.strategies[player][own] = solution.strategies[player]
         return SolvedTurn(solution.plans, solution.averaged_cfvs)
 
-    def _turn_of_blueprint(self) -> SolvedTurn:
+    def _blueprint_turn(self) -> SolvedTurn:
         """The blueprint's plans, and cfvs of rivers by best responses to it."""
         assert self.blueprint is not None
         strategies = self.blueprint.strategies
