@@ -1,1 +1,1 @@
-"""What users call: one module per algorithm, in the style of OpenSpiel's."""
+"""Algorithms for users, one module each, in the style of OpenSpiel's."""

@@ -122,16 +122,16 @@ def _checked(portfolios: Portfolios, model: ArrayPolicy, player: int) -> Portfol
             f"the portfolios are player {portfolios.player}'s, but player {player} responds; "
             f"{remedy}"
         )
-    for name, who, strategies in (
+    for name, owner, strategies in (
         ("own", player, portfolios.own),
         ("others", 1 - player, portfolios.others),
     ):
-        num_sequences = model.tree.treeplexes[who].num_sequences
+        num_sequences = model.tree.treeplexes[owner].num_sequences
         shape = strategies.shape
         if len(shape) != 2 or not len(strategies) or shape[1] != num_sequences:
             raise ValueError(
                 f"portfolios.{name} has shape {shape}, but must hold strategies of player "
-                f"{who}'s {num_sequences} sequences in {model.tree.game}, one a row; {remedy}"
+                f"{owner}'s {num_sequences} sequences in {model.tree.game}, one a row; {remedy}"
             )
     if not np.allclose(portfolios.others[0], model.strategies[1 - player], rtol=0.0, atol=1e-6):
         raise ValueError(

@@ -6,7 +6,7 @@ follows the model only with probability p, and else minimises the player's value
 not see which. So its realization plan above the horizon is p * model + (1 - p) * free, also in the
 ranges that the value function gets (`solvers.restricted_game`). p = 0 is continual resolving, and
 one step over the whole game is the restricted Nash response (`algorithms.rnr`). p = 1 is CDBR, up
-to which of a step's solutions is found.
+to the choice among a step's optimal solutions.
 
 The opponent's range at a step may differ from that in the solution of the step before; hence the
 gadget. *Gain* is the expected utility against the model less the game's value v; *safety*

@@ -1,1 +1,1 @@
-"""One search: a `Source` yields roots, a `Spec` says what is solved below them."""
+"""Search: a `Source` makes roots, and a `Spec` defines the game to solve below them."""

@@ -222,7 +222,7 @@ class CompiledRoots:
     def starts_below(self, player: int, solution: Solution, spec: Spec) -> Starts:
         """The starts of the next searches, at the end of the levels that a solution decides."""
         root, trunk, opponent = solution.root, solution.trunk, 1 - player
-        plans, given = solution.plans, root.given_cfvs
+        plans, given_cfvs = solution.plans, root.given_cfvs
         if spec.values is None:
             start = self.pieces.start(root.key)
             end = self.pieces.first_kept(start) + self.pieces.num_kept
@@ -243,7 +243,7 @@ class CompiledRoots:
             own = realization_plan(treeplexes[player], strategy, root.ranges[player])
             model = self._model_plan(player, trunk)
             plans = (own, model) if player == 0 else (model, own)
-        elif given is not None and spec.resolves:
+        elif given_cfvs is not None and spec.resolves:
             # The opponent's plan at its prior range, not at the gadget's.
             assert root.prior is not None
             strategy = behaviour_strategy(treeplexes[opponent], plans[opponent])
@@ -253,9 +253,9 @@ class CompiledRoots:
         cfvs = solution.averaged_cfvs
         opponent_cfvs = cfvs[opponent] if cfvs else self._cfvs_below(player, trunk, plans[player])
         limits = None
-        if given is not None:
+        if given_cfvs is not None:
             assert root.gifts is not None
-            limits = given + root.gifts
+            limits = given_cfvs + root.gifts
         return _starts_below(trunk, player, plans, opponent_cfvs, limits)
 
     def _cfvs_below(self, player: int, trunk: Trunk[GameTree], plan: np.ndarray) -> np.ndarray:
@@ -350,7 +350,7 @@ def _starts_below(
 
     Args:
       trunk: the piece.
-      player: who searches.
+      player: the player who searches.
       plans: for each player, float64 [S_p], its realization plan in the piece.
       opponent_cfvs: float64 [L_-p], the opponent's counterfactual values at the leaves.
       root_limits: float64 [R_-p], the largest cfvs that the opponent may have at the piece's roots,

@@ -204,7 +204,7 @@ def root_of_particles(
     Args:
       particles: where it starts.
       depth_limit: where it ends, counted from the particles.
-      player: who searches.
+      player: the player who searches.
       opponent_values: float64 [N], for each particle the opponent's value in its infoset, given
         that it is reached; times its counterfactual reach by the particles, the given cfv. None:
         no gadget is needed.
@@ -260,7 +260,7 @@ def action_probabilities(
 
     Args:
       solution: of a search below particles.
-      player: who acts.
+      player: the player who acts.
       infoset_key: as in `tree.from_rules.InfosetKeys`.
     """
     tree, infosets = solution.trunk.tree, solution.trunk.infosets[player]
