@@ -67,9 +67,9 @@ def endgame(
     stack, half_pot = float(min(stacks)), float(pot) / 2
     parameters = {
         "board": "".join(map(holdem_cards.card_text, cards)),
-        "board_cards": _list([0] + [1] * (5 - len(cards))),
-        "stacks": _list([half_pot + stack] * 2),
-        "blinds": _list([half_pot] * 2),
+        "board_cards": list_text([0] + [1] * (5 - len(cards))),
+        "stacks": list_text([half_pot + stack] * 2),
+        "blinds": list_text([half_pot] * 2),
         "bets": " ".join(bets.replace(",", " ").split()),
         "min_wager": 0.0,
         "range_0": _range(ranges[0]),
@@ -84,8 +84,8 @@ def _range(text: str) -> str:
     return f"{written};" if re.fullmatch(r"[\d+-]+", written) else written
 
 
-def _list(numbers: Sequence[float]) -> str:
-    """A list for game strings."""
+def list_text(numbers: Sequence[float]) -> str:
+    """A list in the format of game strings."""
     return f"[{';'.join(map(repr, numbers))}]"
 
 

@@ -11,9 +11,9 @@ Conventions:
   * Stepping never looks at values on the host: no data-dependent shapes, no loop over the batch.
 
 Factored observations. Those of a history are split into a public tensor, which both players see,
-and one private tensor per player. With perfect recall both are one-hot
-*sequences* of observations, padded with zeros, as in Kovařík et al. (2021), "Domain-Independent
-Encoding". Two invariants make them useful, and the tests hold every game to both:
+and one private tensor per player. With perfect recall both are one-hot *sequences* of observations,
+padded with zeros, as in Kovařík et al. (2021), "Domain-Independent Encoding". Two invariants make
+them useful, and the tests hold every game to both:
   * two histories share an augmented infoset of a player exactly when their public tensors and that
     player's private tensors are equal, and
   * the public tensor is *monotone*: every action, chance's included, adds at least one bit to it

@@ -42,7 +42,7 @@ from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.load import AnyGame
 from spiel_dl.tree.pieces import Pieces
 from spiel_dl.tree.trunk import Trunk
-from spiel_dl.value_functions.base import bound_to, check_arguments, check_value_function
+from spiel_dl.value_functions.base import bind_checked, check_arguments, check_value_function
 
 if TYPE_CHECKING:
     from spiel_dl.factored.holdem_trunk import HoldemTrunk
@@ -126,5 +126,5 @@ def _of_turn(
 
     assert value_function is not None
     source = TurnSource(turn, None)
-    values = bound_to(function_at(value_function, depth_limit), source.starts)
+    values = bind_checked(function_at(value_function, depth_limit), source.starts)
     return source, lambda root: values

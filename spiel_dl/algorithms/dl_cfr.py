@@ -34,10 +34,10 @@ from spiel_dl.value_functions.base import (
     ValueFunction,
     Values,
     ZeroValue,
-    ask,
-    bound_to,
+    bind_checked,
     check_arguments,
     check_value_function,
+    evaluate_checked,
 )
 
 _VALUES_PREFIX = "values."  # of the value function's arrays in a state
@@ -82,7 +82,7 @@ class DLCFRSolver(CFRSolver):
         check_value_function(self.trunk, value_function)
         self._leaf_values: LeafValues | None = None
         if self.trunk.leaves.num_public_states and value_function is not None:
-            self._leaf_values = bound_to(value_function, self.trunk.leaves)
+            self._leaf_values = bind_checked(value_function, self.trunk.leaves)
         elif not isinstance(value_function, ZeroValue | None):
             raise ValueError(
                 f"{self.game} ends above a depth limit of {depth_limit}, so there is nothing to "
@@ -116,7 +116,7 @@ class DLCFRSolver(CFRSolver):
         assert self._leaf_values is not None
         sequences = self.trunk.leaves.sequences
         ranges = (plans[0][sequences[0]], plans[1][sequences[1]])
-        return ask(self._leaf_values, players, *ranges)
+        return evaluate_checked(self._leaf_values, players, *ranges)
 
     def current_policy(self) -> ArrayPolicy:
         """The policy that the next iteration will play; uniform below the trunk."""

@@ -154,7 +154,6 @@ def _liars_dice(game: pyspiel.Game, parameters: dict[str, Any]) -> tuple[Build, 
     )
     if rules.num_bids > _MOST_BIDS:
         return None
-
     is_python = game.get_type().short_name == "python_liars_dice"
     tensors = DiceTensors.of_rules(rules) if is_python else DiceTensors.of_openspiel(rules)
 

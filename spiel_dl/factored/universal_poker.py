@@ -10,6 +10,7 @@ import numpy as np
 from spiel_dl.factored.holdem import HoldemGame
 from spiel_dl.games.holdem import HoldemRules
 from spiel_dl.games.holdem_betting import CHANCE, FIRST_WAGER
+from spiel_dl.games.poker import list_text
 from spiel_dl.tree.information_states import Observations
 
 _ENOUGH = 1e6  # Stacks of limit games, which no betting uses up.
@@ -53,13 +54,13 @@ def rules_of(parameters: Mapping[str, Any]) -> HoldemRules | None:
             parameters["numSuits"],
             parameters["numHoleCards"],
             board,
-            _list(dealt),
-            _list(stacks),
-            _list(blinds),
+            list_text(dealt),
+            list_text(stacks),
+            list_text(blinds),
             bets,
             f"[{wagers}]",
             0.0 if is_limit else -1.0,
-            _list([player - 1 for player in first]),
+            list_text([player - 1 for player in first]),
         )
     except ValueError:  # Such as stacks that blinds use up.
         return None
@@ -101,8 +102,3 @@ class UniversalPokerGame(HoldemGame):
                     after = tree.successor[before, action]
                     tensors[is_at_node, sizes + place] = tree.spent[after, tree.player[before]]
         return tensors
-
-
-def _list(numbers: list[int] | list[float]) -> str:
-    """A list in the format of game strings."""
-    return f"[{';'.join(map(repr, numbers))}]"

@@ -16,7 +16,7 @@ from spiel_dl.value_functions.base import (
     LeafValues,
     PartOfLeaves,
     ValueFunction,
-    bound_to,
+    bind_checked,
     check_arguments,
 )
 from spiel_dl.value_functions.multi_valued import MultiValuedLeaves
@@ -54,11 +54,11 @@ class ByValueFunction:
         leaves = root.trunk.leaves
         if root.limit is None:
             assert isinstance(self._function, ValueFunction)
-            return bound_to(self._function, leaves)
+            return bind_checked(self._function, leaves)
         function = function_at(self._function, root.limit)
         if function.one_limit:
             return PartOfLeaves(self._bound_at(root.limit), leaves)
-        return bound_to(function, leaves)
+        return bind_checked(function, leaves)
 
     def check(self) -> None:
         """Raises a ValueError if a value function for one depth limit does not fit its leaves."""
@@ -81,7 +81,7 @@ class ByValueFunction:
         """The value function at all leaves of a depth limit, counted from the root."""
         if limit not in self._bound:
             leaves = cut(self._pieces.tree, limit).leaves
-            self._bound[limit] = bound_to(function_at(self._function, limit), leaves)
+            self._bound[limit] = bind_checked(function_at(self._function, limit), leaves)
         return self._bound[limit]
 
 

@@ -28,7 +28,7 @@ from spiel_dl.tree.sparse_tree import SparseTree, root_ranges, sparse_trunk
 from spiel_dl.value_functions.base import (
     LeafValues,
     ValueFunction,
-    bound_to,
+    bind_checked,
     check_arguments,
     check_value_function,
 )
@@ -190,7 +190,7 @@ def particle_spec(value_function: ValueFunction | None, gadget: str = "unsafe") 
 def _leaf_values(root: Root, value_function: ValueFunction | None) -> LeafValues:
     check_value_function(root.trunk, value_function)
     assert value_function is not None
-    return bound_to(value_function, root.trunk.leaves)
+    return bind_checked(value_function, root.trunk.leaves)
 
 
 def root_of_particles(

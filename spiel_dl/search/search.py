@@ -26,7 +26,7 @@ from spiel_dl.solvers.regret_minimization import Pair
 from spiel_dl.solvers.restricted_game import RestrictedGame, restrict, unrestricted
 from spiel_dl.solvers.strategies import behaviour_strategy
 from spiel_dl.tree.sequence_form import SequenceForm
-from spiel_dl.value_functions.base import LeafValues, ask
+from spiel_dl.value_functions.base import LeafValues, evaluate_checked
 from spiel_dl.value_functions.multi_valued import MultiValuedLeaves
 
 
@@ -165,8 +165,8 @@ def _reordered(values: LeafValues, order: tuple[int, int]) -> depth_limited.Leaf
     def valuer(players: tuple[int, ...], ranges: Pair) -> Sequence[np.ndarray]:
         range_0, range_1 = ranges[order[0]], ranges[order[1]]
         if len(players) == 1:
-            return ask(values, (order[players[0]],), range_0, range_1)
-        both = ask(values, (0, 1), range_0, range_1)
+            return evaluate_checked(values, (order[players[0]],), range_0, range_1)
+        both = evaluate_checked(values, (0, 1), range_0, range_1)
         return [both[order[player]] for player in players]
 
     return valuer

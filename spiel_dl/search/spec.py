@@ -17,7 +17,7 @@ from spiel_dl.solvers.restricted_game import check_probability
 from spiel_dl.solvers.strategies import behaviour_strategy
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.trunk import Trunk
-from spiel_dl.value_functions.base import LeafValues, ask
+from spiel_dl.value_functions.base import LeafValues, evaluate_checked
 from spiel_dl.value_functions.multi_valued import MultiValuedLeaves
 
 WHOLE_GAME = ("joint", "full", "full_trunk")
@@ -220,7 +220,7 @@ class Solution:
         if isinstance(self.values, MultiValuedLeaves):
             first, second = self.values.evaluate(*self.leaf_ranges)
         else:
-            first, second = ask(self.values, (0, 1), *self.leaf_ranges)
+            first, second = evaluate_checked(self.values, (0, 1), *self.leaf_ranges)
         check_values(first)
         check_values(second)
         return first, second

@@ -22,7 +22,7 @@ from spiel_dl.search.spec import Root, Solution, Spec, ValuesAt
 from spiel_dl.solvers.best_response import FixedStrategy, realization_plan
 from spiel_dl.tree.depth_limit import BEYOND_THE_GAME, DepthLimit
 from spiel_dl.tree.factored_form import FactoredForm
-from spiel_dl.value_functions.base import ValueFunction, bound_to
+from spiel_dl.value_functions.base import ValueFunction, bind_checked
 
 
 class WholeGame(NamedTuple):
@@ -71,7 +71,7 @@ class TurnResponses(Source[ResponsePath, bool]):
         """A value function at the end of the turn; a ValueError if the step looks beyond it."""
         if self._turn is None:
             raise ValueError("value_function= would never be asked: the step looks at all the game")
-        bound = bound_to(function, self._turn.leaves)
+        bound = bind_checked(function, self._turn.leaves)
         return lambda root: bound
 
     def path(self, state: pyspiel.State, player: int, spec: Spec) -> ResponsePath:

@@ -63,7 +63,7 @@ class LeafValues(abc.ABC):
 
     def values_for(self, player: int, range_0: np.ndarray, range_1: np.ndarray) -> np.ndarray:
         """One player's counterfactual values, as `evaluate` gives them: float64 [L_p]."""
-        return ask(self, (0, 1), range_0, range_1)[player]
+        return evaluate_checked(self, (0, 1), range_0, range_1)[player]
 
     def state(self) -> dict[str, np.ndarray]:
         """Arrays for checkpoints that later values depend on besides the ranges; mostly none."""
@@ -79,7 +79,7 @@ class LeafValues(abc.ABC):
             raise ValueError(f"{type(self).__name__} has no state, but was given {sorted(state)}")
 
 
-def ask(
+def evaluate_checked(
     values: LeafValues, players: tuple[int, ...], range_0: np.ndarray, range_1: np.ndarray
 ) -> Sequence[np.ndarray]:
     """Values of players (0,), (1,) or (0, 1), checked for type and shape: float [L_p] each.
@@ -144,7 +144,9 @@ class ValueFunction(abc.ABC):
         """
 
 
-def bound_to(function: ValueFunction, leaves: LeafSet | HoldemLeaves | RiverStarts) -> LeafValues:
+def bind_checked(
+    function: ValueFunction, leaves: LeafSet | HoldemLeaves | RiverStarts
+) -> LeafValues:
     """`function.bind(leaves)`, with its return type checked.
 
     Raises:
@@ -205,7 +207,7 @@ class PartOfLeaves(LeafValues):
             full = np.zeros(self._whole.leaves.num_infosets(player))
             full[self._positions[player]] = range_
             ranges.append(full)
-        cfv_0, cfv_1 = ask(self._whole, (0, 1), ranges[0], ranges[1])
+        cfv_0, cfv_1 = evaluate_checked(self._whole, (0, 1), ranges[0], ranges[1])
         return cfv_0[self._positions[0]], cfv_1[self._positions[1]]
 
 

@@ -120,7 +120,6 @@ class ExactLeafValues(NormalizedLeafValues):
                 return cfv_0, cfv_1
 
     def _count_unfinished(self) -> None:
-        """Counts an evaluation that stopped above the tolerance; the first one warns."""
         function = self._function
         self.num_unfinished += 1
         if self.num_unfinished == 1:

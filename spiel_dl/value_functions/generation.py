@@ -27,10 +27,10 @@ from spiel_dl.tree.trunk import Trunk
 from spiel_dl.value_functions.base import (
     ValueFunction,
     Values,
-    ask,
-    bound_to,
+    bind_checked,
     check_leaves,
     check_ranges,
+    evaluate_checked,
     normalize_ranges,
 )
 from spiel_dl.value_functions.dataset import DatasetConfig, save_shard
@@ -189,7 +189,7 @@ def value_ranges(leaves: LeafSet, ranges: Values, function: ValueFunction) -> di
       range_0, range_1, cfv_0 and cfv_1, float32 [n, L_p], mass_0 and mass_1, float32 [n, P], and
       gap, float32 [n], as in `Dataset`. The values are those at exactly the float32 ranges.
     """
-    leaf_values = bound_to(function, leaves)
+    leaf_values = bind_checked(function, leaves)
     scaled, masses = [], []
     for player in (0, 1):
         normalised, mass = normalize_ranges(leaves, player, ranges[player])
@@ -198,7 +198,7 @@ def value_ranges(leaves: LeafSet, ranges: Values, function: ValueFunction) -> di
     values, gaps = [], []
     for pair in zip(*scaled, strict=True):
         range_0, range_1 = (row.astype(np.float64) for row in pair)
-        values.append(ask(leaf_values, (0, 1), range_0, range_1))
+        values.append(evaluate_checked(leaf_values, (0, 1), range_0, range_1))
         gap = leaves.sum_by_public_state(0, range_0 * values[-1][0])
         gap += leaves.sum_by_public_state(1, range_1 * values[-1][1])
         gaps.append(gap.max())

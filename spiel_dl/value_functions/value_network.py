@@ -64,9 +64,7 @@ class ValueNetwork(ValueFunction):
 
     @abc.abstractmethod
     def describe(self, leaves: LeafSet) -> dict[str, Any]:
-        """The domain of a trunk's leaves: the network serves all leaves of an equal domain.
-
-        It is in words for people, as JSON can hold them.
+        """The leaves' domain, in words for people: the network serves leaves of an equal domain.
 
         Raises:
           ValueError: if the network cannot value these leaves.

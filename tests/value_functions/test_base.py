@@ -13,7 +13,7 @@ from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree import DepthLimit, GameTree, cut
 from spiel_dl.value_functions import LeafValues
-from spiel_dl.value_functions.base import PartOfLeaves, ask
+from spiel_dl.value_functions.base import PartOfLeaves, evaluate_checked
 from spiel_dl.value_functions.generation import value_ranges
 from tests.made_up_values import MadeUpValue
 
@@ -63,7 +63,7 @@ USES = {
 @pytest.mark.parametrize("wrong", WRONG.values(), ids=WRONG)
 def test_answers_of_wrong_shapes_are_refused(wrong):
     with pytest.raises(ValueError, match=r"_MadeUpLeafValues answered .*let evaluate return"):
-        ask(MadeUpValue(wrong).bind(LEAVES), (0, 1), *ones())
+        evaluate_checked(MadeUpValue(wrong).bind(LEAVES), (0, 1), *ones())
 
 
 @pytest.mark.parametrize("use", USES.values(), ids=USES)
