@@ -1,23 +1,23 @@
-"""`ParticleSelfPlay`: trains a particle network by the search that uses it.
+"""`ParticleSelfPlay`: trains a particle network in self-play by the search that uses it.
 
 Šustr et al. (2021), section 5.1, in the manner of Brown et al. (2020), "Combining Deep
 Reinforcement Learning and Search for Imperfect-Information Games". A game of self-play:
 
-  1. Chance moves up to the first decision; there are all histories of that public state, or a
-     random part of them.
-  2. The sparse trunk below the particles is solved with the network at its leaves. If it is not
-     the first, each public state at its root gives a sample: the sparse belief, and the values
-     found for it.
+  1. Chance moves up to the first decision. The particles are all histories of that public state, or
+     a random sample of them.
+  2. The sparse trunk below the particles is solved with the network at its leaves. Unless it is the
+     first, each public state at its root gives a sample: the sparse belief, and the values found
+     for it.
   3. Some of the leaf public states are drawn, by reach or, for exploration, evenly; of each, a
      bounded number of leaves, which share some infosets, become the next particles. Back to 2,
      until the game ends above the limit.
 
-The papers follow one public state at a time. Those that are followed side by side are solved at
-once, as one game, and a network is asked about all their leaves together; so a sample costs a
+The papers follow one public state at a time. Here several are followed side by side and solved at
+once, as one game, with the network evaluated on all their leaves together; so a sample costs a
 fraction of the time.
 
-As in Moravčík et al. (2017), "DeepStack", a sample's values are made zero-sum: what both players
-would win together at their beliefs is taken from them. And no value is beyond what the game's
+As in Moravčík et al. (2017), "DeepStack", a sample's values are made zero-sum: the sum of both
+players' values at their beliefs is subtracted from them. And no value is beyond what the game's
 utilities allow.
 
 For exploration, a player's range may be replaced by a random one, so that the network also learns
@@ -65,9 +65,9 @@ from spiel_dl.value_functions.particle_samples import (
 )
 
 FILE_KIND = "particle_learner"
-"""What a header calls a checkpoint."""
+"""The `kind` of a checkpoint, in its header."""
 BUFFER = "buffer."
-"""What the names of its arrays begin with that hold the samples, see `pack_samples`."""
+"""The prefix of the names of a checkpoint's arrays of samples, see `pack_samples`."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -80,7 +80,7 @@ class ParticleSelfPlayConfig:
       iterations: iterations of CFR+ in each search.
       exploration: probability of a random range, for each player in each search, and of drawing the
         next public state evenly.
-      buffer_size: how many samples are kept, the newest ones.
+      buffer_size: how many of the newest samples are kept.
       batch_size: samples in a step of Adam.
       steps_per_game: steps of Adam after each game.
       learning_rate: Adam's learning rate in the first game.
@@ -107,7 +107,7 @@ class ParticleSelfPlayConfig:
     def __post_init__(self) -> None:
         check_counts(self, 1, "width", "iterations", "buffer_size", "batch_size", "steps_per_game")
         check_counts(self, 1, "decay_steps", "max_tree_histories")
-        check_counts(self, 2, "budget")  # as the search that plays with the network wants it
+        check_counts(self, 2, "budget")  # as the search that plays with the network demands
         check_counts(self, 0, "seed")
         if not 0 <= self.exploration <= 1:
             raise ValueError(f"exploration={self.exploration} must be between 0 and 1")
@@ -119,7 +119,7 @@ class ParticleSelfPlayConfig:
         return LearningRate(self.learning_rate, self.final_learning_rate, num_steps)
 
     def to_json(self) -> dict[str, Any]:
-        """The same as JSON can hold it."""
+        """The fields as JSON can hold them."""
         return dataclasses.asdict(self)
 
 
@@ -149,14 +149,14 @@ class ParticleSelfPlay(Learner):
 
         Args:
           game: the game, its game string, or the compiled game.
-          network: learns; it may be fresh. None: a fresh one that is conditional and sees
-            positions, which learns most from the same games.
+          network: the network to train; it may be fresh. None: a fresh one that is conditional and
+            sees positions, which learns most from the same games.
           depth_limit: how deep each search is.
           config: how to play and to learn; None: the defaults.
 
         Raises:
-          ValueError: if the game has no rules, if it ends above the limit, if the network is one
-            of another game, or if an argument is none of these.
+          ValueError: if the game has no rules, if it ends above the limit, if the network is of
+            another game, or if an argument has another type.
         """
         if not isinstance(network, ParticleNetwork | None):
             raise ValueError(
@@ -174,9 +174,9 @@ class ParticleSelfPlay(Learner):
         )
         self._rules = rules_of(self.game)
         self._effort = Effort(self.config.iterations)
-        # A look at the first public state draws nothing from the luck of the games.
+        # The generator is made anew, so that this draw does not change the games.
         self._generator = np.random.default_rng(self.config.seed)
-        self.network.initialize(sparse_trunk(self._start(), depth_limit).leaves)
+        self.network.initialize(sparse_trunk(self._root_particles(), depth_limit).leaves)
         self._generator = np.random.default_rng(self.config.seed)
         self._descent = Descent(self.network.module.parameters(), self.config.rate())
 
@@ -192,7 +192,7 @@ class ParticleSelfPlay(Learner):
         return torch.stack(losses).mean(dim=0, keepdim=True)
 
     def policy(self) -> ParticlePolicy:
-        """Both players' search with the network, which later steps change."""
+        """Both players' policy by search with the network, which later steps change."""
         return ParticlePolicy(
             self.game,
             self.network,
@@ -207,17 +207,17 @@ class ParticleSelfPlay(Learner):
         return {**super().metrics(), "samples": len(self.buffer)}
 
     def settings(self) -> dict[str, Any]:
-        """All that says how it learns, as JSON can hold it."""
+        """All settings of the learner, as JSON can hold them."""
         features = {"features": self.network.features.name}
         return {**self.config.to_json(), **self.network.settings(), **features}
 
-    def _luck(self) -> dict[str, np.ndarray]:
-        """The state of chance, and the samples, which are compressed."""
-        luck = json.dumps(self._generator.bit_generator.state).encode()
+    def _extra_state(self) -> dict[str, np.ndarray]:
+        """The generator's state as JSON, and the samples, compressed."""
+        generator_state = json.dumps(self._generator.bit_generator.state).encode()
         samples = {f"{BUFFER}{name}": a for name, a in pack_samples(self.buffer).items()}
-        return {**samples, "generator": np.frombuffer(luck, np.uint8)}
+        return {**samples, "generator": np.frombuffer(generator_state, np.uint8)}
 
-    def _load_luck(self, state: Mapping[str, np.ndarray]) -> None:
+    def _load_extra_state(self, state: Mapping[str, np.ndarray]) -> None:
         names = pack_samples([])
         if missing := {"generator", *(BUFFER + name for name in names)} - state.keys():
             raise ValueError(f"the state has no {', '.join(sorted(missing))}; it is not whole")
@@ -231,32 +231,32 @@ class ParticleSelfPlay(Learner):
 
     def _tensors(self) -> dict[str, torch.Tensor]:
         """All tensors that a checkpoint holds, by name."""
-        found = {}
+        tensors = {}
         for name, parameter in self.network.module.named_parameters():
-            found[f"network.{name}"] = parameter.detach()
-            found |= self._descent.state(parameter, f"adam.{name}.")
-        return found
+            tensors[f"network.{name}"] = parameter.detach()
+            tensors |= self._descent.state(parameter, f"adam.{name}.")
+        return tensors
 
     def play(self) -> list[SparseSample]:
-        """One game; the samples on its way."""
+        """Plays one game; returns its samples."""
         samples: list[SparseSample] = []
-        followed = self._next(self._solve([self._start()]))
-        while followed:
-            solution = self._solve(followed)
+        public_states = self._next_particles(self._solve([self._root_particles()]))
+        while public_states:
+            solution = self._solve(public_states)
             first = 0
-            for particles in followed:
+            for particles in public_states:
                 samples.append(self._sample(particles, first, solution))
                 first += particles.num_particles
-            followed = self._next(solution)
+            public_states = self._next_particles(solution)
         return samples
 
-    def _solve(self, followed: list[Particles]) -> Solution:
-        """Step 2, for several public states at once."""
-        particles, *others = followed
+    def _solve(self, public_states: list[Particles]) -> Solution:
+        """Solves step 2, for several public states at once."""
+        particles, *others = public_states
         return solve_below(particles.joined(*others), self.network, self.depth_limit, self._effort)
 
-    def _start(self) -> Particles:
-        """Step 1."""
+    def _root_particles(self) -> Particles:
+        """The particles of step 1."""
         state = self.game.new_initial_state()
         while state.is_chance_node():
             state.apply_action(draw_outcome(state, self._generator))
@@ -264,7 +264,7 @@ class ParticleSelfPlay(Learner):
         return sample_consistent(self.game, public_tensor, self.config.budget, self._generator)
 
     def _sample(self, particles: Particles, first: int, solution: Solution) -> SparseSample:
-        """What a solution says about the public state whose particles are those from `first` on."""
+        """The sample of the root public state whose first particle is the solution's `first`."""
         features = self.network.features
         starts = first + np.arange(1, particles.num_particles + 1)
         roots, rows, places = zip(
@@ -279,12 +279,12 @@ class ParticleSelfPlay(Learner):
             strict=True,
         )
         ranges = [solution.plans[player][roots[player]] for player in (0, 1)]
-        masses = [float(of_player.sum()) for of_player in ranges]
+        masses = [float(own_range.sum()) for own_range in ranges]
         beliefs = [ranges[player] / masses[player] for player in (0, 1)]
-        seen, reaches, cfvs = [], [], []
+        infostates, reaches, cfvs = [], [], []
         for player in (0, 1):
             states = particles.take(rows[player]).states
-            seen.append(features.infostates(self._rules, states, player))
+            infostates.append(features.infostates(self._rules, states, player))
             others = particles.chance_reach * beliefs[1 - player][places[1 - player]]
             reaches.append(np.bincount(places[player], others))
             cfvs.append(solution.root_cfvs[player][roots[player]] / masses[1 - player])
@@ -293,42 +293,44 @@ class ParticleSelfPlay(Learner):
         arrays = (array.astype(np.float32) for array in (belief, reach, cfv))
         return SparseSample(
             features.public(self._rules, particles.take(np.zeros(1, np.int64)).states)[0],
-            np.concatenate(seen),
+            np.concatenate(infostates),
             *arrays,
         )
 
-    def _next(self, solution: Solution) -> list[Particles]:
-        """Step 3: the particles of each public state that is followed; none at the end."""
+    def _next_particles(self, solution: Solution) -> list[Particles]:
+        """The next particles, of each public state drawn in step 3; none at the end."""
         leaves, generator = solution.trunk.leaves, self._generator
-        number = leaves.num_public_states
-        if number <= self.config.width:
-            return [self._below(solution, public_state) for public_state in range(number)]
+        count = leaves.num_public_states
+        if count <= self.config.width:
+            return [self._particles_below(solution, public_state) for public_state in range(count)]
         reach = np.add.reduceat(solution.leaf_reach, leaves.history_offsets[:-1])
-        # Evenly as well, so that there are enough of positive probability.
+        # Some evenness, so that enough public states have positive probability.
         even = self.config.exploration if reach.all() else max(self.config.exploration, 1e-6)
-        share = (1 - even) * reach / (reach.sum() or 1.0) + even / number
-        chosen = generator.choice(number, self.config.width, replace=False, p=share / share.sum())
-        return [self._below(solution, int(public_state)) for public_state in np.sort(chosen)]
+        share = (1 - even) * reach / (reach.sum() or 1.0) + even / count
+        chosen = generator.choice(count, self.config.width, replace=False, p=share / share.sum())
+        return [
+            self._particles_below(solution, int(public_state)) for public_state in np.sort(chosen)
+        ]
 
-    def _below(self, solution: Solution, public_state: int) -> Particles:
-        """Some leaves of a leaf public state, with the players' ranges or random ones."""
+    def _particles_below(self, solution: Solution, public_state: int) -> Particles:
+        """Some particles of a leaf public state, with the players' ranges or random ones."""
         leaves, generator = solution.trunk.leaves, self._generator
-        reached = leaf_particles(solution, public_state)
+        particles = leaf_particles(solution, public_state)
         here = slice(*leaves.history_offsets[public_state : public_state + 2])
         for player in (0, 1):
-            reach = reached.reach[player]
+            reach = particles.reach[player]
             if generator.random() < self.config.exploration or not reach.any():
                 infoset = leaves.infoset_of_history[player, here]
                 reach = generator.exponential(size=leaves.num_infosets(player))[infoset]
-            # Public states that are hardly reached count as much as others in the next search.
-            reached.reach[player] = reach / reach.max()
+            # Scaled, so that public states of small reach count as much as others from here on.
+            particles.reach[player] = reach / reach.max()
         infosets = leaves.infoset_of_history[:, here]
-        return reached.sample_infosets(infosets, self.config.budget, generator)
+        return particles.sample_infosets(infosets, self.config.budget, generator)
 
     def _learn(self) -> torch.Tensor:
-        """A step of Adam; its samples' weighted mean squared error, in utility units squared."""
-        chosen = self._generator.integers(len(self.buffer), size=self.config.batch_size)
-        samples = [self.buffer[i] for i in chosen.tolist()]
+        """One step of Adam; its samples' weighted mean squared error, in utility units squared."""
+        indices = self._generator.integers(len(self.buffer), size=self.config.batch_size)
+        samples = [self.buffer[i] for i in indices.tolist()]
         inputs, targets, weights = join_samples(
             samples, self.network.device, conditional=self.network.conditional
         )
@@ -338,11 +340,11 @@ class ParticleSelfPlay(Learner):
         return loss.detach()
 
 
-def _generator_of(luck: np.ndarray) -> np.random.Generator:
-    """The generator whose state a `state()` has kept as JSON: uint8 [n]."""
+def _generator_of(state: np.ndarray) -> np.random.Generator:
+    """The generator of a state as JSON, uint8 [n], see `_extra_state`."""
     generator = np.random.default_rng(0)
     try:
-        generator.bit_generator.state = json.loads(np.asarray(luck).tobytes())
+        generator.bit_generator.state = json.loads(np.asarray(state).tobytes())
     except (ValueError, TypeError, KeyError) as error:
         raise ValueError(f"the state's generator is none ({error}); it is not whole") from None
     return generator

@@ -6,8 +6,8 @@ Table 2 as `PAPER`. One learner step:
 
   1. A batch of games is played by the current policy pi, from the root to the end.
   2. Rewards are regularised: at each decision the mover pays eta log(pi / pi_reg) to the other.
-     log pi_reg = alpha log pi_m + (1 - alpha) log pi_(m-1) lies between the two last regularisation
-     policies; alpha rises from 0 to 1 in the first half of a period, and stays.
+     log pi_reg = alpha log pi_m + (1 - alpha) log pi_(m-1) interpolates the two last regularisation
+     policies; alpha rises from 0 to 1 in the first half of a period, and stays 1.
   3. Two-player v-trace (`spiel_dl.learning.vtrace`), with the target network's values, gives
      targets for values and action values.
   4. Adam descends the sum over both players of the mean squared error of their values and of their
@@ -15,22 +15,21 @@ Table 2 as `PAPER`. One learner step:
   5. The target network moves some of the way to the current one.
   6. At the end of a period the target network becomes the next regularisation policy pi_(m+1).
 
-As in OpenSpiel's R-NaD, before it was removed there, the policy handed out is the target network's.
+As in OpenSpiel's R-NaD, before it was removed there, the policy returned is the target network's.
 
-What the defaults add to the papers, and `PAPER` leaves out; docs/algorithms/rnad.md says why:
+The defaults add to the papers, and `PAPER` leaves out (docs/algorithms/rnad.md has the reasons):
 
-  - In 3, action values of whole histories take the place of v-trace
-    (`spiel_dl.learning.action_values`).
-  - In 4, an action that is seldom played is pushed by a bounded multiple of the policy gradient
-    (`neurd_max_gain`).
-  - In 2, a regularisation policy is moved some of the way to the uniform policy, by taking it to a
-    power below 1, so that it cannot follow its own noise to where no action is played any more; the
-    power rises to 1 (`uniform_share`).
+  - In 3, action values of whole histories replace v-trace (`spiel_dl.learning.action_values`).
+  - In 4, the force on an action is at most a multiple of its policy gradient (`neurd_max_gain`),
+    which bounds it for actions that are seldom played.
+  - In 2, a regularisation policy is mixed towards the uniform policy, by taking it to a power below
+    1, so that noise in it does not drive actions out for good; the power rises to 1
+    (`uniform_share`).
 
 Deviation: logits are centred by their mean over legal actions, as the paper writes, where
 OpenSpiel's code divides by all actions.
 
-The policy that acts is the current one, as in Kubíček et al., so v-trace's ratios are 1; they are
+The acting policy is the current one, as in Kubíček et al., so v-trace's ratios are 1; they are
 computed all the same.
 """
 
@@ -43,7 +42,7 @@ import torch
 from spiel_dl.learning.config import RNaDConfig
 from spiel_dl.learning.neurd import neurd_gradient
 from spiel_dl.learning.self_play_learner import SelfPlayLearner
-from spiel_dl.learning.sources import Seen, Trajectories
+from spiel_dl.learning.sources import MoveInputs, Trajectories
 from spiel_dl.learning.vtrace import Targets, v_trace
 from spiel_dl.networks.sparse_rows import Inputs
 from spiel_dl.policies.policy_network import MaskedPolicy, as_mask
@@ -84,7 +83,7 @@ class RNaDSolver(SelfPlayLearner):
         return 1 - self.config.uniform_share / fallen
 
     def step(self) -> None:
-        """As `Learner.step`; also moves on to the next regularisation policy when it is time."""
+        """As `Learner.step`; also renews the regularisation policy at the end of a period."""
         done, length = self.config.place_in_period(self.num_steps)
         super().step()
         if done + 1 == length:
@@ -97,17 +96,20 @@ class RNaDSolver(SelfPlayLearner):
 
     def _descend(self, trajectories: Trajectories) -> list[torch.Tensor]:
         """Steps 2 to 4 of the module's docstring."""
-        seen = trajectories.seen
-        said = self._said(trajectories)
-        outputs = seen.at_moves(said.outputs)
+        observations = trajectories.observations
+        forward = self._forward_pass(trajectories)
+        outputs = observations.at_moves(forward.outputs)
         logits, value = outputs[..., :-1], outputs[..., -1]
         # Rows are fewer than moves.
-        mask = seen.mask()
-        current = MaskedPolicy.of(said.outputs[:, :-1], mask)
+        mask = observations.mask()
+        current = MaskedPolicy.of(forward.outputs[:, :-1], mask)
         entropy = -(current.policy * current.log_policy).sum(dim=-1)
-        last = self._log_regularization_policy(seen, said.inputs, mask)
-        policy, log_ratio = seen.at_moves(current.policy), seen.at_moves(current.log_policy - last)
-        targets = self._targets(trajectories, said.inputs, policy, log_ratio)
+        last = self._log_regularization_policy(observations, forward.inputs, mask)
+        policy, log_ratio = (
+            observations.at_moves(current.policy),
+            observations.at_moves(current.log_policy - last),
+        )
+        targets = self._targets(trajectories, forward.inputs, policy, log_ratio)
         weight = _decision_weights(trajectories)
         pull = neurd_gradient(
             logits,
@@ -120,17 +122,17 @@ class RNaDSolver(SelfPlayLearner):
         ).mul_(weight.unsqueeze(-1))
         error = value - targets.value
         gradient = torch.cat([pull, (2 * weight * error).unsqueeze(-1)], dim=-1)
-        self._follow(said, gradient, seen)
+        self._apply_gradient(forward, gradient, observations)
         return [
             (weight * error.square()).sum(),
             (pull * logits).sum(),
-            (weight * seen.at_moves(entropy)).sum() / weight.sum(),
+            (weight * observations.at_moves(entropy)).sum() / weight.sum(),
         ]
 
     def _targets(
         self,
         trajectories: Trajectories,
-        shown: Inputs,
+        inputs: Inputs,
         policy: torch.Tensor,
         log_ratio: torch.Tensor,
     ) -> Targets:
@@ -139,10 +141,10 @@ class RNaDSolver(SelfPlayLearner):
         values = self._history_values(trajectories)
         if values is not None:
             cost = eta * (policy * log_ratio).sum(dim=-1)
-            found = self._history_targets(values, trajectories, policy, cost, c_bar=c_bar)
-            return Targets(found.value, found.action_value - eta * log_ratio)
+            targets = self._history_targets(values, trajectories, policy, cost, c_bar=c_bar)
+            return Targets(targets.value, targets.action_value - eta * log_ratio)
         return v_trace(
-            value=self.target_value(trajectories.seen, shown),
+            value=self.target_value(trajectories.observations, inputs),
             policy=policy,
             log_ratio=log_ratio,
             trajectories=trajectories,
@@ -153,16 +155,16 @@ class RNaDSolver(SelfPlayLearner):
         )
 
     def _log_regularization_policy(
-        self, seen: Seen, shown: Inputs, mask: torch.Tensor
+        self, observations: MoveInputs, inputs: Inputs, mask: torch.Tensor
     ) -> torch.Tensor:
-        """What the regularisation policy, between the two last ones, says: float32 [N, A]."""
-        # In the second half of a period the one before has no share; a graph cannot leave it out.
+        """Logarithms of pi_reg at all observations: float32 [N, A]."""
+        # In the second half of a period pi_(m-1) has no share; a CUDA graph cannot leave it out.
         done, length = self.config.place_in_period(self.num_steps)
         is_last_alone = 2 * done >= length and not self.is_graph
-        logits = self.regularization_logits(seen, shown, 1 if is_last_alone else 2)
-        # Taken to a power, and normalised.
-        said = MaskedPolicy.of(self._now["sharpness"] * logits, mask).log_policy
-        return said[0] if is_last_alone else said[1].lerp(said[0], self._now["share"])
+        logits = self.regularization_logits(observations, inputs, 1 if is_last_alone else 2)
+        # Policies to the power of the sharpness, normalised; the newest first.
+        logs = MaskedPolicy.of(self._schedule_values["sharpness"] * logits, mask).log_policy
+        return logs[0] if is_last_alone else logs[1].lerp(logs[0], self._schedule_values["share"])
 
 
 def _decision_weights(trajectories: Trajectories) -> torch.Tensor:

@@ -1,21 +1,21 @@
-"""Action values of whole histories, which take noise out of what a policy is told of its actions.
+"""Action values of whole histories, a control variate for the policy's action values.
 
-A sampled return tells of one action, and most of it is luck: the cards and moves of the opponent,
-and what comes later. Who trains may look at all cards, so a second network learns Q(h, a), what
-player 0 earns from here on if a is played at history h. Each action is then told what Q says of it,
-and the one that was played also by how much the return differed:
+A sampled return is about one action, and most of it is luck: the cards and moves of the opponent,
+and what comes later. Training may look at all cards, so a second network learns Q(h, a), what
+player 0 earns from here on if a is played at history h. Each action's value is then estimated by Q,
+and that of the action that was played is corrected by the difference to the return:
 
     Q'(a) = Q(h, a) + [a = a_t] (G_t - Q(h, a)) / mu(a_t).
 
-This is right on average whatever Q says, as Schmid et al. (2019), "Variance reduction in Monte
-Carlo counterfactual regret minimization", show, and the less noisy the better Q is. With payments
-K_t of the mover to the other, as R-NaD has them, and s_t = 1 at moves of player 0 and -1 at others,
+This is unbiased whatever Q is, as Schmid et al. (2019), "Variance reduction in Monte Carlo
+counterfactual regret minimization", show, and the less noisy the better Q is. With payments K_t of
+the mover to the other, as in R-NaD, and s_t = 1 at moves of player 0 and -1 at others,
 
     G_t = r_t + W_(t+1),    W_t = V(h_t) - s_t K_t + lambda min(c_bar, rho_t) (G_t - Q(h_t, a_t)),
 
 where V(h) = sum_a pi(a) Q(h, a), rho_t = pi(a_t) / mu(a_t), and W = 0 behind the last move. G_t is
-also what Q(h_t, a_t) learns, and s_t W_t the target of the mover's own value. The policy that acts
-sees none of this: it is a function of what its player knows.
+also the target of Q(h_t, a_t), and s_t W_t that of the mover's own value. The acting policy sees
+none of this: it is a function of its player's observations.
 """
 
 from __future__ import annotations
@@ -52,33 +52,33 @@ class ActionValueNetwork(Perceptron):
 
 
 class HistoryValues(NamedTuple):
-    """What a network of action values says of the histories of some games.
+    """Action values Q, player 0's, of the histories of some games.
 
     Attributes:
-      said: Q of the histories' rows, player 0's.
-      at_moves: the same for each move, float32 [T, B, A].
+      forward_pass: the network's, on the distinct histories.
+      at_moves: Q at each move, float32 [T, B, A].
     """
 
-    said: ForwardPass
+    forward_pass: ForwardPass
     at_moves: torch.Tensor
 
 
 class HistoryTargets(NamedTuple):
-    """The module's equations, move by move.
+    """Targets of all moves, by the module's equations.
 
     Attributes:
-      value: float [T, B], s_t W_t, what the mover's value should be.
-      action_value: float [T, B, A], s_t Q', of the mover.
-      taken: float [T, B], G_t, player 0's.
+      value: float [T, B], s_t W_t, the target of the mover's value.
+      action_value: float [T, B, A], s_t Q', the mover's action values.
+      taken_value: float [T, B], G_t, the target of Q of the action taken, player 0's.
     """
 
     value: torch.Tensor
     action_value: torch.Tensor
-    taken: torch.Tensor
+    taken_value: torch.Tensor
 
 
 class ActionValueTrainer:
-    """A network of action values that learns beside a policy, from the same games."""
+    """Trains a network of action values beside a policy, on the same games."""
 
     def __init__(
         self, num_inputs: int, num_actions: int, config: LearnerConfig, device: torch.device | str
@@ -88,32 +88,32 @@ class ActionValueTrainer:
         Args:
           num_inputs: E, the length of a history's tensor.
           num_actions: A.
-          config: its sizes, and how it learns: both as the policy network.
-          device: where it lives.
+          config: the policy network's: layer sizes, Adam and seed are the same.
+          device: that of the parameters.
         """
         self.network = ActionValueNetwork(num_inputs, num_actions, config.hidden_sizes)
         self.parameters = self.network.initial_parameters(config.seed).to(device)
         self._descent = config.descent(self.parameters)
 
-    def ask(self, trajectories: Trajectories) -> HistoryValues:
-        """What the network says of the histories of some games."""
-        seen = trajectories.histories
-        assert seen is not None  # they are recorded
-        said = self.network.forward_pass(self.parameters, seen.rows)
-        return HistoryValues(said, seen.at_moves(said.outputs))
+    def evaluate(self, trajectories: Trajectories) -> HistoryValues:
+        """The action values of the histories of some games."""
+        histories = trajectories.histories
+        assert histories is not None  # they are recorded
+        forward = self.network.forward_pass(self.parameters, histories.rows)
+        return HistoryValues(forward, histories.at_moves(forward.outputs))
 
     def learn(
         self, values: HistoryValues, targets: HistoryTargets, trajectories: Trajectories
     ) -> None:
-        """One step down the mean squared error of the actions taken."""
+        """One step of Adam on the mean squared error of the actions taken."""
         column = trajectories.action.unsqueeze(-1)
-        said = values.at_moves.gather(-1, column).squeeze(-1)
+        predicted = values.at_moves.gather(-1, column).squeeze(-1)
         weight = trajectories.valid / trajectories.valid.sum().clamp(min=1)
-        slope = 2 * weight * (said - targets.taken)
+        slope = 2 * weight * (predicted - targets.taken_value)
         gradient = torch.zeros_like(values.at_moves).scatter_(-1, column, slope.unsqueeze(-1))
         assert trajectories.histories is not None
         self._descent.apply_gradients(
-            [values.said.gradient(trajectories.histories.add_up(gradient))]
+            [values.forward_pass.gradient(trajectories.histories.sum_by_row(gradient))]
         )
 
     def tensors(self) -> dict[str, torch.Tensor]:
@@ -132,15 +132,15 @@ def history_targets(
     trace_decay: float,
     c_bar: float = 1.0,
 ) -> HistoryTargets:
-    """The module's equations.
+    """Targets by the module's equations.
 
     Args:
       action_value: Q, float [T, B, A], player 0's.
       policy: pi, float [T, B, A], the policy to evaluate; 0 for illegal actions.
       cost: K, float [T, B], what the mover pays to the other.
       trajectories: the games, played by mu.
-      reward: float [T, B], what the move earned player 0.
-      trace_decay: lambda; 1: what is learned is the return itself.
+      reward: float [T, B], player 0's reward for the move.
+      trace_decay: lambda; 1: the target is the return itself.
       c_bar: bound on the ratios that carry a target backwards.
 
     Returns:
@@ -151,13 +151,13 @@ def history_targets(
     acting = trajectories.behaviour.gather(-1, column).squeeze(-1)
     # Where nobody moves, the acting policy may be 0 at any action.
     ratio = (policy.gather(-1, column).squeeze(-1) / acting).where(valid, 1.0)
-    said = action_value.gather(-1, column).squeeze(-1)
+    predicted = action_value.gather(-1, column).squeeze(-1)
     carried = trace_decay * ratio.clamp(max=c_bar)
     expected = (policy * action_value).sum(dim=-1) - sign * cost
     before = solve_backwards(
-        (expected + carried * (reward - said)).where(valid, 0.0), carried * valid
+        (expected + carried * (reward - predicted)).where(valid, 0.0), carried * valid
     )
     target = reward + one_later(before)
-    surprise = ((target - said) / acting).where(valid, 0.0)
+    surprise = ((target - predicted) / acting).where(valid, 0.0)
     corrected = action_value.scatter_add(-1, column, surprise.unsqueeze(-1))
     return HistoryTargets(sign * before, sign.unsqueeze(-1) * corrected, target)

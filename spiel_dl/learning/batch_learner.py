@@ -1,4 +1,4 @@
-"""`BatchLearner`: learns from batches of whole games; with policy transformations, a critic, too.
+"""`BatchLearner`: learns from batches of whole games; may train a critic on the same games.
 
 learner = rnad.RNaDSolver("leduc_poker", transformations=pure_transformations(3))
 ...
@@ -22,7 +22,7 @@ from spiel_dl.learning.critic_training import CriticTrainer
 from spiel_dl.learning.environments import self_play_of
 from spiel_dl.learning.learner import Learner
 from spiel_dl.learning.self_play import ActingPolicy
-from spiel_dl.learning.sources import Seen, Trajectories
+from spiel_dl.learning.sources import MoveInputs, Trajectories
 from spiel_dl.learning.step_graph import StepGraph
 from spiel_dl.learning.transformations import PolicyTransformations
 from spiel_dl.policies.network_policy import FineTuning
@@ -34,14 +34,15 @@ _CRITIC_LOSS = "critic_loss"
 
 
 class BatchLearner(Learner):
-    """Plays batches of games and learns from them; with policy transformations, a critic, too.
+    """Plays batches of games and learns from them; with policy transformations, trains a critic.
 
-    The critic (Kubíček et al., 2023, section 4.1) values the policy that is handed out, and learns
-    from the same games. Whatever else is learned stays the same to the last bit, unless chance acts
-    after a move: what it does behind actions that were not made is drawn by the same generator.
+    The critic (Kubíček et al., 2023, section 4.1) values the policy that `policy` returns, and
+    learns from the same games. All else that is learned is the same to the last bit as without it,
+    unless chance acts after a move: the critic draws the chance events after actions that were not
+    taken from the same generator.
 
     Attributes:
-      losses: the names of the numbers that `_learn` reports of every step.
+      losses: the names of the numbers that `_learn` returns.
     """
 
     losses: tuple[str, ...]
@@ -64,25 +65,25 @@ class BatchLearner(Learner):
         Args:
           game: the game, its game string, or the compiled game.
           config: how to learn.
-          device: where games are played and networks live.
+          device: of games and networks.
           batch_size: games per learner step.
           max_tree_histories: games of at most so many histories are compiled and played by tables.
-          transformations: what opponents may do by the critic; None: there is no critic.
+          transformations: the opponent's deviations that the critic values; None: no critic.
           critic: how it learns; None: the defaults.
           cuda_graph: do a step as one CUDA graph, see `StepGraph`; on a CUDA device only.
 
         Raises:
-          ValueError: if the game is none that can be learned here, if a transformation is none for
-            it, if there are parameters of a critic without transformations, if torch cannot compute
-            on the device, or if a step cannot be a graph.
+          ValueError: if the game cannot be learned here, if a transformation does not fit it, if
+            `critic` is given without transformations, if torch cannot compute on the device, or if
+            a step cannot be a graph.
         """
         if critic is not None and transformations is None:
             raise ValueError(
                 f"{critic} is for a critic of policy transformations, of which there are none; "
                 "pass transformations= too"
             )
-        of_critic = (_CRITIC_LOSS,) if transformations is not None else ()
-        self.terms = (*self.losses, *of_critic, _NUM_MOVES)
+        critic_losses = (_CRITIC_LOSS,) if transformations is not None else ()
+        self.terms = (*self.losses, *critic_losses, _NUM_MOVES)
         super().__init__(turn_based_game(game), config, device)
         # A compiled game is played by tables, however large it is.
         self._self_play = self_play_of(
@@ -115,7 +116,7 @@ class BatchLearner(Learner):
 
     @property
     def transformations(self) -> PolicyTransformations | None:
-        """What opponents may do by the critic; None if there is no critic."""
+        """The transformations that the critic values; None if there is no critic."""
         return None if self._critic is None else self._critic.transformations
 
     def _advance(self) -> torch.Tensor:
@@ -125,21 +126,22 @@ class BatchLearner(Learner):
         trajectories = self.play()
         terms = self._learn(trajectories)
         if self._critic is not None:
-            terms = [*terms, self._critic.learn(trajectories, self.policy_at(trajectories.seen))]
+            policy = self.policy_at(trajectories.observations)
+            terms = [*terms, self._critic.learn(trajectories, policy)]
         return torch.stack([*terms, trajectories.valid.sum().to(self._log.dtype)])
 
     def play(self) -> Trajectories:
         """A batch of games by the acting policy, in tensors that the next call overwrites.
 
-        Draws from the same source of chance as `step`.
+        Draws from the same generator as `step`.
         """
         return self._self_play.play(self._acting_policy())
 
     def critic(self) -> NetworkCritic:
-        """The critic that was learned so far; later steps do not change it.
+        """The critic learned so far; later steps do not change it.
 
         Raises:
-          ValueError: if there is none.
+          ValueError: if this learner trains none.
         """
         if self._critic is None:
             raise ValueError(
@@ -149,10 +151,10 @@ class BatchLearner(Learner):
 
     @abc.abstractmethod
     def policy(self, fine_tuning: FineTuning | None = None) -> openspiel_policy.Policy:
-        """The policy of both players that the critic, if there is one, is a critic of.
+        """Both players' policy learned so far, which the critic, if there is one, values.
 
         Args:
-          fine_tuning: what to do to it; None: nothing.
+          fine_tuning: applied to the policy; None: nothing.
         """
 
     def metrics(self) -> dict[str, float]:
@@ -165,15 +167,15 @@ class BatchLearner(Learner):
 
     @abc.abstractmethod
     def _learn(self, trajectories: Trajectories) -> list[torch.Tensor]:
-        """Changes the parameters; returns the `losses`, scalars each."""
+        """Updates the parameters; returns the `losses`, scalars each."""
 
     @abc.abstractmethod
     def _acting_policy(self) -> ActingPolicy | torch.Tensor:
-        """The acting policy, or its table; see `SelfPlay.play`."""
+        """The acting policy, as `SelfPlay.play` takes it."""
 
     @abc.abstractmethod
-    def policy_at(self, seen: Seen) -> torch.Tensor:
-        """What the policy that is handed out does after each observation: float32 [N, A].
+    def policy_at(self, observations: MoveInputs) -> torch.Tensor:
+        """The policy that `policy` returns, at each observation: float32 [N, A].
 
         Illegal actions have probability 0.
         """
@@ -183,15 +185,15 @@ class BatchLearner(Learner):
             return {}
         return {f"critic.{name}": tensor for name, tensor in self._critic.tensors().items()}
 
-    def _luck(self) -> dict[str, np.ndarray]:
+    def _extra_state(self) -> dict[str, np.ndarray]:
         return {"generator": self._self_play.source.generator.get_state().numpy()}
 
-    def _load_luck(self, state: Mapping[str, np.ndarray]) -> None:
+    def _load_extra_state(self, state: Mapping[str, np.ndarray]) -> None:
         generator = self._self_play.source.generator
-        wanted = tuple(generator.get_state().shape)
-        if (found := state["generator"].shape if "generator" in state else "nothing") != wanted:
+        needed = tuple(generator.get_state().shape)
+        if (shape := state["generator"].shape if "generator" in state else "nothing") != needed:
             raise ValueError(
-                f"the state's generator has shape {found}, but {wanted} is needed: it is the state "
+                f"the state's generator has shape {shape}, but {needed} is needed: it is the state "
                 "of a learner on another device"
             )
         generator.set_state(torch.from_numpy(state["generator"]))

@@ -1,4 +1,4 @@
-"""Games played to the end by a network in compiled loops, a batch of them, from any states."""
+"""Rollouts in compiled loops: a batch of games played to the end by a network, from any states."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from spiel_dl.games.compiled import CHANCE, NO_ACTION, TERMINAL, Games
 from spiel_dl.games.compiled_environment import games_of
 from spiel_dl.games.rules import Rules, StateBatch
 from spiel_dl.learning import play_kernels
-from spiel_dl.learning.play_kernels import SeenRows
+from spiel_dl.learning.play_kernels import ObservationTable
 from spiel_dl.learning.self_play import ActingNetwork
 from spiel_dl.learning.sources import Moves
 
 
 class CompiledRollouts:
-    """As `rollouts.play_out` by one network, several times as fast.
+    """Rollouts by one network, several times as fast as `rollouts.play_out`.
 
     Attributes:
       rules: the game, which has a compiled form.
@@ -26,7 +26,7 @@ class CompiledRollouts:
         """Plays nothing yet.
 
         Raises:
-          ValueError: if `can_play` says no.
+          ValueError: if `can_play` is false.
         """
         if not can_play(rules, acting):
             raise ValueError(
@@ -52,10 +52,10 @@ class CompiledRollouts:
     ) -> np.ndarray:
         """Plays games to the end, as `rollouts.PlayOn` has it."""
         network, num_games = self.acting.network, len(rows)
-        seen = SeenRows.room(num_games, network.num_inputs, network.num_actions)
-        moves = Moves.room((1, num_games, network.num_actions)).arrays()
+        table = ObservationTable.empty(num_games, network.num_inputs, network.num_actions)
+        moves = Moves.empty((1, num_games, network.num_actions)).arrays()
         threshold = np.zeros((1, num_games))
-        nothing = np.full(num_games, NO_ACTION)
+        no_action = np.full(num_games, NO_ACTION)
         # The compiled form changes states in place: each game takes a copy of its own.
         states = states.take(torch.from_numpy(rows))
         games = games_of(self.rules, states)._replace(action=actions.astype(np.int64))
@@ -63,26 +63,23 @@ class CompiledRollouts:
         while True:
             games = self._advanced(arrays, games, generator)
             while (games.player == CHANCE).any():
-                games = self._advanced(arrays, games._replace(action=nothing), generator)
+                games = self._advanced(arrays, games._replace(action=no_action), generator)
             if (games.player == TERMINAL).all():
                 return games.returns
             threshold[0] = generator.random(num_games)
-            seen.row_of.fill(-1)
-            self._compiled.write_features(arrays, games.player, seen.rows)
-            count = play_kernels.meet_movers(0, games, (seen.rows, seen.rows), seen, 0, moves)
-            shown, legal = (torch.from_numpy(each[:count]) for each in (seen.rows, seen.legal))
-            policy = self._act(shown, legal)
-            play_kernels.choose(0, policy.numpy(), threshold, moves)
+            table.row_of_slot.fill(-1)
+            self._compiled.write_features(arrays, games.player, table.rows)
+            by_player = (table.rows, table.rows)
+            count = play_kernels.list_observations(0, games, by_player, table, 0, moves)
+            with torch.no_grad():
+                policy = self.acting(*(torch.from_numpy(x[:count]) for x in table[:2]))
+            play_kernels.sample_moves(0, policy.numpy(), threshold, moves)
             games = games._replace(action=moves.action[0])
-
-    @torch.no_grad()
-    def _act(self, shown: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
-        return self.acting(shown, legal)
 
     def _advanced(
         self, arrays: tuple[np.ndarray, ...], games: Games, generator: np.random.Generator
     ) -> Games:
-        """The games after their actions, and after as many chance events as are drawn for."""
+        """The games after their actions and the chance events that follow."""
         uniform = generator.random((self._num_events, len(games.player)))
         games = games._replace(uniform=uniform)
         self._compiled.advance(arrays, games)

@@ -1,12 +1,12 @@
-"""Trains a critic for a policy that is there already and stays as it is.
+"""`CriticLearner`: trains a critic for a given policy, the blueprint, which does not change.
 
     learner = CriticLearner("leduc_poker", blueprint, pure_transformations(3))
     learner.run(10_000)
     critic = learner.critic()
 
-Every step plays a batch of fresh games. The blueprint plays them, but for a share `exploration` of
-its decisions, which are random: v-trace accounts for it, and the critic also learns of what the
-blueprint never does, but its opponent may (theorem 4.2 of Kubíček et al., 2023, asks that the
+Every step plays a batch of fresh games by the blueprint, except that a share `exploration` of
+decisions is random: v-trace corrects for it, and the critic also learns about actions that the
+blueprint never takes, but its opponent may (theorem 4.2 of Kubíček et al., 2023, asks that the
 acting policy play every action).
 """
 
@@ -23,8 +23,8 @@ from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.learning.batch_learner import BatchLearner
 from spiel_dl.learning.config import CriticConfig, checked_config
-from spiel_dl.learning.self_play import ActingNetwork, ActingPolicy, explored
-from spiel_dl.learning.sources import Seen, Trajectories
+from spiel_dl.learning.self_play import ActingNetwork, ActingPolicy, with_exploration
+from spiel_dl.learning.sources import MoveInputs, Trajectories
 from spiel_dl.learning.transformations import PolicyTransformations, check_transformations
 from spiel_dl.learning.tree_environment import TreeEnvironment
 from spiel_dl.policies.array_policy import ArrayPolicy
@@ -37,7 +37,7 @@ from spiel_dl.tree.load import AnyGame, compile_game
 
 BLUEPRINT_PARAMETERS = "blueprint"
 STRATEGIES = ("strategy_0", "strategy_1")
-"""What a checkpoint calls the blueprint: a network's parameters, or both players' strategies."""
+"""The blueprint's arrays in a checkpoint: a network's parameters, or both players' strategies."""
 
 
 class CriticLearner(BatchLearner):
@@ -64,21 +64,20 @@ class CriticLearner(BatchLearner):
 
         Args:
           game: the game, its game string, or the compiled game.
-          blueprint: a policy of both players, of which a copy is taken: a `NetworkPolicy`, on the
-            device, for games of any size; any other one is read at all infosets of the compiled
-            game.
-          transformations: what opponents may do.
+          blueprint: a policy of both players, which is copied: a `NetworkPolicy`, on the device,
+            for games of any size; any other one is read at all infosets of the compiled game.
+          transformations: the opponent's deviations that the critic values.
           config: how to learn; None: the defaults.
-          device: where games are played and networks live.
+          device: of games and networks.
           batch_size: games per learner step.
-          exploration: share of decisions that are made at random, all legal actions being equally
-            likely. With 0, the blueprint must play all of them by itself.
+          exploration: share of decisions made at random, all legal actions being equally likely.
+            With 0, the blueprint itself must play every legal action.
           max_tree_histories: games of at most so many histories are compiled and played by tables.
           cuda_graph: do a step as one CUDA graph, see `StepGraph`; on a CUDA device only.
 
         Raises:
-          ValueError: if the game is none that can be learned here, if the blueprint is not a policy
-            for it, if a number is out of range, or if a step cannot be a graph.
+          ValueError: if the game cannot be learned here, if the blueprint is no policy for it, if a
+            number is out of range, or if a step cannot be a graph.
         """
         config = checked_config(config, CriticConfig, type(self).__name__)
         check_transformations(transformations)
@@ -106,19 +105,21 @@ class CriticLearner(BatchLearner):
             raise ValueError(
                 f"the blueprint is a policy of {blueprint.game}, not of {self.game}; use its game"
             )
-        # A copy, so that the critic goes on to be one of what it learns from.
+        # A copy, so that later changes of the caller's policy do not matter.
         self._source: ArrayPolicy | NetworkPolicy = _copy_of(blueprint)
         self._table: torch.Tensor | None = None
         environment = self._self_play.environment
         if isinstance(environment, TreeEnvironment):
             self._table = environment.table_of(self._tabulated(environment))
-            self._acting_table = explored(self._table, environment.infoset_legal, exploration)
+            self._acting_table = with_exploration(
+                self._table, environment.infoset_legal, exploration
+            )
 
     def policy(self, fine_tuning: FineTuning | None = None) -> ArrayPolicy | NetworkPolicy:
         """The blueprint: an `ArrayPolicy` if the game is compiled, else a `NetworkPolicy`.
 
         Raises:
-          ValueError: if it is to be fine-tuned, as the critic would not be one of the result.
+          ValueError: if `fine_tuning` is given, as the critic does not value the result.
         """
         if fine_tuning is not None:
             raise ValueError(
@@ -146,17 +147,19 @@ class CriticLearner(BatchLearner):
         source, exploration = self._network_policy(), self._games["exploration"]
         if source.fine_tuning is None:
             return ActingNetwork(source.network, source.parameters.detach(), exploration)
-        return lambda seen, legal: explored(source.act(seen, legal), legal, exploration)
+        return lambda rows, legal: with_exploration(source.act(rows, legal), legal, exploration)
 
     @torch.no_grad()
-    def policy_at(self, seen: Seen) -> torch.Tensor:
+    def policy_at(self, observations: MoveInputs) -> torch.Tensor:
         """As `BatchLearner.policy_at`: the blueprint, without exploration."""
         if self._table is not None:
-            assert seen.number is not None  # The game is compiled.
-            return self._table.index_select(0, seen.number)
+            assert observations.table_row is not None  # The game is compiled.
+            return self._table.index_select(0, observations.table_row)
         source = self._network_policy()
-        assert seen.legal is not None  # they are observations
-        policy = policy_of(source.network.outputs(source.parameters, seen.rows)[:, :-1], seen.legal)
+        assert observations.legal is not None  # they are observations
+        policy = policy_of(
+            source.network.outputs(source.parameters, observations.rows)[:, :-1], observations.legal
+        )
         return policy if source.fine_tuning is None else source.fine_tuning.apply(policy)
 
     def _network_policy(self) -> NetworkPolicy:
@@ -184,10 +187,10 @@ class CriticLearner(BatchLearner):
         super().load_state(state)
 
     def settings(self) -> dict[str, Any]:
-        """As `Learner.settings`: how the critic learns, and from what games."""
+        """As `Learner.settings`: how the critic learns, and how games are played."""
         return {**super().settings(), **self._games}
 
-    def _described(self) -> dict[str, Any]:
+    def _header(self) -> dict[str, Any]:
         if isinstance(self._source, NetworkPolicy):
             settings = self._network_settings()
             place = {"array": BLUEPRINT_PARAMETERS, "row": None}
@@ -195,7 +198,7 @@ class CriticLearner(BatchLearner):
         return {"policy": {"strategies": list(STRATEGIES)}}
 
     def _network_settings(self) -> dict[str, Any]:
-        """The sizes of the blueprint's network, and what is done to its policy."""
+        """The sizes of the blueprint's network, and its fine-tuning."""
         source = self._network_policy()
         tuning = None if source.fine_tuning is None else dataclasses.asdict(source.fine_tuning)
         sizes = list(source.network.hidden_sizes)

@@ -1,7 +1,7 @@
-"""Critics that are networks of histories; `learning.critic_training` trains them.
+"""Critics that are networks; `learning.critic_training` trains them.
 
-Kubíček et al. (2023), section 4.1: a network takes a history and says, for both players, what each
-is worth if its opponent follows each of the transformations.
+Kubíček et al. (2023), section 4.1: a network maps a history to both players' values if the opponent
+follows each of the transformations.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from spiel_dl.networks.perceptron import Layer, Perceptron, evaluate
 from spiel_dl.tree.compiled_tree import CompiledTree
 from spiel_dl.tree.from_openspiel import is_same_game
 
-# Histories whose values are made at a time: enough for full speed, few to hold in a cache.
+# Histories evaluated at a time: enough for full speed, few enough for the cache.
 _BATCH = 2048
 
 
 @dataclasses.dataclass(frozen=True)
 class CriticNetwork(Perceptron):
-    """A perceptron whose last layer says both players' values for all transformations.
+    """A perceptron from a history to both players' values under all transformations.
 
     Attributes:
-      num_inputs: E, how much it sees of a history.
+      num_inputs: E, the length of a history's tensor.
       num_transformations: K.
       hidden_sizes: units of each hidden layer.
-      bound: the largest absolute value there is, towards which the last layer's numbers are
-        squashed; infinite: they are the values.
+      bound: bound on absolute values, towards which the outputs are squashed; infinite: the outputs
+        are the values.
     """
 
     num_inputs: int
@@ -64,12 +64,12 @@ class CriticNetwork(Perceptron):
         return outputs.view(*history.shape[:-1], 2, self.num_transformations)
 
     def squashed(self, outputs: torch.Tensor) -> torch.Tensor:
-        """What the last layer's numbers, float32 [...], mean as values."""
+        """The values of the last layer's outputs, float32 [...]: bound times tanh."""
         return outputs if self.bound == math.inf else self.bound * outputs.tanh()
 
 
 class NetworkCritic(Critic):
-    """Values the histories in which a player acts, of any tree of its game, by a network.
+    """A network's values of the histories in which a player acts, in any tree of its game.
 
     Attributes:
       game: the turn-based game.
@@ -89,7 +89,7 @@ class NetworkCritic(Critic):
 
         Args:
           game: the turn-based game.
-          network: for this game's histories.
+          network: a network for this game's histories.
           parameters: float32 [P], not copied.
           names: the names of the transformations, K of them.
 
@@ -109,23 +109,22 @@ class NetworkCritic(Critic):
 
     @torch.inference_mode()
     def values(self, tree: CompiledTree, histories: np.ndarray, player: int) -> np.ndarray:
-        """See `Critic`; float32, of any tree of the critic's game.
+        """See `Critic`; float32, for any tree of the critic's game.
 
         Raises:
           ValueError: if the tree is of another game, or if no player acts in one of the histories.
         """
         self._check(tree, histories)
         num_values = self.network.num_transformations
-        found = np.empty((len(histories), num_values), np.float32)
+        values = np.empty((len(histories), num_values), np.float32)
         first, *middle, last = self.network.split_layers(self.parameters)
         own = slice(player * num_values, (player + 1) * num_values)
         later = [*middle, Layer.of(last.weight_and_bias[:, own].contiguous())]
         sums = history_features.weighted_sums(tree, histories, first.weight, first.bias)
         for start in range(0, len(histories), _BATCH):
-            units = sums(slice(start, start + _BATCH))
-            units = evaluate(later, units.relu_())
-            found[start : start + _BATCH] = self.network.squashed(units).cpu().numpy()
-        return found
+            outputs = evaluate(later, sums(slice(start, start + _BATCH)).relu_())
+            values[start : start + _BATCH] = self.network.squashed(outputs).cpu().numpy()
+        return values
 
     def _check(self, tree: CompiledTree, histories: np.ndarray) -> None:
         if not is_same_game(tree.game, self.game):

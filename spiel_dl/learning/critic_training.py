@@ -1,22 +1,22 @@
-"""Trains a critic on trajectories that were played for something else, or for it.
+"""`CriticTrainer`: trains a critic on trajectories of a learner.
 
 Kubíček et al. (2023), section 4.1 and Table 2. One step, on one batch of games:
 
   1. Off-policy v-trace (`learning.history_vtrace`) gives targets for both players and all
      transformations. Own moves are weighted with pi / mu, the opponent's with f(pi) / mu: pi is the
-     blueprint, mu the policy that acted. In compiled games, where it is known what comes of every
-     action, the sampled step is replaced by what is expected of it, which has no noise:
+     blueprint, mu the policy that acted. In compiled games, where the history after every action is
+     known, the sampled step is replaced by its expectation, which has less noise:
 
          v_t' = sum_a f(pi)(a | h_t) v(h_t a) + min(c_bar, rho_t) (v_(t+1)' - v_(t+1)).
 
   2. Adam descends the values' loss, over all histories of the batch, both players and all
-     transformations. Values are the game's largest utility times tanh of what the network says, and
-     the loss is the cross-entropy of (1 + v) / 2, in these units: its derivative by what the
-     network says is v - v', so that, as with squared errors, noise in targets does no harm.
-  3. The target network moves towards the current one; the critic handed out is the target network.
+     transformations. Values are the game's largest utility times tanh of the network's outputs, and
+     the loss is the cross-entropy of (1 + v) / 2, in these units: its derivative by the outputs is
+     v - v', so that, as with squared errors, noise in targets does not bias values.
+  3. The target network moves towards the current one; `critic` returns the target network.
 
 The paper has squared errors of values that are not bounded (`bounded=False`), and takes all values
-from the target network. Here targets are made of the current one's, which learn sooner.
+from the target network. Here targets are made of the current network's values, which learn sooner.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ from spiel_dl.policies.sight import FEATURES
 
 
 class CriticTrainer:
-    """A critic in training; it plays no games.
+    """Trains a critic network; it plays no games.
 
     Attributes:
-      transformations: what opponents may do.
+      transformations: the opponent's deviations that are valued.
       config: how to learn.
       network: the network.
     """
@@ -57,15 +57,15 @@ class CriticTrainer:
         """Makes a fresh network.
 
         Args:
-          num_inputs: E, how much the critic sees of a history.
+          num_inputs: E, the length of a history's tensor.
           num_actions: A.
           transformations: K of them.
           config: how to learn.
-          device: where the network lives.
-          largest_utility: the largest absolute one of the game.
+          device: that of the network.
+          largest_utility: the game's largest absolute utility.
 
         Raises:
-          ValueError: if a transformation returns no weights for so many actions.
+          ValueError: if a transformation returns no weights for A actions.
         """
         check_transformations(transformations)
         everything = torch.ones((1, num_actions), dtype=torch.bool, device=device)
@@ -84,21 +84,21 @@ class CriticTrainer:
 
         Args:
           trajectories: with histories.
-          policy: the blueprint after each observation, float32 [N, A]; 0 for illegal actions.
+          policy: the blueprint at each observation, float32 [N, A]; 0 for illegal actions.
 
         Returns:
           The mean squared error before the step, a scalar.
         """
-        seen, share = trajectories.histories, self._target_rate()
-        assert seen is not None  # they are recorded
-        said = self.network.forward_pass(self._parameters, seen.rows)
-        values = self.network.squashed(seen.at_moves(said.outputs)).unflatten(-1, (2, -1))
+        histories, rate = trajectories.histories, self._target_rate()
+        assert histories is not None  # they are recorded
+        forward = self.network.forward_pass(self._parameters, histories.rows)
+        values = self.network.squashed(histories.at_moves(forward.outputs)).unflatten(-1, (2, -1))
         error = values - self.targets(trajectories, values, policy)
         count = trajectories.valid.sum().clamp(min=1) * error[0, 0].numel()
         weight = (trajectories.valid / count)[..., None, None]
         gradient = (2 * weight * error).flatten(-2)
-        self._descent.apply_gradients([said.gradient(seen.add_up(gradient))])
-        self._target.lerp_(self._parameters.detach(), share)
+        self._descent.apply_gradients([forward.gradient(histories.sum_by_row(gradient))])
+        self._target.lerp_(self._parameters.detach(), rate)
         return (weight * error.square()).sum()
 
     def _target_rate(self) -> torch.Tensor:
@@ -113,7 +113,7 @@ class CriticTrainer:
         return self.network.squashed(self.network.outputs(self._parameters.detach(), rows))
 
     def critic(self, game: pyspiel.Game) -> NetworkCritic:
-        """The critic that was learned so far, of a game; later steps do not change it."""
+        """The critic learned so far, of a game; later steps do not change it."""
         return NetworkCritic(game, self.network, self._target.clone(), self.transformations.names)
 
     def tensors(self) -> dict[str, torch.Tensor]:
@@ -122,7 +122,7 @@ class CriticTrainer:
         return {**tensors, **self._descent.state(self._parameters, "adam.")}
 
     def identity(self) -> dict[str, Any]:
-        """What a checkpoint must have in common with the trainer."""
+        """The header entries that a checkpoint must have in common with the trainer."""
         return {
             "config": self.config.to_json(),
             "num_inputs": self.network.num_inputs,
@@ -135,14 +135,14 @@ class CriticTrainer:
     def targets(
         self, trajectories: Trajectories, values: torch.Tensor, policy: torch.Tensor
     ) -> torch.Tensor:
-        """What the values should be: float32 [T, B, 2, K].
+        """The targets of the values of all histories: float32 [T, B, 2, K].
 
         Args:
           trajectories: with histories.
-          values: what they are, float32 [T, B, 2, K].
-          policy: the blueprint after each observation, float32 [N, A]; 0 for illegal actions.
+          values: the current values, float32 [T, B, 2, K].
+          policy: the blueprint at each observation, float32 [N, A]; 0 for illegal actions.
         """
-        legal = trajectories.seen.legal
+        legal = trajectories.observations.legal
         assert legal is not None  # they are observations
         transformed = self.transformations.apply(policy, legal, check=False)
         ratio = transformation_ratios(transformed, trajectories)
@@ -162,21 +162,21 @@ class CriticTrainer:
     def _expected(
         self, trajectories: Trajectories, branches: Branches, transformed: torch.Tensor
     ) -> torch.Tensor:
-        """What the values behind all actions come to on average: float32 [T, B, 2, K].
+        """The expected values after the moves, over all actions: float32 [T, B, 2, K].
 
         Args:
           trajectories: the games.
-          branches: of their histories' rows.
+          branches: those of their histories.
           transformed: the blueprint under all transformations, float32 [K, N, A].
         """
-        found = self._values_of(branches.rows).unflatten(-1, (2, -1))
+        next_values = self._values_of(branches.rows).unflatten(-1, (2, -1))
         sign = torch.tensor([1.0, -1.0])
-        worth = branches.utility[..., None, None] * sign[:, None].expand(found.shape[1:])
-        goes_on = branches.place >= 0
-        worth[goes_on] = found[branches.place[goes_on]]
+        values = branches.utility[..., None, None] * sign[:, None].expand(next_values.shape[1:])
+        goes_on = branches.row_index >= 0
+        values[goes_on] = next_values[branches.row_index[goes_on]]
         assert trajectories.histories is not None
-        at_moves = trajectories.histories.at_moves(worth)  # [T, B, A, 2, K]
-        policies = trajectories.seen.at_moves(transformed.movedim(0, -1)).unsqueeze(3)
+        at_moves = trajectories.histories.at_moves(values)  # [T, B, A, 2, K]
+        policies = trajectories.observations.at_moves(transformed.movedim(0, -1)).unsqueeze(3)
         expected = (policies * at_moves).sum(dim=2)
         own = (policies[..., :1] * at_moves).sum(dim=2)
         is_own = trajectories.player.unsqueeze(-1) == torch.tensor([0, 1])

@@ -1,4 +1,4 @@
-"""Critics: what histories are worth if a player follows a blueprint and its opponent deviates.
+"""Critics: values of histories if a player follows a blueprint and its opponent deviates from it.
 
 Kubíček et al. (2023), section 4.1: u_i(h)[f], the expected utility of player i from history h on
 if i follows the blueprint and its opponent follows the transformation f of it to the end.
@@ -43,7 +43,7 @@ class Critic(abc.ABC):
 
 
 class ExactCritic(Critic):
-    """Walks a compiled game backwards: nothing is learned, nothing approximated.
+    """Computes the values exactly, by backward induction in a compiled game.
 
     Attributes:
       tree: the game.
@@ -65,7 +65,7 @@ class ExactCritic(Critic):
           transformations: K of them.
 
         Raises:
-          ValueError: if the blueprint is none of this game, or if a transformation returns no
+          ValueError: if the blueprint is no policy for this game, or if a transformation returns no
             weights for this game's actions.
         """
         if isinstance(blueprint, openspiel_policy.Policy):
@@ -80,14 +80,15 @@ class ExactCritic(Critic):
             for player in (0, 1)
         )
         self.strategies = (first, second)
-        self._known: dict[int, np.ndarray] = {}
+        self._values: dict[int, np.ndarray] = {}
 
     def values(self, tree: CompiledTree, histories: np.ndarray, player: int) -> np.ndarray:
         """See `Critic`; float64. The tree must be the critic's own."""
         self._check(tree)
-        if player not in self._known:
-            self._known[player] = self._walk(player, self.strategies[player][0])
-        return self._known[player][histories]
+        if player not in self._values:
+            own, transformed = self.strategies[player][0], self.strategies[1 - player]
+            self._values[player] = history_values(self.tree, player, own, transformed)
+        return self._values[player][histories]
 
     def _check(self, tree: CompiledTree) -> None:
         if tree is not self.tree:
@@ -96,20 +97,16 @@ class ExactCritic(Critic):
                 f"of another one of {tree.game}; pass the tree it was made with"
             )
 
-    def _walk(self, player: int, own: np.ndarray) -> np.ndarray:
-        """All histories' values for a player with a strategy (float64 [S]): float64 [H, K]."""
-        return history_values(self.tree, player, own, self.strategies[1 - player])
-
 
 def mean_absolute_error(critic: Critic, exact: ExactCritic) -> float:
-    """How far a critic is from exact values, in units of the utility range.
+    """A critic's mean absolute error, in units of the utility range.
 
-    The mean is over the histories in which a player acts, however unlikely, both players and all
+    The mean is over all histories in which a player acts, unweighted, both players and all
     transformations.
 
     Args:
-      critic: the critic of the same game, blueprint and transformations.
-      exact: what its values should be.
+      critic: a critic of the same game, blueprint and transformations.
+      exact: the exact values.
     """
     tree = exact.tree
     histories = np.flatnonzero(tree.player >= 0)

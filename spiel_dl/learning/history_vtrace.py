@@ -37,7 +37,7 @@ def transformation_ratios(transformed: torch.Tensor, trajectories: Trajectories)
     acting = trajectories.behaviour.gather(-1, column)
     num_rows, num_actions = transformed.shape[1:]
     row = torch.arange(num_rows, device=transformed.device) * num_actions
-    index = trajectories.seen.at_moves(row) + trajectories.action
+    index = trajectories.observations.at_moves(row) + trajectories.action
     played = transformed.flatten(1).t()[index] / acting
     # The identity stands first, so its ratio is that of the player's own policy.
     own = played[..., :1].expand_as(played)

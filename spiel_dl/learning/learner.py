@@ -1,4 +1,4 @@
-"""`Learner`: what all that learn from games have in common: steps, metrics, checkpoints.
+"""`Learner`: the base class of all learners from games: steps, metrics, checkpoints.
 
 learner = rnad.RNaDSolver("leduc_poker")
 learner.run(1000)
@@ -28,20 +28,20 @@ from spiel_dl.system import tensor_files
 from spiel_dl.tree.from_openspiel import is_game_of
 
 FILE_KIND = "learner"
-"""What a header calls a checkpoint of a learner of policies or critics."""
+"""The `kind` of a checkpoint of a learner of policies or critics, in its header."""
 
 
 class Learner(abc.ABC):
-    """Learns step by step; it can be saved and resumed.
+    """Learns step by step; can be saved and resumed.
 
-    Nothing in a step waits for losses on the host: they are collected on the device, and looked at
+    A step does not wait for losses on the host: they are collected on the device, and read back
     every few steps.
 
     Attributes:
       name: the name of the algorithm, in files.
-      file_kind: what a header calls a checkpoint.
+      file_kind: the `kind` of a checkpoint, in its header.
       terms: the names of the losses and other numbers that every step reports.
-      steps_per_check: after so many steps these are looked at.
+      steps_per_check: the terms are read back and checked after so many steps.
       game: the turn-based game.
       config: how to learn.
       num_steps: learner steps done.
@@ -58,7 +58,7 @@ class Learner(abc.ABC):
         Args:
           game: the turn-based game.
           config: how to learn: with a `learning_rate`, and a `to_json`.
-          device: where losses are collected.
+          device: on which losses are collected.
 
         Raises:
           ValueError: if torch cannot compute on the device.
@@ -88,7 +88,7 @@ class Learner(abc.ABC):
         self._read_log()
 
     def step(self) -> None:
-        """Plays, and learns from it.
+        """One learner step: plays, and learns from it.
 
         Raises:
           ValueError: if a term of this or one of the last steps was NaN or infinite.
@@ -103,14 +103,14 @@ class Learner(abc.ABC):
 
     @abc.abstractmethod
     def _advance(self) -> torch.Tensor:
-        """All that a step does on the device; its terms, float32 [len(terms)]."""
+        """Does the work of a step on the device; returns its terms, float32 [len(terms)]."""
 
     def metrics(self) -> dict[str, float]:
-        """How learning went since the last call, or since the start.
+        """Means over the steps since the last call, or since the start.
 
         Returns:
-          The step, the mean of every term over the steps, seconds of stepping, and learner steps
-          per second of it. Without steps, the step alone.
+          The step, the mean of every term, the seconds spent in steps, and learner steps per such
+          second. Without steps since the last call, the step alone.
 
         Raises:
           ValueError: as `step`.
@@ -130,12 +130,12 @@ class Learner(abc.ABC):
         return means
 
     def settings(self) -> dict[str, Any]:
-        """All that says how it learns, as JSON can hold it."""
+        """All settings of the learner, as JSON can hold them."""
         settings: dict[str, Any] = self.config.to_json()
         return settings
 
     def state(self) -> dict[str, np.ndarray]:
-        """Copies of all that further steps depend on, by name.
+        """Copies of all arrays that further steps depend on, by name.
 
         Raises:
           ValueError: if a term of a step, or a parameter, was NaN or infinite.
@@ -144,22 +144,22 @@ class Learner(abc.ABC):
         arrays = {}
         for name, tensor in self._tensors().items():
             if tensor.is_floating_point() and not bool(tensor.isfinite().all()):
-                self._refuse(name, "has an entry that is NaN or infinite", self.num_steps)
+                self._raise_not_finite(name, "has an entry that is NaN or infinite", self.num_steps)
             arrays[name] = tensor.detach().cpu().numpy().copy()
-        return {**arrays, **self._luck(), "num_steps": np.array(self.num_steps)}
+        return {**arrays, **self._extra_state(), "num_steps": np.array(self.num_steps)}
 
     def load_state(self, state: Mapping[str, np.ndarray]) -> None:
         """Goes back to a `state()`; on a CPU, what follows is the same to the last bit.
 
         Raises:
-          ValueError: if it is the state of a learner of another kind or size, or not whole. Nothing
-            has changed then.
+          ValueError: if it is the state of a learner of another kind or size, or incomplete.
+            Nothing has changed then.
         """
         tensors = self._tensors()
         for name, tensor in tensors.items():
             _check_shape(state, name, tuple(tensor.shape))
         _check_shape(state, "num_steps", ())
-        self._load_luck(state)
+        self._load_extra_state(state)
         with torch.no_grad():
             for name, tensor in tensors.items():
                 tensor.copy_(torch.from_numpy(state[name]))
@@ -171,14 +171,14 @@ class Learner(abc.ABC):
 
         Args:
           path: the file.
-          notes: what else its header is to say, which `load` does not read.
+          notes: further entries of its header, which `load` does not read.
 
         Raises:
           ValueError: as `state`. Nothing is written then.
         """
         arrays = self.state()
         num_steps = int(arrays.pop("num_steps"))
-        header = {**(notes or {}), **self._identity(), **self._described(), "num_steps": num_steps}
+        header = {**(notes or {}), **self._identity(), **self._header(), "num_steps": num_steps}
         tensor_files.save(path, arrays, {**header, "window": dataclasses.asdict(self._window)})
         self._last_checkpoint = f"that of step {self.num_steps} ({Path(path)})"
 
@@ -190,10 +190,10 @@ class Learner(abc.ABC):
         """
         arrays, header = tensor_files.load(path)
         for name, value in self._identity().items():
-            found = header.get(name)
-            if found != value and not (name == "game" and _is_known_as(str(found), self.game)):
+            saved = header.get(name)
+            if saved != value and not (name == "game" and _names_game(str(saved), self.game)):
                 raise ValueError(
-                    f"{path} has {name} {found}, not {value}; use the same game and settings, or "
+                    f"{path} has {name} {saved}, not {value}; use the same game and settings, or "
                     "another file"
                 )
         self.load_state({**arrays, "num_steps": np.array(int(header["num_steps"]))})
@@ -208,19 +208,19 @@ class Learner(abc.ABC):
         """All tensors that a checkpoint holds, by name."""
 
     @abc.abstractmethod
-    def _luck(self) -> dict[str, np.ndarray]:
-        """What else further steps depend on: the source of chance, and what was played."""
+    def _extra_state(self) -> dict[str, np.ndarray]:
+        """What else further steps depend on: the random generator, and any buffer of samples."""
 
     @abc.abstractmethod
-    def _load_luck(self, state: Mapping[str, np.ndarray]) -> None:
-        """Goes back to a `_luck`; raises a ValueError, and changes nothing, if it is not whole."""
+    def _load_extra_state(self, state: Mapping[str, np.ndarray]) -> None:
+        """Goes back to an `_extra_state`; a ValueError, and no change, if it is incomplete."""
 
-    def _described(self) -> dict[str, Any]:
-        """What else a checkpoint's header says."""
+    def _header(self) -> dict[str, Any]:
+        """Further entries of a checkpoint's header."""
         return {}
 
     def _identity(self) -> dict[str, Any]:
-        """What a checkpoint must have in common with the learner."""
+        """The header entries that a checkpoint must have in common with the learner."""
         return {
             "kind": self.file_kind,
             "algorithm": self.name,
@@ -229,10 +229,10 @@ class Learner(abc.ABC):
         }
 
     def _read_log(self) -> None:
-        """Adds the steps since the last reading to the window.
+        """Adds the terms of the steps since the last call to the window.
 
         Raises:
-          ValueError: if there is a number among them that is NaN or infinite.
+          ValueError: if one of them is NaN or infinite.
         """
         rows = self._log[: self._num_logged].double().cpu()
         first_step = self.num_steps - self._num_logged + 1
@@ -240,46 +240,46 @@ class Learner(abc.ABC):
         if not bool(rows.isfinite().all()):
             row, column = (~rows.isfinite()).nonzero()[0].tolist()
             name = f"the {self.terms[column].replace('_', ' ')}"
-            self._refuse(name, f"is {rows[row, column].item()}", first_step + row)
+            self._raise_not_finite(name, f"is {rows[row, column].item()}", first_step + row)
         self._window.add(rows.sum(dim=0).tolist(), len(rows))
 
-    def _refuse(self, name: str, what: str, step: int) -> None:
+    def _raise_not_finite(self, name: str, what: str, step: int) -> None:
         raise ValueError(
             f"{name} {what} at step {step}; the last good checkpoint is {self._last_checkpoint}; "
             f"use a smaller learning rate than {self._config_of(name).learning_rate}"
         )
 
     def _config_of(self, name: str) -> Any:
-        """By which configuration something of this name is learned."""
+        """The configuration by which the parameter or loss of this name is learned."""
         del name
         return self.config
 
 
 @dataclasses.dataclass
 class _Window:
-    """Steps that metrics have not told of yet: how many, the sums of their terms, seconds."""
+    """The steps since the last `metrics`: how many, the sums of their terms, their seconds."""
 
     num_steps: int = 0
     sums: list[float] = dataclasses.field(default_factory=list)
     seconds: float = 0.0
 
     def add(self, sums: list[float], num_steps: int) -> None:
-        """Adds so many steps."""
+        """Adds `num_steps` steps, given the sums of their terms."""
         before = self.sums or [0.0] * len(sums)
         self.sums = [old + new for old, new in zip(before, sums, strict=True)]
         self.num_steps += num_steps
 
 
-def _check_shape(state: Mapping[str, np.ndarray], name: str, wanted: tuple[int, ...]) -> None:
-    found = state[name].shape if name in state else "nothing"
-    if found != wanted:
+def _check_shape(state: Mapping[str, np.ndarray], name: str, needed: tuple[int, ...]) -> None:
+    shape = state[name].shape if name in state else "nothing"
+    if shape != needed:
         raise ValueError(
-            f"the state's {name} has shape {found}, but {wanted} is needed: it is that of another "
+            f"the state's {name} has shape {shape}, but {needed} is needed: it is that of another "
             "learner"
         )
 
 
-def _is_known_as(game_string: str, game: pyspiel.Game) -> bool:
+def _names_game(game_string: str, game: pyspiel.Game) -> bool:
     try:
         return is_game_of(game_string, game)
     except ValueError:  # There is no such game here, or none that can be learned.

@@ -1,4 +1,4 @@
-"""Compiled loops of self-play on a CPU, where a torch operation costs more to start than to do."""
+"""Compiled loops of self-play on a CPU, where torch operations cost more to start than to do."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from spiel_dl.games.compiled import Games
 
 _jit = numba.njit(cache=True, boundscheck=False, error_model="numpy", nogil=True)
 _inline = numba.njit(inline="always", boundscheck=False, error_model="numpy", nogil=True)
-# Sums whose order may be any, so that many numbers are added at a time.
+# The order of additions is free, so that many numbers are added at a time.
 _sum_jit = numba.njit(cache=True, boundscheck=False, fastmath={"reassoc", "contract"}, nogil=True)
 _TERMINAL, _CHANCE = -4, -1  # OpenSpiel's player ids
 
 
 class MoveArrays(NamedTuple):
-    """What is recorded of T moves in each of B games; `sources.Moves` has them as tensors."""
+    """The record of T moves in each of B games; `sources.Moves` has the same as tensors."""
 
     player: np.ndarray
     legal: np.ndarray
-    place: np.ndarray
+    row_index: np.ndarray
     behaviour: np.ndarray
     action: np.ndarray
     reward: np.ndarray
@@ -29,12 +29,12 @@ class MoveArrays(NamedTuple):
 
 
 class ChanceTables(NamedTuple):
-    """How chance is played in a compiled game.
+    """The chance events of a compiled game.
 
     Attributes:
       row: int64 [H], a history's row in the next two tables; 0 where chance does not act.
-      cumulative: float64 [N, C], the probability of the outcomes up to each; something above 1 for
-        the last one.
+      cumulative: float64 [N, C], the cumulative probability of the outcomes; above 1 from the last
+        one on.
       child: int64 [N, C], the history after each outcome.
     """
 
@@ -59,47 +59,48 @@ class TreeTables(NamedTuple):
     successor: np.ndarray
 
 
-class Listed(NamedTuple):
-    """Numbers that have come up, each once.
+class ListedNumbers(NamedTuple):
+    """Distinct numbers below R, in the order in which they were listed.
 
     Attributes:
-      row_of: int64 [R], by number, its place in `met`; of a number that is not listed, any place.
-      met: int64 [T B], the numbers, in the order in which they came first.
+      index_of: int64 [R], the index of each number in `numbers`; arbitrary if it is not listed.
+      numbers: int64 [T B], the listed numbers; arbitrary beyond them.
     """
 
-    row_of: np.ndarray
-    met: np.ndarray
+    index_of: np.ndarray
+    numbers: np.ndarray
 
 
-class SeenRows(NamedTuple):
-    """What movers see, with their legal actions, each once.
+class ObservationTable(NamedTuple):
+    """Distinct observations of movers, with their legal actions.
 
     Attributes:
-      rows: float32 [N, D].
+      rows: float32 [N, D], the observations.
       legal: bool [N, A].
-      row_of: int64 [S], a hash table by linear probing: the row in each slot; -1: none.
-      key: float32 [D], random numbers by which hashes weigh columns.
+      row_of_slot: int64 [S], a hash table by linear probing: the row in each slot; -1: none.
+      key: float32 [D], random weights of the columns in hashes.
     """
 
     rows: np.ndarray
     legal: np.ndarray
-    row_of: np.ndarray
+    row_of_slot: np.ndarray
     key: np.ndarray
 
     @staticmethod
-    def room(num_rows: int, num_columns: int, num_actions: int) -> SeenRows:
-        """Room for so many rows."""
+    def empty(num_rows: int, num_columns: int, num_actions: int) -> ObservationTable:
+        """A table without observations, for up to `num_rows` of them."""
         rows = np.zeros((num_rows, num_columns), np.float32)
-        legal, row_of = np.zeros((num_rows, num_actions), bool), np.full(2 * num_rows, -1)
-        return SeenRows(rows, legal, row_of, np.random.default_rng(0).random(num_columns, "f4"))
+        legal, row_of_slot = np.zeros((num_rows, num_actions), bool), np.full(2 * num_rows, -1)
+        key = np.random.default_rng(0).random(num_columns, "f4")
+        return ObservationTable(rows, legal, row_of_slot, key)
 
 
 @_inline
 def _sampled(probabilities: np.ndarray, legal: np.ndarray, threshold: float) -> int:
-    """The first action at which the sum of probabilities exceeds its share of the whole.
+    """The first action whose cumulative probability exceeds `threshold` times the total.
 
-    The first legal one if the whole is NaN or infinite: compiled games trust that moves are legal,
-    and the learner's losses show what is wrong.
+    The first legal one if the total is NaN or infinite: compiled games do not check that moves are
+    legal, and the learner's losses show what is wrong.
     """
     total = 0.0
     for action in range(len(probabilities)):
@@ -140,26 +141,26 @@ def softmax(outputs: np.ndarray, legal: np.ndarray) -> np.ndarray:
 
 
 @_jit
-def choose(t: int, rows: np.ndarray, threshold: np.ndarray, moves: MoveArrays) -> None:
+def sample_moves(t: int, policy: np.ndarray, threshold: np.ndarray, moves: MoveArrays) -> None:
     """Samples a move in every game.
 
     Args:
-      t: which move of the games.
-      rows: float32 [N, A], the policy of the rows that `place` tells of.
+      t: the index of the move.
+      policy: float32 [N, A], the policy at each row that `moves.row_index` points to.
       threshold: float64 [T, B], a random number in [0, 1) per move; see `_sampled`.
-      moves: `behaviour` and `action` are written: evenly distributed and 0 where nobody moves.
+      moves: `behaviour` and `action` are written: uniform and 0 where nobody moves.
     """
-    num_actions = rows.shape[1]
+    num_actions = policy.shape[1]
     for game in range(moves.player.shape[1]):
-        shares = moves.behaviour[t, game]
+        behaviour = moves.behaviour[t, game]
         moves.action[t, game] = 0
         if moves.player[t, game] < 0:
-            shares[:] = 1 / num_actions
+            behaviour[:] = 1 / num_actions
             continue
-        row = rows[moves.place[t, game]]
+        row = policy[moves.row_index[t, game]]
         for action in range(num_actions):
-            shares[action] = row[action]
-        moves.action[t, game] = _sampled(shares, moves.legal[t, game], threshold[t, game])
+            behaviour[action] = row[action]
+        moves.action[t, game] = _sampled(behaviour, moves.legal[t, game], threshold[t, game])
 
 
 @_inline
@@ -177,15 +178,15 @@ def _after_chance(history: int, uniform: np.ndarray, chance: ChanceTables) -> in
 
 @_jit
 def play_chance(history: np.ndarray, uniform: np.ndarray, chance: ChanceTables) -> np.ndarray:
-    """Plays chance events where chance acts, as many in a row as there are random numbers.
+    """Plays chance events where chance acts, at most N in a row.
 
     Args:
-      history: int64 [B], where the games are.
+      history: int64 [B], the history of each game.
       uniform: float64 [B, N], random numbers in [0, 1).
       chance: the tables.
 
     Returns:
-      Where they are now, int64 [B].
+      The histories after chance, int64 [B].
     """
     after = history.copy()
     for game in range(len(after)):
@@ -194,57 +195,57 @@ def play_chance(history: np.ndarray, uniform: np.ndarray, chance: ChanceTables) 
 
 
 @_jit
-def meet_infosets(
+def list_infosets(
     t: int,
     history: np.ndarray,
     tables: TreeTables,
-    listed: Listed,
-    num_met: int,
+    listed: ListedNumbers,
+    num_listed: int,
     moves: MoveArrays,
 ) -> int:
-    """Lists the infosets that games have come to, each once.
+    """Lists the infosets in which games are before move t, and records who moves.
 
     Args:
-      t: which move of the games.
-      history: int64 [T + 1, B], where they are before each move.
+      t: the index of the move.
+      history: int64 [T + 1, B], the history of each game before each move.
       tables: the game.
-      listed: the infosets.
-      num_met: how many have been met before.
-      moves: `player`, `legal` and `place` are written.
+      listed: the infosets so far; new ones are added.
+      num_listed: how many are listed.
+      moves: `player`, `legal` and `row_index` are written.
 
     Returns:
-      How many have been met now.
+      How many infosets are listed now.
     """
     for game in range(history.shape[1]):
         here = tables.infoset[history[t, game]]
         mover = tables.mover[here]
-        moves.player[t, game], moves.place[t, game] = mover, 0
+        moves.player[t, game], moves.row_index[t, game] = mover, 0
         for action in range(tables.legal.shape[1]):
             moves.legal[t, game, action] = tables.legal[here, action]
         if mover >= 0:
-            num_met = _list(here, listed, num_met)
-            moves.place[t, game] = listed.row_of[here]
-    return num_met
+            num_listed = _list_number(here, listed, num_listed)
+            moves.row_index[t, game] = listed.index_of[here]
+    return num_listed
 
 
 @_inline
-def _list(number: int, listed: Listed, count: int) -> int:
+def _list_number(number: int, listed: ListedNumbers, count: int) -> int:
     """Lists a number unless it is listed already; returns how many are."""
-    row = listed.row_of[number]
-    if row >= count or listed.met[row] != number:
-        listed.row_of[number], listed.met[count] = count, number
+    index = listed.index_of[number]
+    if index >= count or listed.numbers[index] != number:
+        listed.index_of[number], listed.numbers[count] = count, number
         count += 1
     return count
 
 
 @_jit
-def list_once(number: np.ndarray, listed: Listed, place: np.ndarray) -> int:
-    """Lists numbers (int64 [T, B]), each once; `place` is written: where each is listed."""
+def list_numbers(number: np.ndarray, listed: ListedNumbers, index: np.ndarray) -> int:
+    """Lists numbers (int64 [T, B]), and writes the index of each; returns how many are listed."""
     count = 0
     for t in range(number.shape[0]):
         for game in range(number.shape[1]):
-            count = _list(number[t, game], listed, count)
-            place[t, game] = listed.row_of[number[t, game]]
+            count = _list_number(number[t, game], listed, count)
+            index[t, game] = listed.index_of[number[t, game]]
     return count
 
 
@@ -260,12 +261,12 @@ def move_in_tree(
     """Makes the moves, and plays chance after them: row t + 1 of `history` is written.
 
     Args:
-      t: which move of the games.
-      history: int64 [T + 1, B], where they are before each move.
+      t: the index of the move.
+      history: int64 [T + 1, B], the history of each game before each move.
       uniform: float64 [T, B, N], random numbers for chance.
       tables: the game.
-      chance: its chance.
-      moves: with the `action`.
+      chance: its chance events.
+      moves: `action` is read.
     """
     num_actions = tables.legal.shape[1]
     for game in range(history.shape[1]):
@@ -274,57 +275,57 @@ def move_in_tree(
 
 
 @_jit
-def meet_movers(
+def list_observations(
     t: int,
     games: Games,
     by_player: tuple[np.ndarray, np.ndarray],
-    seen: SeenRows,
-    num_met: int,
+    table: ObservationTable,
+    num_listed: int,
     moves: MoveArrays,
 ) -> int:
-    """Lists what movers see, together with their legal actions, each once.
+    """Lists the observations of those who make move t, and records who moves.
 
     Args:
-      t: which move of the games.
-      games: who moves, and how.
-      by_player: what each player sees, float32 [M, D], in the games in which one moves, in order;
-        only the movers' rows are read. May begin where `seen` ends.
-      seen: what was seen before; what is new is added.
-      num_met: how many rows it has.
-      moves: `player`, `legal` and `place` are written.
+      t: the index of the move.
+      games: who moves, and the legal actions.
+      by_player: each player's features, float32 [M, D], in the M games in which a player moves, in
+        order; only the movers' rows are read. May be the memory of `table` behind its rows.
+      table: the observations so far; new ones are added.
+      num_listed: how many rows it has.
+      moves: `player`, `legal` and `row_index` are written.
 
     Returns:
-      How many rows it has now.
+      How many rows `table` has now.
     """
     index = 0
     for game in range(len(games.player)):
-        moves.player[t, game], moves.place[t, game] = games.player[game], 0
+        moves.player[t, game], moves.row_index[t, game] = games.player[game], 0
         legal = games.legal[game]
         for action in range(len(legal)):
             moves.legal[t, game, action] = legal[action]
         if games.player[game] < 0:
             continue
         row, index = by_player[games.player[game]][index], index + 1
-        slot = _hash(row, seen.key) % len(seen.row_of)
-        while seen.row_of[slot] >= 0 and not (
-            _is_same(seen.rows[seen.row_of[slot]], row)
-            and _is_same(seen.legal[seen.row_of[slot]], legal)
+        slot = _hash(row, table.key) % len(table.row_of_slot)
+        while table.row_of_slot[slot] >= 0 and not (
+            _is_same(table.rows[table.row_of_slot[slot]], row)
+            and _is_same(table.legal[table.row_of_slot[slot]], legal)
         ):
-            slot = (slot + 1) % len(seen.row_of)
-        if seen.row_of[slot] < 0:
-            seen.row_of[slot] = num_met
+            slot = (slot + 1) % len(table.row_of_slot)
+        if table.row_of_slot[slot] < 0:
+            table.row_of_slot[slot] = num_listed
             for column in range(len(row)):
-                seen.rows[num_met, column] = row[column]
+                table.rows[num_listed, column] = row[column]
             for action in range(len(legal)):
-                seen.legal[num_met, action] = legal[action]
-            num_met += 1
-        moves.place[t, game] = seen.row_of[slot]
-    return num_met
+                table.legal[num_listed, action] = legal[action]
+            num_listed += 1
+        moves.row_index[t, game] = table.row_of_slot[slot]
+    return num_listed
 
 
 @_sum_jit
 def _hash(row: np.ndarray, key: np.ndarray) -> int:
-    """A number that is the same for the same row, and hardly ever for another one."""
+    """A hash of a row."""
     total = np.float32(0.0)
     for column in range(len(row)):
         total += row[column] * key[column]
@@ -333,24 +334,24 @@ def _hash(row: np.ndarray, key: np.ndarray) -> int:
 
 @_inline
 def _is_same(first: np.ndarray, second: np.ndarray) -> bool:
-    num_different = 0  # without a way out, many columns are compared at a time
+    num_different = 0  # without an early exit, many columns are compared at a time
     for column in range(len(first)):
         num_different += first[column] != second[column]
     return num_different == 0
 
 
 @_jit
-def look_back(last_player: np.ndarray, returns: np.ndarray, moves: MoveArrays) -> bool:
-    """Says which moves count, and what they earned.
+def record_outcomes(last_player: np.ndarray, returns: np.ndarray, moves: MoveArrays) -> bool:
+    """Records which moves are valid, and their rewards, once all moves are made.
 
     Args:
-      last_player: int8 [B], who would have to move next.
+      last_player: int8 [B], who acts after the last move.
       returns: float [B], player 0's where the game is over.
       moves: `valid` is written: the moves of games that are over; and `reward`: a game's return at
         its last move, if it is over.
 
     Returns:
-      Whether a row waited for chance inside a game.
+      Whether chance had to act between moves in some game, or after them.
     """
     waits = False
     for game in range(moves.player.shape[1]):

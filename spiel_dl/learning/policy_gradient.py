@@ -1,20 +1,20 @@
-"""Policy gradients with entropy for self-play: what MMD and PPO have in common.
+"""Policy gradients with entropy for self-play: the base of MMD and PPO.
 
 One learner step:
 
   1. A batch of games is played by the current policy pi_old, from the root to the end.
-  2. The advantages A of its moves are those of generalized advantage estimation, each player seeing
-     the moves of the other as part of its environment: v-trace on the acting policy, whose c_bar is
-     then GAE's lambda. Utilities are in units of the game's largest one.
+  2. The advantages A of its moves are estimated by generalized advantage estimation, in which the
+     moves of the other player are part of a player's environment: on-policy v-trace, with GAE's
+     lambda as its c_bar. Utilities are in units of the game's largest one.
   3. Once or a few times, Adam descends the mean over all moves of the algorithm's own policy loss,
      minus the entropy H(pi) times the temperature, plus `value_weight` times the squared error of
      the value.
   4. The target network moves some of the way to the current one.
 
 The temperature falls as 1 / sqrt(1 + step / annealing_steps). The learning rate is large for long,
-because small steps learn too little where games seldom come. The price is that the current policy
-goes round the fixed point that the losses have. The policy handed out is that of the target
-network, an average over many steps, which is much nearer to it (docs/algorithms/rnad.md has
+because small steps learn too little at infosets that are seldom reached. The price is that the
+current policy cycles around the fixed point of the losses. The policy returned is that of the
+target network, an average over many steps, which is much nearer to it (docs/algorithms/rnad.md has
 numbers).
 """
 
@@ -35,12 +35,12 @@ from spiel_dl.policies.policy_network import MaskedPolicy
 
 
 class PolicyLoss(NamedTuple):
-    """What is descended at every move.
+    """A policy loss at every move, and its derivatives.
 
     Attributes:
       losses: float32 [T, B].
-      slope: float32 [T, B, A], their derivatives by the probabilities of actions, up to a constant
-        for each move. This makes no difference, as probabilities sum to 1.
+      slope: float32 [T, B, A], the derivatives by the probabilities of actions, up to a constant
+        for each move, which makes no difference, as probabilities sum to 1.
     """
 
     losses: torch.Tensor
@@ -48,16 +48,16 @@ class PolicyLoss(NamedTuple):
 
     @staticmethod
     def linear(current: MaskedPolicy, slope: torch.Tensor) -> PolicyLoss:
-        """That of losses which are the sum over actions of probability times slope."""
+        """The loss sum_a pi(a) slope(a), whose slope is held fixed."""
         return PolicyLoss((current.policy * slope).sum(dim=-1), slope)
 
 
 class PolicyGradientLearner(SelfPlayLearner):
-    """Descends a policy loss that its subclasses say, in `policy_loss`.
+    """Descends the policy loss of a subclass, `policy_loss`.
 
     The module `learning.learner` has an example, `Learner` the methods. Where action values of
-    histories are learned, `policy_loss` gets a part of the advantages only, and `expected_loss` the
-    rest.
+    histories are learned, `policy_loss` gets only the part of the advantages that these do not
+    explain, and `expected_loss` gets these.
     """
 
     losses = ("value_loss", "policy_loss", "entropy")
@@ -69,57 +69,57 @@ class PolicyGradientLearner(SelfPlayLearner):
 
     def _descend(self, trajectories: Trajectories) -> list[torch.Tensor]:
         """Steps 2 and 3 of the module's docstring."""
-        seen = trajectories.seen
-        said = self._said(trajectories)
+        observations, at_moves = trajectories.observations, trajectories.observations.at_moves
+        forward = self._forward_pass(trajectories)
         values = self._history_values(trajectories)
         if values is not None:
             target, advantage, expected = self._targets_by_histories(values, trajectories)
         else:
-            target, advantage = self.targets(trajectories, seen.at_moves(said.outputs[:, -1]))
+            target, advantage = self.targets(trajectories, at_moves(forward.outputs[:, -1]))
             expected = None
-        mask = seen.mask()
+        mask = observations.mask()
         magnets: list[torch.Tensor] = []
         if num_magnets := self.num_regularization_policies:
-            logits = self.regularization_logits(seen, said.inputs, num_magnets)
-            magnets = [seen.at_moves(x) for x in MaskedPolicy.of(logits, mask).log_policy]
+            logits = self.regularization_logits(observations, forward.inputs, num_magnets)
+            magnets = [at_moves(x) for x in MaskedPolicy.of(logits, mask).log_policy]
         weight = trajectories.valid / trajectories.valid.sum().clamp(min=1)
         reported = []
         for epoch in range(self.config.num_epochs):
             if epoch:
-                said = self.network.forward_pass(self.parameters, said.inputs)
-            current = MaskedPolicy(*map(seen.at_moves, MaskedPolicy.of(said.outputs[:, :-1], mask)))
+                forward = self.network.forward_pass(self.parameters, forward.inputs)
+            current = MaskedPolicy(*map(at_moves, MaskedPolicy.of(forward.outputs[:, :-1], mask)))
             losses, slope = self.policy_loss(current, trajectories, advantage, magnets)
             if expected is not None:
                 more = self.expected_loss(current, trajectories, expected)
                 losses, slope = losses + more.losses, slope + more.slope
-            # Less the entropy, whose slope is minus the logarithm, again up to a constant.
-            slope = torch.addcmul(slope, current.log_policy, self._now["temperature"])
+            # Minus the entropy, whose slope is minus the logarithm, again up to a constant.
+            slope = torch.addcmul(slope, current.log_policy, self._schedule_values["temperature"])
             surplus = slope - (current.policy * slope).sum(dim=-1, keepdim=True)
             by_logits = surplus.mul_(current.policy).mul_(weight.unsqueeze(-1))
-            error = seen.at_moves(said.outputs[:, -1]) - target
+            error = at_moves(forward.outputs[:, -1]) - target
             by_value = (2 * self.config.value_weight) * weight * error
             gradient = torch.cat([by_logits, by_value.unsqueeze(-1)], dim=-1)
             entropies = -(current.policy * current.log_policy).sum(dim=-1)
             numbers = torch.stack([error.square(), losses, entropies])
             reported.append((weight * numbers).sum(dim=(1, 2)))
-            self._follow(said, gradient, seen)
+            self._apply_gradient(forward, gradient, observations)
         return list(torch.stack(reported).mean(dim=0))
 
     def _targets_by_histories(
         self, values: HistoryValues, trajectories: Trajectories
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Step 2 with action values of histories, which learn, too.
+        """Step 2 with action values of histories, which are trained, too.
 
         Returns:
-          Targets of values, float32 [T, B]; by how much moves did better than expected, as
-          advantages, float32 [T, B]; and what is expected of actions, float32 [T, B, A].
+          Targets of values, float32 [T, B]; advantages of the moves made over their action values,
+          float32 [T, B]; and the mover's action values, float32 [T, B, A].
         """
         no_cost = torch.zeros_like(trajectories.reward)
-        found = self._history_targets(values, trajectories, trajectories.behaviour, no_cost)
-        sign, said = 1 - 2 * trajectories.player.to(no_cost.dtype), values.at_moves
+        targets = self._history_targets(values, trajectories, trajectories.behaviour, no_cost)
+        sign, action_value = 1 - 2 * trajectories.player.to(no_cost.dtype), values.at_moves
         column = trajectories.action.unsqueeze(-1)
-        surprise = sign * (found.taken - said.gather(-1, column).squeeze(-1))
-        return found.value, surprise, sign.unsqueeze(-1) * said
+        advantage = sign * (targets.taken_value - action_value.gather(-1, column).squeeze(-1))
+        return targets.value, advantage, sign.unsqueeze(-1) * action_value
 
     @abc.abstractmethod
     def policy_loss(
@@ -129,26 +129,25 @@ class PolicyGradientLearner(SelfPlayLearner):
         advantage: torch.Tensor,
         magnets: list[torch.Tensor],
     ) -> PolicyLoss:
-        """What is descended besides value and entropy, at every move.
+        """The loss at every move besides those of value and entropy.
 
         Args:
           current: the policy of the current parameters at all moves.
           trajectories: the games, played by pi_old.
           advantage: float32 [T, B], of the moves made, in units of `utility_scale`; with action
-            values of histories, by how much they did better than these said.
+            values of histories, over these.
           magnets: float32 [T, B, A], log-probabilities of each regularisation policy.
         """
 
     def expected_loss(
         self, current: MaskedPolicy, trajectories: Trajectories, expected: torch.Tensor
     ) -> PolicyLoss:
-        """What is descended of action values of histories, at every move.
+        """The loss at every move from action values of histories.
 
         Args:
           current: the policy of the current parameters at all moves.
           trajectories: the games, played by pi_old.
-          expected: float32 [T, B, A], what actions are worth to who acts, in units of
-            `utility_scale`.
+          expected: float32 [T, B, A], the mover's action values, in units of `utility_scale`.
         """
         return PolicyLoss.linear(current, -expected)
 
@@ -159,7 +158,7 @@ class PolicyGradientLearner(SelfPlayLearner):
 
         Args:
           trajectories: the games, played by pi_old.
-          value: what pi_old's network says of them, float32 [T, B].
+          value: the values by pi_old's network, float32 [T, B].
 
         Returns:
           Float32 [T, B] each.

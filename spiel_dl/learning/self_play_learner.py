@@ -1,4 +1,4 @@
-"""`SelfPlayLearner`: what learners of policies by self-play have in common."""
+"""`SelfPlayLearner`: the base class of learners of policies by self-play."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from spiel_dl.learning.action_values import (
 )
 from spiel_dl.learning.batch_learner import BatchLearner, largest_utility
 from spiel_dl.learning.config import CriticConfig, LearnerConfig, checked_config
-from spiel_dl.learning.self_play import ActingNetwork, ActingPolicy, Said
-from spiel_dl.learning.sources import Seen, Trajectories
+from spiel_dl.learning.self_play import ActingNetwork, ActingPolicy, LayerOutputs
+from spiel_dl.learning.sources import MoveInputs, Trajectories
 from spiel_dl.learning.transformations import PolicyTransformations
 from spiel_dl.learning.tree_environment import TreeEnvironment
 from spiel_dl.networks.perceptron import ForwardPass, output_buffers
@@ -35,18 +35,18 @@ _TARGET = 0  # row of the fixed networks' parameters; the regularisation policie
 class SelfPlayLearner(BatchLearner):
     """A policy network that learns from games against itself.
 
-    Beside it are networks that gradients do not change. The target network follows it slowly, so
-    that it is an average over the last steps; its policy is the one that is handed out, because the
-    current one goes round its fixed point. The others are regularisation policies, to which the
-    learner is drawn: copies of the target network, renewed once in a while.
+    Beside it are fixed networks, which gradients do not change. The target network is a running
+    average of the current one over the last steps; `policy` returns its policy, because the current
+    one cycles around its fixed point. The others are regularisation policies, towards which the
+    learner is pulled: copies of the target network, renewed once in a while.
 
     Attributes:
-      default_config: the class of the configuration; each subclass says which.
-      num_regularization_policies: how many of them the algorithm has.
+      default_config: the class of the configuration, set by each subclass.
+      num_regularization_policies: how many of them the algorithm uses.
       network: the network.
       parameters: float32 [P], its current parameters.
-      utility_scale: the unit in which rewards and values are learned: the game's largest absolute
-        utility, if the configuration says nothing else.
+      utility_scale: the unit in which rewards and values are learned: the configuration's
+        `utility_unit`, or the game's largest absolute utility.
     """
 
     config: LearnerConfig
@@ -68,15 +68,15 @@ class SelfPlayLearner(BatchLearner):
         Args:
           game: the game, its game string, or the compiled game.
           config: how to learn; None: the defaults.
-          device: where games are played and networks live.
-          transformations: what opponents may do by a critic that learns, too; None: no critic.
+          device: of games and networks.
+          transformations: the opponent's deviations that a critic learns to value; None: no critic.
           critic: how the critic learns; None: the defaults.
           cuda_graph: do a step as one CUDA graph, see `StepGraph`; on a CUDA device only.
 
         Raises:
-          ValueError: if the game is none that can be learned here, if a transformation is none for
-            it, if the config is another learner's, if there are parameters of a critic without
-            transformations, or if a step cannot be a graph.
+          ValueError: if the game cannot be learned here, if a transformation does not fit it, if
+            the config is another learner's, if `critic` is given without transformations, or if a
+            step cannot be a graph.
         """
         config = checked_config(config, self.default_config, type(self).__name__)
         super().__init__(
@@ -93,28 +93,28 @@ class SelfPlayLearner(BatchLearner):
         self.network = PolicyNetwork(source.num_inputs, source.num_actions, config.hidden_sizes)
         self.parameters = self.network.initial_parameters(config.seed).to(device)
         self._descent = config.descent(self.parameters, config.descents_per_step)
-        self._histories: ActionValueTrainer | None = None
+        self._action_values: ActionValueTrainer | None = None
         if config.history_values:
             size = source.record_histories()
-            self._histories = ActionValueTrainer(size, source.num_actions, config, device)
+            self._action_values = ActionValueTrainer(size, source.num_actions, config, device)
         self.utility_scale = config.utility_unit or largest_utility(self.game)
         num_fixed = 1 + self.num_regularization_policies
         self._fixed = self.parameters.detach().repeat(num_fixed, 1)
         self._logit_tables = self._tabulate()
         self._acting: ActingNetwork
         layers = self.network.padded_layers(self.parameters.detach())
-        self._room = output_buffers(layers, source.num_steps * source.batch_size)
-        # Tensors, because a CUDA graph does not notice what changes in Python.
-        self._now = {name: torch.zeros((), device=device) for name in self._schedule()}
+        self._buffers = output_buffers(layers, source.num_steps * source.batch_size)
+        # Tensors, because a CUDA graph does not see changes of Python's numbers.
+        self._schedule_values = {name: torch.zeros((), device=device) for name in self._schedule()}
 
     def step(self) -> None:
         """As `Learner.step`."""
         for name, number in self._schedule().items():
-            self._now[name].fill_(number)
+            self._schedule_values[name].fill_(number)
         super().step()
 
     def _schedule(self) -> dict[str, float]:
-        """Numbers that change from step to step, as they are at this one; `_now` has them."""
+        """The numbers that change from step to step, at this step; copied to `_schedule_values`."""
         return {"target_rate": self.config.target_rate(self.num_steps)}
 
     def _tree(self) -> TreeEnvironment | None:
@@ -123,10 +123,10 @@ class SelfPlayLearner(BatchLearner):
         return environment if isinstance(environment, TreeEnvironment) else None
 
     def policy(self, fine_tuning: FineTuning | None = None) -> ArrayPolicy | NetworkPolicy:
-        """The policy that was learned so far, for both players.
+        """Both players' policy learned so far.
 
         Args:
-          fine_tuning: what to do to the network's policy; None: nothing.
+          fine_tuning: applied to the network's policy; None: nothing.
 
         Returns:
           An `ArrayPolicy` if the game is compiled, else a `NetworkPolicy`. Later steps do not
@@ -140,24 +140,26 @@ class SelfPlayLearner(BatchLearner):
     @torch.no_grad()
     def _learn(self, trajectories: Trajectories) -> list[torch.Tensor]:
         terms = self._descend(trajectories)
-        self._fixed[_TARGET].lerp_(self.parameters.detach(), self._now["target_rate"])
+        self._fixed[_TARGET].lerp_(self.parameters.detach(), self._schedule_values["target_rate"])
         return terms
 
     @abc.abstractmethod
     def _descend(self, trajectories: Trajectories) -> list[torch.Tensor]:
-        """Changes the current parameters; returns the `losses`."""
+        """Updates the current parameters; returns the `losses`."""
 
-    def _said(self, trajectories: Trajectories) -> ForwardPass:
-        """What the network says of the rows of the games that were played last."""
-        return self._acting.forward_pass(trajectories.seen.rows)
+    def _forward_pass(self, trajectories: Trajectories) -> ForwardPass:
+        """The current network's forward pass on the observations of the games played last."""
+        return self._acting.forward_pass(trajectories.observations.rows)
 
-    def _follow(self, said: ForwardPass, gradient: torch.Tensor, seen: Seen) -> None:
-        """One step of Adam, by the gradient of what was said of all moves, [T, B, A + 1]."""
-        self._descent.apply_gradients([said.gradient(seen.add_up(gradient))])
+    def _apply_gradient(
+        self, forward: ForwardPass, gradient: torch.Tensor, observations: MoveInputs
+    ) -> None:
+        """One step of Adam, from the gradient by the outputs at all moves, [T, B, A + 1]."""
+        self._descent.apply_gradients([forward.gradient(observations.sum_by_row(gradient))])
 
     def _history_values(self, trajectories: Trajectories) -> HistoryValues | None:
-        """What is known of the histories; None: nothing."""
-        return None if self._histories is None else self._histories.ask(trajectories)
+        """The action values of the histories; None if none are learned."""
+        return None if self._action_values is None else self._action_values.evaluate(trajectories)
 
     def _history_targets(
         self,
@@ -168,8 +170,8 @@ class SelfPlayLearner(BatchLearner):
         *,
         c_bar: float = 1.0,
     ) -> HistoryTargets:
-        """Targets by action values of histories, in units of `utility_scale`; these learn, too."""
-        assert self._histories is not None
+        """Targets by action values of histories, in units of `utility_scale`; trains these, too."""
+        assert self._action_values is not None
         targets = history_targets(
             action_value=values.at_moves,
             policy=policy,
@@ -179,42 +181,44 @@ class SelfPlayLearner(BatchLearner):
             trace_decay=self.config.history_trace_decay,
             c_bar=c_bar,
         )
-        self._histories.learn(values, targets, trajectories)
+        self._action_values.learn(values, targets, trajectories)
         return targets
 
     def _renew_regularization(self) -> None:
-        """The target network becomes the newest regularisation policy; the oldest is forgotten."""
+        """Makes the target network the newest regularisation policy; drops the oldest."""
         self._fixed[2:] = self._fixed[1:-1].clone()
         self._fixed[1] = self._fixed[_TARGET]
         self._renew_tables()
 
-    def target_value(self, seen: Seen, shown: Inputs) -> torch.Tensor:
+    def target_value(self, observations: MoveInputs, inputs: Inputs) -> torch.Tensor:
         """The target network's values, in units of `utility_scale`: [T, B].
 
         Args:
-          seen: what was seen.
-          shown: its rows, as the network was shown them.
+          observations: the movers' observations.
+          inputs: their rows, dense or sparse.
         """
-        return seen.at_moves(self.network.values(self._fixed[_TARGET], shown))
+        return observations.at_moves(self.network.values(self._fixed[_TARGET], inputs))
 
-    def regularization_logits(self, seen: Seen, shown: Inputs, num_newest: int) -> torch.Tensor:
-        """What the K newest regularisation policies say of all rows: float32 [K, N, A].
+    def regularization_logits(
+        self, observations: MoveInputs, inputs: Inputs, num_newest: int
+    ) -> torch.Tensor:
+        """Logits of the K newest regularisation policies at all observations: float32 [K, N, A].
 
-        The newest is the first one. Logits of illegal actions are without meaning.
+        The newest comes first. Logits of illegal actions are without meaning.
 
         Args:
-          seen: what was seen.
-          shown: its rows, as the network was shown them.
+          observations: the movers' observations.
+          inputs: their rows, dense or sparse.
           num_newest: K, at least 1.
         """
-        if self._logit_tables is not None and seen.number is not None:
-            return self._logit_tables[:num_newest].index_select(1, seen.number)
-        return self.network.outputs(self._fixed[1 : num_newest + 1], shown)[..., :-1]
+        if self._logit_tables is not None and observations.table_row is not None:
+            return self._logit_tables[:num_newest].index_select(1, observations.table_row)
+        return self.network.outputs(self._fixed[1 : num_newest + 1], inputs)[..., :-1]
 
     def _tabulate(self) -> torch.Tensor | None:
         """Logits of the regularisation policies at all infosets: float32 [K, R, A].
 
-        They stay the same for a whole period. None if the infosets are not tabulated.
+        They are constant for a whole period. None if the game is not compiled.
         """
         tree = self._tree()
         if tree is None or not self.num_regularization_policies:
@@ -223,7 +227,7 @@ class SelfPlayLearner(BatchLearner):
         return outputs[..., :-1].contiguous()
 
     def _renew_tables(self) -> None:
-        """Tabulates again, in place, because a CUDA graph reads them."""
+        """Renews `_logit_tables`, in place, because a CUDA graph reads them."""
         tables = self._tabulate()
         if tables is not None and self._logit_tables is not None:
             self._logit_tables.copy_(tables)
@@ -236,22 +240,23 @@ class SelfPlayLearner(BatchLearner):
     def _tensors(self) -> dict[str, torch.Tensor]:
         tensors = {"parameters": self.parameters, "fixed_parameters": self._fixed}
         tensors |= self._descent.state(self.parameters, "adam.")
-        if self._histories is not None:
-            tensors |= {f"histories.{n}": t for n, t in self._histories.tensors().items()}
+        if self._action_values is not None:
+            tensors |= {f"histories.{n}": t for n, t in self._action_values.tensors().items()}
         return {**super()._tensors(), **tensors}
 
-    def _described(self) -> dict[str, Any]:
+    def _header(self) -> dict[str, Any]:
         sizes = list(self.network.hidden_sizes)
         place = {"array": "fixed_parameters", "row": _TARGET}
-        described = {"hidden_sizes": sizes, "fine_tuning": None, "sight": FEATURES}
-        return {"policy": {**place, **described, "value_unit": self.utility_scale}}
+        network = {"hidden_sizes": sizes, "fine_tuning": None, "sight": FEATURES}
+        return {"policy": {**place, **network, "value_unit": self.utility_scale}}
 
     def _acting_policy(self) -> ActingPolicy:
-        said = Said(self._room)
-        self._acting = ActingNetwork(self.network, self.parameters.detach(), said=said)
+        outputs = LayerOutputs(self._buffers)
+        self._acting = ActingNetwork(self.network, self.parameters.detach(), layer_outputs=outputs)
         return self._acting
 
-    def policy_at(self, seen: Seen) -> torch.Tensor:
+    def policy_at(self, observations: MoveInputs) -> torch.Tensor:
         """As `BatchLearner.policy_at`."""
-        assert seen.legal is not None  # they are observations
-        return policy_of(self.network.outputs(self._fixed[_TARGET], seen.rows)[:, :-1], seen.legal)
+        assert observations.legal is not None  # they are observations
+        outputs = self.network.outputs(self._fixed[_TARGET], observations.rows)
+        return policy_of(outputs[:, :-1], observations.legal)

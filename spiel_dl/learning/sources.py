@@ -1,6 +1,6 @@
-"""What self-play plays: batches of games that show their movers what networks see, move by move.
+"""Sources of self-play games: batches of games, stepped move by move, and their trajectories.
 
-`TensorSource` plays any environment; `compiled_sources` has faster ones for CPUs.
+`TensorSource` plays any environment; `compiled_sources` has faster sources for CPUs.
 """
 
 from __future__ import annotations
@@ -17,25 +17,25 @@ from spiel_dl.learning.tree_environment import TreeEnvironment
 from spiel_dl.policies.policy_network import as_mask
 
 
-class Seen(NamedTuple):
-    """Observations, or histories, of T moves in each of B games, of which networks are asked.
+class MoveInputs(NamedTuple):
+    """Network inputs at T moves in each of B games: the movers' observations, or whole histories.
 
-    On a CPU, each is there once: players of small games meet few infosets, again and again.
+    On a CPU, each distinct input is one row: small games have few infosets, visited often.
 
     Attributes:
-      rows: float32 [N, D].
-      place: the row of each move, int64 [T, B], any row for moves that have none; None: the rows
-        are those of the moves, in turn.
+      rows: float32 [N, D], the inputs.
+      row_index: int64 [T, B], the row of each move, arbitrary where nobody moves; None: row t B + b
+        is that of move t in game b.
       shape: (T, B).
-      legal: bool [N, A], the legal actions of who observes; None for histories.
-      number: int64 [N], the rows' numbers in the tables of a compiled game; None elsewhere.
+      legal: bool [N, A], the legal actions at an observation; None for histories.
+      table_row: int64 [N], the rows' indices in the tables of a compiled game; None elsewhere.
     """
 
     rows: torch.Tensor
-    place: torch.Tensor | None
+    row_index: torch.Tensor | None
     shape: torch.Size
     legal: torch.Tensor | None = None
-    number: torch.Tensor | None = None
+    table_row: torch.Tensor | None = None
 
     def mask(self) -> torch.Tensor:
         """Float32 [N, A], 1 for legal actions and 0 for others."""
@@ -43,84 +43,84 @@ class Seen(NamedTuple):
         return as_mask(self.legal)
 
     def at_moves(self, outputs: torch.Tensor) -> torch.Tensor:
-        """What is known of the rows, [N, ...], for each move: [T, B, ...]."""
-        if self.place is not None:
-            outputs = outputs.index_select(0, self.place.view(-1))
+        """Values of the rows, [N, ...], at each move: [T, B, ...]."""
+        if self.row_index is not None:
+            outputs = outputs.index_select(0, self.row_index.view(-1))
         return outputs.unflatten(0, self.shape)
 
-    def add_up(self, gradient: torch.Tensor) -> torch.Tensor:
-        """The gradient of what is known of the rows, [N, C], of that of all moves, [T, B, C]."""
+    def sum_by_row(self, gradient: torch.Tensor) -> torch.Tensor:
+        """The gradient by outputs of the rows, [N, C], from that by outputs at moves, [T, B, C]."""
         gradient = gradient.flatten(0, 1)
-        if self.place is None:
+        if self.row_index is None:
             return gradient
-        whole = gradient.new_zeros((len(self.rows), gradient.shape[1]))
-        return whole.index_add_(0, self.place.view(-1), gradient)
+        row_gradient = gradient.new_zeros((len(self.rows), gradient.shape[1]))
+        return row_gradient.index_add_(0, self.row_index.view(-1), gradient)
 
 
 class Branches(NamedTuple):
-    """What comes of each action in some histories, one sampled chance event after the other.
+    """The histories after each action in each of N histories; chance after it is sampled.
 
     Attributes:
-      rows: float32 [M, E], histories in which a player acts.
-      place: int64 [N, A], for each history and action the row of what comes of it; -1 where the
-        game is over then, or the action is not legal.
+      rows: float32 [M, E], the distinct next histories in which a player acts.
+      row_index: int64 [N, A], the row of the history after each action; -1 where the game is over
+        then, or the action is not legal.
       utility: float32 [N, A], player 0's where the game is over.
     """
 
     rows: torch.Tensor
-    place: torch.Tensor
+    row_index: torch.Tensor
     utility: torch.Tensor
 
 
 class Trajectories(NamedTuple):
-    """B games of at most T moves, move by move; tensors are valid where `valid` says so.
+    """B games of at most T moves; entries are meaningful where `valid`.
 
     Attributes:
-      seen: what movers know.
+      observations: the movers' observations.
       legal: bool [T, B, A].
       player: int8 [T, B], who moves.
       action: int64 [T, B].
       behaviour: float32 [T, B, A], the probabilities the action was sampled from.
       reward: float32 [T, B], what player 0 gets for the move: its return, at a game's last move.
-      valid: bool [T, B], whether the move is one of the game. A row's moves are its first ones.
+      valid: bool [T, B], whether the move is part of the game; in each column the first ones.
       histories: the whole histories before the moves; None unless they are recorded.
-      branches: of the histories' rows; None unless they are known.
+      branches: those of the rows of `histories`; None unless they are recorded.
     """
 
-    seen: Seen
+    observations: MoveInputs
     legal: torch.Tensor
     player: torch.Tensor
     action: torch.Tensor
     behaviour: torch.Tensor
     reward: torch.Tensor
     valid: torch.Tensor
-    histories: Seen | None = None
+    histories: MoveInputs | None = None
     branches: Branches | None = None
 
 
 class Moves(NamedTuple):
-    """What is written of T moves in each of B games; `Trajectories` has most of it.
+    """The record of T moves in each of B games; see `Trajectories`.
 
     Attributes:
-      place: int64 [T, B], the row of each move among all that were shown.
+      row_index: int64 [T, B], the row of each move's observation; see `MoveInputs`.
     """
 
     player: torch.Tensor
     legal: torch.Tensor
-    place: torch.Tensor
+    row_index: torch.Tensor
     behaviour: torch.Tensor
     action: torch.Tensor
     reward: torch.Tensor
     valid: torch.Tensor
 
     @staticmethod
-    def room(shape: tuple[int, int, int], device: torch.device | str = "cpu") -> Moves:
-        """Room for T moves of A actions in each of B games."""
+    def empty(shape: tuple[int, int, int], device: torch.device | str = "cpu") -> Moves:
+        """A record of T moves of A actions in each of B games, all zeros."""
         of_moves: Any = {"size": shape[:2], "device": device}
         return Moves(
             player=torch.zeros(**of_moves, dtype=torch.int8),
             legal=torch.zeros(shape, dtype=torch.bool, device=device),
-            place=torch.zeros(**of_moves, dtype=torch.int64),
+            row_index=torch.zeros(**of_moves, dtype=torch.int64),
             behaviour=torch.zeros(shape, device=device),
             action=torch.zeros(**of_moves, dtype=torch.int64),
             reward=torch.zeros(**of_moves),
@@ -128,42 +128,45 @@ class Moves(NamedTuple):
         )
 
     def arrays(self) -> MoveArrays:
-        """The same for compiled loops."""
+        """The same memory as NumPy arrays, for compiled loops."""
         return MoveArrays(*(tensor.numpy() for tensor in self))
 
     def trajectories(
-        self, seen: Seen, histories: Seen | None, branches: Branches | None = None
+        self,
+        observations: MoveInputs,
+        histories: MoveInputs | None,
+        branches: Branches | None = None,
     ) -> Trajectories:
-        """Whole games."""
-        recorded = {name: each for name, each in self._asdict().items() if name != "place"}
-        return Trajectories(seen=seen, histories=histories, branches=branches, **recorded)
+        """The games, with their observations and histories."""
+        recorded = {name: each for name, each in self._asdict().items() if name != "row_index"}
+        return Trajectories(observations, **recorded, histories=histories, branches=branches)
 
 
-class Shown(NamedTuple):
-    """What is shown of a move to who acts: each thing once, and nothing that was shown before.
+class NewObservations(NamedTuple):
+    """The movers' observations before a move that need a policy: those not listed before.
 
     Attributes:
-      rows: what networks see as movers, float32 [N, D].
-      legal: bool [N, A], their legal actions.
-      number: int64 [N], their numbers in the tables of a compiled game; None elsewhere.
+      rows: float32 [N, D].
+      legal: bool [N, A], the legal actions there.
+      table_row: int64 [N], their indices in the tables of a compiled game; None elsewhere.
     """
 
     rows: torch.Tensor
     legal: torch.Tensor
-    number: torch.Tensor | None = None
+    table_row: torch.Tensor | None = None
 
 
 class Source(abc.ABC):
-    """B games of at most T moves.
+    """Plays B games of at most T moves at a time.
 
     Attributes:
       environment: the games.
-      generator: the source of all chance.
+      generator: draws everything that is random.
       num_steps: T.
       batch_size: B.
       num_actions: A.
-      num_inputs: D, how much networks see as movers.
-      is_capturable: whether a CUDA graph can play them.
+      num_inputs: D, the length of an observation.
+      is_capturable: whether playing can be captured in a CUDA graph.
     """
 
     environment: Any
@@ -176,47 +179,47 @@ class Source(abc.ABC):
 
     @abc.abstractmethod
     def record_histories(self) -> int:
-        """Makes trajectories show whole histories from now on; returns E, how much they show."""
+        """Records whole histories from now on; returns E, the length of a history's tensor."""
 
     def record_branches(self) -> None:  # noqa: B027 - the others cannot
-        """Makes trajectories show what would come of all actions, if they can."""
+        """Records the `Branches` of histories from now on, if the source can."""
 
     @abc.abstractmethod
     def start(self) -> None:
         """Starts new games."""
 
     @abc.abstractmethod
-    def look(self, t: int) -> Shown:
-        """Shows what networks see as movers before move t."""
+    def observe(self, t: int) -> NewObservations:
+        """The movers' new observations before move t."""
 
     @abc.abstractmethod
     def move(self, t: int, policy: torch.Tensor, thresholds: torch.Tensor) -> None:
-        """Samples move t from the policy of what was shown, float32 [N, A], and makes it.
+        """Samples and makes move t.
 
         Args:
-          t: which move.
-          policy: float32 [N, A].
+          t: the index of the move.
+          policy: float32 [N, A], at the observations that `observe` returned.
           thresholds: float64 [T, B], random numbers in [0, 1).
         """
 
     @abc.abstractmethod
     def finish(self) -> Trajectories:
-        """The games, once all moves are made."""
+        """The games, after all T moves."""
 
 
 Environment: TypeAlias = BatchedEnvironment | StateEnvironment | TreeEnvironment
-"""B games played at once by tensors; `games.environments` says how."""
+"""B games stepped at once; see `games.environments`."""
 
 
 class TensorSource(Source):
-    """Games of any environment, on any device; nothing looks at values, but on a CPU.
+    """Games of any environment, on any device; values are read back on a CPU only.
 
     Attributes:
-      environment: where.
+      environment: the games.
     """
 
     def __init__(self, environment: Environment, num_steps: int):
-        """Makes room for the trajectories.
+        """Allocates the trajectories.
 
         Args:
           environment: the games.
@@ -230,13 +233,13 @@ class TensorSource(Source):
         self.batch_size, self.num_inputs = observation.shape
         self.num_actions = environment.legal_actions().shape[1]
         shape = (num_steps, self.batch_size, self.num_actions)
-        self._moves = Moves.room(shape, observation.device)
+        self._moves = Moves.empty(shape, observation.device)
         self._finished = torch.zeros_like(self._moves.valid)
         self._observation = observation.new_zeros((num_steps, *observation.shape))
         self._history: torch.Tensor | None = None
-        self._number: torch.Tensor | None = None
+        self._table_row: torch.Tensor | None = None
         if isinstance(environment, TreeEnvironment):
-            self._number = torch.zeros_like(self._moves.action)
+            self._table_row = torch.zeros_like(self._moves.action)
 
     def record_histories(self) -> int:
         """As `Source.record_histories`."""
@@ -248,18 +251,18 @@ class TensorSource(Source):
         """As `Source.start`."""
         self.environment.restart()
 
-    def look(self, t: int) -> Shown:
-        """As `Source.look`."""
+    def observe(self, t: int) -> NewObservations:
+        """As `Source.observe`."""
         environment, moves = self.environment, self._moves
         observation = environment.features(out=self._observation[t])
         moves.legal[t] = environment.legal_actions()
         moves.player[t] = environment.current_player()
         if self._history is not None:
             environment.history_features(out=self._history[t])
-        if self._number is None or not isinstance(environment, TreeEnvironment):
-            return Shown(observation, moves.legal[t])
-        self._number[t] = environment.infoset
-        return Shown(observation, moves.legal[t], environment.infoset)
+        if self._table_row is None or not isinstance(environment, TreeEnvironment):
+            return NewObservations(observation, moves.legal[t])
+        self._table_row[t] = environment.infoset
+        return NewObservations(observation, moves.legal[t], environment.infoset)
 
     def move(self, t: int, policy: torch.Tensor, thresholds: torch.Tensor) -> None:
         """As `Source.move`."""
@@ -278,27 +281,29 @@ class TensorSource(Source):
         moves.reward.mul_(is_first_game)
         torch.logical_and(is_first_game, num_finished[-1] > 0, out=moves.valid)
         moves.valid.logical_and_(moves.player >= 0)
-        number = None if self._number is None else self._number.view(-1)
+        table_row = None if self._table_row is None else self._table_row.view(-1)
         shape = moves.player.shape
-        seen = Seen(self._observation.flatten(0, 1), None, shape, moves.legal.flatten(0, 1), number)
+        rows, legal = self._observation.flatten(0, 1), moves.legal.flatten(0, 1)
+        observations = MoveInputs(rows, None, shape, legal, table_row)
         if self._history is None:
-            return moves.trajectories(seen, None)
-        return moves.trajectories(seen, Seen(self._history.flatten(0, 1), None, shape))
+            return moves.trajectories(observations, None)
+        histories = MoveInputs(self._history.flatten(0, 1), None, shape)
+        return moves.trajectories(observations, histories)
 
     def _check_movers(self, is_first_game: torch.Tensor, goes_on: torch.Tensor) -> None:
         waits = (is_first_game & (self._moves.player < 0)).any()
         if waits or (goes_on & (self.environment.current_player() < 0)).any():
-            refuse_chance()
+            raise_chance_inside_game()
 
 
 def sampled(
     probabilities: torch.Tensor, legal: torch.Tensor, threshold: torch.Tensor
 ) -> torch.Tensor:
-    """Actions: int64 [B], none of them of probability 0.
+    """Samples actions, int64 [B], none of them of probability 0.
 
     Args:
-      probabilities: float32 [B, A], some of them positive in every row. Where one is NaN or
-        infinite, the action is the first legal one, and the learner's losses show it.
+      probabilities: float32 [B, A], at least one positive in every row. In a row with NaN or
+        infinity, the action is the first legal one, and the learner's losses show it.
       legal: bool [B, A].
       threshold: float64 [B], random numbers in [0, 1).
     """
@@ -307,8 +312,8 @@ def sampled(
     return ((total > bound) | (legal & ~bound.isfinite())).int().argmax(dim=1)
 
 
-def refuse_chance() -> None:
-    """Raises a ValueError, because a row waited for chance inside a game."""
+def raise_chance_inside_game() -> None:
+    """Raises the ValueError for games in which chance had to act between moves."""
     raise ValueError(
         "between two moves there were more chance events than in the games that "
         "BatchedEnvironment played to count them, so a move was lost; set the rules' "

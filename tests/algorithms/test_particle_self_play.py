@@ -49,7 +49,7 @@ def test_public_states_side_by_side_are_worth_what_each_is_alone():
     learner = ParticleSelfPlay(
         GOOFSPIEL_4, network, LIMIT, ParticleSelfPlayConfig(width=3, iterations=500)
     )
-    followed = learner._next(learner._solve([learner._start()]))
+    followed = learner._next_particles(learner._solve([learner._root_particles()]))
     together = learner._solve(followed)
     first = 0
     for particles in followed:

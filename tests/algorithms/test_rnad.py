@@ -168,7 +168,7 @@ def test_tables_of_regularisation_policies_say_what_the_networks_say() -> None:
     for _ in range(10):
         solver.step()
     trajectories = solver.play()
-    seen = trajectories.seen
+    seen = trajectories.observations
     tabulated = solver.regularization_logits(seen, seen.rows, 2)
     # The target network's parameters come first.
     last_two = torch.from_numpy(solver.state()["fixed_parameters"][1:])

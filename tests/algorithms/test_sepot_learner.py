@@ -94,12 +94,12 @@ def test_the_critic_is_one_of_the_policy_that_is_handed_out() -> None:
     for _ in range(30):
         learner.step()
     played = learner.play()
-    policy = played.seen.at_moves(learner.policy_at(played.seen))
+    policy = played.observations.at_moves(learner.policy_at(played.observations))
     for player in (0, 1):
         tree, table = learner.policy().tree, learner.policy().strategies[player]
         own = played.valid & (played.player == player)
-        assert played.seen.number is not None
-        numbers = played.seen.at_moves(played.seen.number)[own]
+        assert played.observations.table_row is not None
+        numbers = played.observations.at_moves(played.observations.table_row)[own]
         infosets = numbers - (tree.num_infosets(0) if player else 0)
         for infoset, row in zip(infosets.tolist(), policy[own].tolist(), strict=True):
             assert row == pytest.approx(table[tree.treeplexes[player].sequences(infoset)], abs=1e-6)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 
 from spiel_dl.learning.policy_gradient import PolicyGradientLearner
-from spiel_dl.learning.sources import Seen, Trajectories
+from spiel_dl.learning.sources import MoveInputs, Trajectories
 from spiel_dl.policies.policy_network import MaskedPolicy
 
 EASY_GAMES = (
@@ -43,7 +43,7 @@ def games_of(
     """Games of which nothing else is known; each move has an observation of its own."""
     nothing = torch.zeros(0)
     return Trajectories(
-        seen=Seen(nothing, None, action.shape),
+        observations=MoveInputs(nothing, None, action.shape),
         legal=nothing,
         player=player,
         action=action,

@@ -46,7 +46,7 @@ def test_a_game_by_hand() -> None:
     # Last move: G = 5, Q = 6, V = 5.2, so W = 5.2 - 0.4 - 0.75.
     # Player 1: G = 4.05, Q = 4, V = 3, so W = 3 + 0.2 + 0.75 * 0.05.
     # First move: G = 3.2375, Q = 1, V = 2, so W = 2 - 0.3 + 0.75 * 2.2375.
-    assert targets.taken[:3, 0].tolist() == pytest.approx([3.2375, 4.05, 5])
+    assert targets.taken_value[:3, 0].tolist() == pytest.approx([3.2375, 4.05, 5])
     assert targets.value[:3, 0].tolist() == pytest.approx([3.378125, -3.2375, 4.05])
     expected = [[1 + 2.2375 / 0.25, 3], [-2, -4 - 0.05 / 0.25], [6 - 1 / 0.4, 2]]
     for row, numbers in enumerate(expected):
@@ -66,8 +66,8 @@ class KuhnByHistories(Kuhn):
             cards = [key[1][0] for key, _ in moves[:2]]
             for t in range(len(moves)):
                 numbers = random.Random(str((cards, [move for _, move in moves[:t]])))
-                said = [numbers.uniform(-2, 2) for _ in (0, 1)]
-                action_value[t, game] = torch.tensor(said)
+                values = [numbers.uniform(-2, 2) for _ in (0, 1)]
+                action_value[t, game] = torch.tensor(values)
         ratios = ETA * tensors.pop("log_ratio") * tensors["valid"].unsqueeze(-1)
         trajectories, rest = games_and_rest(tensors)
         found = history_targets(
@@ -108,11 +108,11 @@ def unexplained(solver: mmd.MMDSolver) -> float:
     squares = torch.zeros(2)
     for _ in range(20):
         trajectories = solver.play()
-        values = solver._histories.ask(trajectories)
+        values = solver._action_values.evaluate(trajectories)
         no_cost = torch.zeros_like(trajectories.reward)
         found = solver._history_targets(values, trajectories, trajectories.behaviour, no_cost)
         made = values.at_moves.gather(-1, trajectories.action.unsqueeze(-1))[..., 0]
-        for place, error in enumerate((found.taken - made, found.taken)):
+        for place, error in enumerate((found.taken_value - made, found.taken_value)):
             squares[place] += error[trajectories.valid].square().sum()
     return (squares[0] / squares[1]).item()
 
@@ -125,4 +125,4 @@ def test_they_are_there_unless_something_else_is_said() -> None:
         ({"max_tree_histories": 0}, True),
     ):
         solver = mmd.MMDSolver("python_leduc", MMDConfig(**sizes, **settings))
-        assert (solver._histories is not None) == expected
+        assert (solver._action_values is not None) == expected

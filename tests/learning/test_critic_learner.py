@@ -111,7 +111,7 @@ def test_targets_are_unbiased(blueprint_kind: str, exploration: float) -> None:
     seen = played.histories
     trainer = CriticTrainer(seen.rows.shape[-1], 2, transformations, config, largest_utility=2.0)
     values = trainer.network.values(trainer.network.initial_parameters(3), seen.rows)
-    targets = trainer.targets(played, seen.at_moves(values), learner.policy_at(played.seen))
+    targets = trainer.targets(played, seen.at_moves(values), learner.policy_at(played.observations))
     targets = targets[played.valid].numpy()
     rows = seen.at_moves(seen.rows)[played.valid].numpy()
     exact = ExactCritic(tree, table.strategies, transformations)
@@ -154,7 +154,7 @@ def test_expected_targets_of_exact_values_are_these(game: str) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(trainer, "_values_of", lambda rows: values_of(rows).flatten(1))
         right = played.histories.at_moves(values_of(played.histories.rows))
-        targets = trainer.targets(played, right, learner.policy_at(played.seen))
+        targets = trainer.targets(played, right, learner.policy_at(played.observations))
     assert played.valid.sum() >= 400
     torch.testing.assert_close(targets[played.valid], right[played.valid], atol=1e-5, rtol=1e-5)
 
@@ -165,7 +165,10 @@ def test_exploration_mixes_the_acting_policy() -> None:
     pure = pure_transformations(3)
     learner = CriticLearner(tree, blueprint, pure, SMALL, **GAMES, exploration=0.25)
     played = learner.play()
-    valid, policy = played.valid, played.seen.at_moves(learner.policy_at(played.seen))
+    valid, policy = (
+        played.valid,
+        played.observations.at_moves(learner.policy_at(played.observations)),
+    )
     uniform = played.legal / played.legal.sum(dim=-1, keepdim=True).clamp(min=1)
     expected = 0.75 * policy + 0.25 * uniform
     torch.testing.assert_close(played.behaviour[valid], expected[valid])

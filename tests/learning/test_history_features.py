@@ -51,7 +51,7 @@ def test_self_play_records_the_history_before_every_move(game: str, kind: str) -
     size = source.record_histories()
     played = self_play.play(uniform)
     recorded = played.histories.at_moves(played.histories.rows)
-    observation = played.seen.at_moves(played.seen.rows)
+    observation = played.observations.at_moves(played.observations.rows)
     assert recorded.shape == (6, 50, size)
     acting = np.flatnonzero(tree.player >= 0)
     history_of = {}

@@ -27,7 +27,9 @@ def test_advantages_are_those_of_gae() -> None:
     """Against the recursion over each player's own moves, game by game."""
     solver = MMDSolver("leduc_poker", SMALL)
     played = solver.play()
-    value = played.seen.at_moves(solver.network.values(solver.parameters, played.seen.rows))
+    value = played.observations.at_moves(
+        solver.network.values(solver.parameters, played.observations.rows)
+    )
     target, advantage = solver.targets(played, value)
     for game in range(20):
         length = int(played.valid[:, game].sum())

@@ -22,7 +22,7 @@ from spiel_dl.learning import play_kernels
 from spiel_dl.learning.compiled_sources import CompiledSource, TreeSource
 from spiel_dl.learning.config import RNaDConfig
 from spiel_dl.learning.environments import self_play_of
-from spiel_dl.learning.self_play import ActingNetwork, Said, SelfPlay
+from spiel_dl.learning.self_play import ActingNetwork, LayerOutputs, SelfPlay
 from spiel_dl.learning.sources import Moves, Source, TensorSource, Trajectories, sampled
 from spiel_dl.learning.state_environment import StateEnvironment
 from spiel_dl.learning.tree_environment import TreeEnvironment
@@ -82,7 +82,7 @@ def self_play_by(
 def test_every_move_is_one_of_the_openspiel_game(game_string: str, kind: str) -> None:
     played = self_play_by(kind, game_string, batch_size=40, num_steps=8, seed=1).play(uniform)
     root = turn_based(pyspiel.load_game(game_string)).new_initial_state()
-    observation = played.seen.at_moves(played.seen.rows)
+    observation = played.observations.at_moves(played.observations.rows)
     assert played.valid.any(dim=0).all()
     for row in range(40):
         # All states that what was seen so far allows; chance's moves are not recorded.
@@ -183,22 +183,22 @@ def test_a_table_plays_as_the_policy_it_holds(kind: str) -> None:
 def test_rows_of_trees_are_those_of_their_infosets() -> None:
     self_play = self_play_by("tree", "leduc_poker", 50, 8, seed=0)
     played, environment = self_play.play(uniform), self_play.environment
-    seen, valid = played.seen, played.valid
+    seen, valid = played.observations, played.valid
     assert isinstance(seen.rows, torch.Tensor)
-    assert len(seen.number.unique()) == len(seen.number)
-    assert torch.equal(environment.infoset_features[seen.number], seen.rows)
-    rows = seen.at_moves(seen.number)[valid]
+    assert len(seen.table_row.unique()) == len(seen.table_row)
+    assert torch.equal(environment.infoset_features[seen.table_row], seen.rows)
+    rows = seen.at_moves(seen.table_row)[valid]
     assert torch.equal(environment.infoset_legal[rows], played.legal[valid])
     assert (rows < environment.tree.num_infosets(0)).equal(played.player[valid] == 0)
 
 
 def test_the_gradient_of_rows_is_the_sum_of_that_of_their_moves() -> None:
     for kind in ("tree", "states"):
-        seen = self_play_by(kind, "leduc_poker", 50, 8, seed=0).play(uniform).seen
+        seen = self_play_by(kind, "leduc_poker", 50, 8, seed=0).play(uniform).observations
         outputs = torch.rand((len(seen.rows), 3), requires_grad=True)
         weight = torch.rand((*seen.shape, 3))
         (seen.at_moves(outputs) * weight).sum().backward()
-        torch.testing.assert_close(seen.add_up(weight), outputs.grad)
+        torch.testing.assert_close(seen.sum_by_row(weight), outputs.grad)
 
 
 def test_the_fastest_way_is_chosen() -> None:
@@ -264,23 +264,28 @@ def test_a_network_plays_the_same_games_by_compiled_rules(name: str) -> None:
         assert torch.equal(getattr(ours, name)[valid], getattr(theirs, name)[valid]), name
     assert torch.equal(ours.reward, theirs.reward)
     assert torch.allclose(ours.behaviour[valid], theirs.behaviour[valid], atol=1e-5)
-    for mine, other in ((ours.seen, theirs.seen), (ours.histories, theirs.histories)):
+    for mine, other in (
+        (ours.observations, theirs.observations),
+        (ours.histories, theirs.histories),
+    ):
         assert mine is not None
         assert other is not None
         same = [seen.at_moves(seen.rows)[valid] for seen in (mine, other)]
         assert torch.equal(*same)
 
 
-def test_what_the_network_said_in_play_is_what_it_says() -> None:
+def test_the_forward_pass_in_play_is_that_of_the_network() -> None:
     for kind in ("tree", "rules", "compiled rules"):
         acting = acting_network(SMALL["liar's dice 1x3"])
         self_play = self_play_by(kind, DICE, 50, 8, seed=3)
         size = self_play.source.num_steps * self_play.source.batch_size
-        said = Said(output_buffers(acting.network.padded_layers(acting.parameters), size))
-        acting = dataclasses.replace(acting, said=said)
+        outputs = LayerOutputs(
+            output_buffers(acting.network.padded_layers(acting.parameters), size)
+        )
+        acting = dataclasses.replace(acting, layer_outputs=outputs)
         played = self_play.play(acting)
-        found = acting.forward_pass(played.seen.rows)
-        again = acting.network.forward_pass(acting.parameters, played.seen.rows)
+        found = acting.forward_pass(played.observations.rows)
+        again = acting.network.forward_pass(acting.parameters, played.observations.rows)
         pairs = zip(
             (found.outputs, *found.activations), (again.outputs, *again.activations), strict=True
         )
@@ -325,9 +330,9 @@ def test_actions_are_sampled_alike_on_all_devices_and_have_their_probabilities()
     threshold[0, 3:5] = torch.tensor([0.0, 1 - 2**-53], dtype=torch.float64)
     legal = torch.ones((5000, 6), dtype=torch.bool)
     legal[:3, :2] = False
-    moves = Moves.room((1, 5000, 6))
-    moves.legal[0], moves.place[0] = legal, torch.arange(5000)
-    play_kernels.choose(0, probabilities.numpy(), threshold.numpy(), moves.arrays())
+    moves = Moves.empty((1, 5000, 6))
+    moves.legal[0], moves.row_index[0] = legal, torch.arange(5000)
+    play_kernels.sample_moves(0, probabilities.numpy(), threshold.numpy(), moves.arrays())
     found = sampled(probabilities, legal, threshold[0])
     assert torch.equal(moves.action[0], found)
     assert found[:3].tolist() == [2, 2, 2]  # the first legal one, where something is no number

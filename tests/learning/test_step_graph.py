@@ -112,7 +112,7 @@ def places(learner: BatchLearner) -> list[int]:
     source = learner._self_play.source
     assert isinstance(source, TensorSource)
     tensors = [*learner._tensors().values(), *source._moves, source._observation]
-    tensors += getattr(learner, "_now", {}).values()
+    tensors += getattr(learner, "_schedule_values", {}).values()
     if getattr(learner, "_logit_tables", None) is not None:
         tensors.append(learner._logit_tables)  # type: ignore[attr-defined]
     return [tensor.data_ptr() for tensor in tensors]
