@@ -8,9 +8,9 @@ its section on Nash equilibria. A step is that of `learning.policy_gradient` wit
 
 where ratio = pi(a) / pi_old(a). Each `magnet_period` steps the target network's policy becomes the
 magnet; the first magnet is the fresh network's nearly uniform policy. With a fixed magnet the
-losses have one fixed point, and magnet after magnet those come near an equilibrium. The entropy,
-which pulls towards the uniform policy, is needed beside the magnet: without it nothing holds the
-magnets back from where noise carries them.
+losses have one fixed point, and as magnets are renewed these approach an equilibrium. The entropy,
+which pulls towards the uniform policy, is needed beside the magnet: without it nothing stops the
+magnets from drifting with noise.
 
     learner = mmd.MMDSolver("leduc_poker")
     learner.run(1000)
@@ -39,7 +39,7 @@ class MMDSolver(PolicyGradientLearner):
     num_regularization_policies = 1
 
     def step(self) -> None:
-        """As `Learner.step`; also renews the magnet when it is time."""
+        """As `Learner.step`; also renews the magnet every `magnet_period` steps."""
         super().step()
         if self.num_steps % self.config.magnet_period == 0:
             self._renew_regularization()
@@ -51,7 +51,7 @@ class MMDSolver(PolicyGradientLearner):
         advantage: torch.Tensor,
         magnets: list[torch.Tensor],
     ) -> PolicyLoss:
-        """As in the module's docstring.
+        """The loss of the module's docstring.
 
         A divergence KL(pi, other) is the sum of pi log(pi / other). The logarithm is also its
         slope, up to the constant 1.

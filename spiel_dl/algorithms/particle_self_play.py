@@ -285,8 +285,8 @@ class ParticleSelfPlay(Learner):
         for player in (0, 1):
             states = particles.take(rows[player]).states
             infostates.append(features.infostates(self._rules, states, player))
-            others = particles.chance_reach * beliefs[1 - player][places[1 - player]]
-            reaches.append(np.bincount(places[player], others))
+            opponent_reach = particles.chance_reach * beliefs[1 - player][places[1 - player]]
+            reaches.append(np.bincount(places[player], opponent_reach))
             cfvs.append(solution.root_cfvs[player][roots[player]] / masses[1 - player])
         belief, reach, cfv = map(np.concatenate, (beliefs, reaches, cfvs))
         cfv = possible_cfvs(belief, reach, cfv, self.game.max_utility())

@@ -5,8 +5,8 @@ Schulman et al. (2017), "Proximal policy optimization algorithms", eq. 7 and 9. 
 
     - min(ratio A, clip(ratio, 1 - clip, 1 + clip) A),    ratio = pi(a) / pi_old(a).
 
-With action values of histories, what they say of all actions is clipped in the same way: the sum of
-this loss over the actions, weighted by pi_old, where A is an action's value less their mean.
+With action values of histories, the loss from these is clipped likewise: the sum of this loss over
+all actions, weighted by pi_old, where A is an action's value minus the mean under pi_old.
 
 The temperature begins three times as high as MMD's: in Goofspiel, where MMD has a magnet, PPO's
 policy becomes deterministic for good at the first steps below (docs/algorithms/rnad.md).
@@ -43,29 +43,29 @@ class PPOSolver(PolicyGradientLearner):
         advantage: torch.Tensor,
         magnets: list[torch.Tensor],
     ) -> PolicyLoss:
-        """As in the module's docstring."""
-        gain, counts = self._gain(move_ratio(current, trajectories), advantage)
+        """The loss of the module's docstring."""
+        gain, is_free = self._gain(move_ratio(current, trajectories), advantage)
         column = trajectories.action.unsqueeze(-1)
         old = trajectories.behaviour.gather(-1, column)
         slope = torch.zeros_like(current.policy)
-        slope.scatter_(-1, column, -(advantage * counts).unsqueeze(-1) / old)
+        slope.scatter_(-1, column, -(advantage * is_free).unsqueeze(-1) / old)
         return PolicyLoss(-gain, slope)
 
     def expected_loss(
         self, current: MaskedPolicy, trajectories: Trajectories, expected: torch.Tensor
     ) -> PolicyLoss:
-        """As in the module's docstring."""
+        """The loss of the module's docstring."""
         old = trajectories.behaviour
         advantages = expected - (old * expected).sum(dim=-1, keepdim=True)
         # What is illegal has probability 0 in both.
         ratios = current.policy / old.clamp(min=torch.finfo(old.dtype).tiny)
-        gain, counts = self._gain(ratios, advantages)
-        return PolicyLoss(-(old * gain).sum(dim=-1), -(advantages * counts))
+        gain, is_free = self._gain(ratios, advantages)
+        return PolicyLoss(-(old * gain).sum(dim=-1), -(advantages * is_free))
 
     def _gain(
         self, ratio: torch.Tensor, advantage: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """What a ratio gains, no more than at the end of the clip; and where it would gain more."""
+        """The clipped gain min(ratio A, clip(ratio) A), and where the clip leaves it as it is."""
         clipped = ratio.clamp(1 - self.config.clip, 1 + self.config.clip)
         free, bounded = ratio * advantage, clipped * advantage
         return torch.minimum(free, bounded), free <= bounded

@@ -97,7 +97,7 @@ class RNaDSolver(SelfPlayLearner):
     def _descend(self, trajectories: Trajectories) -> list[torch.Tensor]:
         """Steps 2 to 4 of the module's docstring."""
         observations = trajectories.observations
-        forward = self._forward_pass(trajectories)
+        forward = self._acting.forward_pass(observations.rows)
         outputs = observations.at_moves(forward.outputs)
         logits, value = outputs[..., :-1], outputs[..., -1]
         # Rows are fewer than moves.

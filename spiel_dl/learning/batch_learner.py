@@ -25,6 +25,7 @@ from spiel_dl.learning.self_play import ActingPolicy
 from spiel_dl.learning.sources import MoveInputs, Trajectories
 from spiel_dl.learning.step_graph import StepGraph
 from spiel_dl.learning.transformations import PolicyTransformations
+from spiel_dl.learning.tree_environment import TreeEnvironment
 from spiel_dl.policies.network_policy import FineTuning
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.load import AnyGame, turn_based_game
@@ -113,6 +114,11 @@ class BatchLearner(Learner):
     def is_graph(self) -> bool:
         """Whether a step is one CUDA graph."""
         return isinstance(self._step, StepGraph)
+
+    def _tree(self) -> TreeEnvironment | None:
+        """The tables of the game; None if it is not compiled."""
+        environment = self._self_play.environment
+        return environment if isinstance(environment, TreeEnvironment) else None
 
     @property
     def transformations(self) -> PolicyTransformations | None:

@@ -1,16 +1,16 @@
-"""Reads what learners have saved, to play it or to search on top of it.
+"""Reads policies and critics from learners' checkpoints, to play them or to search with them.
 
     blueprint, critic = checkpoints.load("runs/sepot/leduc/checkpoint.safetensors")
     policy = SePoTPolicy(tree, blueprint, critic, DepthLimit(rounds=1))
     policy = SePoTPlayPolicy(game, blueprint, critic, DepthLimit(rounds=1))  # in large games
 
-Checkpoints, or the run directories that hold them, may be those of `run/train.py`, or of any
-learner with a critic; the policy alone can be read from those without one. Models of the zoo are
-such files, too, but for what further steps would need; their parameters may be float16.
+A path is that of a checkpoint, or of a run directory that holds one, by `run/train.py` or by any
+learner; without a critic, only the policy can be read. Models of the zoo are such files, too,
+without the arrays that further steps would need; their parameters may be float16.
 
-A checkpoint's header says in `policy` where its policy is. That is either a network's parameters
-(`array`, and `row` if they are one row of that array; with `hidden_sizes`, `fine_tuning`, `sight`,
-what the network sees, and `value_unit`), or the names of two arrays, both players' `strategies`.
+The header's entry `policy` tells where the policy is: either a network's parameters (`array`, and
+`row` if they are one row of that array; with `hidden_sizes`, `fine_tuning`, `sight`, which is what
+the network sees, and `value_unit`), or the names of two arrays, both players' `strategies`.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ _Arrays = Mapping[str, np.ndarray]
 
 
 class Trained(NamedTuple):
-    """A policy and the critic that was trained with it, or for it.
+    """A policy and its critic, from one checkpoint.
 
     Attributes:
-      blueprint: a `NetworkPolicy`; an `ArrayPolicy` where the critic was trained for one.
+      blueprint: a `NetworkPolicy`; an `ArrayPolicy` if the critic was trained for one.
       critic: the critic of this blueprint.
     """
 
@@ -59,8 +59,8 @@ def load(
 
     Args:
       path: the checkpoint, or a run directory.
-      game: the game; None: as named in the file.
-      device: where the networks live.
+      game: the game; None: the one named in the file.
+      device: that of the networks.
 
     Raises:
       ValueError: if there is no such file, or if it is no checkpoint of a learner, has no critic,
@@ -72,15 +72,15 @@ def load(
             f"{path} is a checkpoint of {header['algorithm']} without a critic; train one beside "
             "it or for it (run/train.py --transformations=paper)"
         )
-    known = _game_of(path, header, game)
-    described = _described(path, header, "critic")
-    names = tuple(described["transformations"])
-    hidden_sizes = tuple(described["config"]["hidden_sizes"])
-    bound = described["bound"] or math.inf
-    network = CriticNetwork(described["num_inputs"], len(names), hidden_sizes, bound)
+    turn_based = _game_of(path, header, game)
+    entry = _entry(path, header, "critic")
+    names = tuple(entry["transformations"])
+    hidden_sizes = tuple(entry["config"]["hidden_sizes"])
+    bound = entry["bound"] or math.inf
+    network = CriticNetwork(entry["num_inputs"], len(names), hidden_sizes, bound)
     parameters = torch.from_numpy(arrays["critic.target_parameters"]).float().to(device)
-    critic = NetworkCritic(known, network, parameters, names)
-    return Trained(_blueprint(path, game or known, known, arrays, header, device), critic)
+    critic = NetworkCritic(turn_based, network, parameters, names)
+    return Trained(_blueprint(path, game or turn_based, turn_based, arrays, header, device), critic)
 
 
 def load_blueprint(
@@ -88,12 +88,12 @@ def load_blueprint(
 ) -> NetworkPolicy | ArrayPolicy:
     """The policy of a learner's checkpoint; arguments and errors are those of `load`."""
     arrays, header = _read(path)
-    known = _game_of(path, header, game)
-    return _blueprint(path, game or known, known, arrays, header, device)
+    turn_based = _game_of(path, header, game)
+    return _blueprint(path, game or turn_based, turn_based, arrays, header, device)
 
 
 def is_checkpoint(path: str | os.PathLike[str]) -> bool:
-    """Whether there is a file, or a run directory with a checkpoint, that a learner has written.
+    """Whether a path is a learner's checkpoint, or a run directory that holds one.
 
     Raises:
       ValueError: if there is a file that this package has not written.
@@ -130,53 +130,53 @@ def _game_of(
     path: str | os.PathLike[str], header: Mapping[str, Any], game: AnyGame | None
 ) -> pyspiel.Game:
     """The turn-based game of a checkpoint."""
-    known = turn_based_game(game or header["game"])
-    if not is_game_of(header["game"], known):
-        raise ValueError(f"{path} is of {header['game']}, not of {known}; use the same game")
-    return known
+    turn_based = turn_based_game(game or header["game"])
+    if not is_game_of(header["game"], turn_based):
+        raise ValueError(f"{path} is of {header['game']}, not of {turn_based}; use the same game")
+    return turn_based
 
 
 def _blueprint(
     path: str | os.PathLike[str],
     game: AnyGame,
-    known: pyspiel.Game,
+    turn_based: pyspiel.Game,
     arrays: _Arrays,
     header: Mapping[str, Any],
     device: torch.device | str,
 ) -> NetworkPolicy | ArrayPolicy:
-    described = _described(path, header, "policy")
-    if "strategies" in described:
-        first, second = (arrays[name] for name in described["strategies"])
+    entry = _entry(path, header, "policy")
+    if "strategies" in entry:
+        first, second = (arrays[name] for name in entry["strategies"])
         return ArrayPolicy(compile_game(game), (first, second))
-    parameters = arrays[described["array"]]
-    if described["row"] is not None:
-        parameters = parameters[described["row"]]
-    sizes = tuple(described["hidden_sizes"])
-    network = PolicyNetwork(features.num_features(known), known.num_distinct_actions(), sizes)
-    tuning = described["fine_tuning"]
+    parameters = arrays[entry["array"]]
+    if entry["row"] is not None:
+        parameters = parameters[entry["row"]]
+    sizes = tuple(entry["hidden_sizes"])
+    network = PolicyNetwork(
+        features.num_features(turn_based), turn_based.num_distinct_actions(), sizes
+    )
+    tuning = entry["fine_tuning"]
     fine_tuning = None if tuning is None else FineTuning(**tuning)
     return NetworkPolicy(
-        known,
+        turn_based,
         network,
         torch.from_numpy(parameters).float().to(device),
         fine_tuning,
-        described["value_unit"],
+        entry["value_unit"],
     )
 
 
-def _described(
-    path: str | os.PathLike[str], header: Mapping[str, Any], part: str
-) -> Mapping[str, Any]:
-    """What a checkpoint says of its policy, or of its critic."""
-    found: Mapping[str, Any] = header.get(part, {})
-    if found.get("sight") != FEATURES and "strategies" not in found:
+def _entry(path: str | os.PathLike[str], header: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """A header's entry `policy` or `critic`."""
+    entry: Mapping[str, Any] = header.get(name, {})
+    if entry.get("sight") != FEATURES and "strategies" not in entry:
         what, source = "", f"--game='{header['game']}'"
         if header["algorithm"] == "critic":
-            # Its file holds its policy, too, which saw the same.
+            # Its file holds its policy, too, which saw the same observations.
             what, source = " first its policy, then the critic", "--blueprint=RUN"
         raise ValueError(
             f"{path} is of an earlier version, whose networks saw sequences of observations "
             f"instead of features; train anew{what} (run/train.py "
             f"--algorithm={header['algorithm']} {source})"
         )
-    return found
+    return entry

@@ -1,4 +1,4 @@
-"""What learners by self-play and critics are told; no module of torch is imported for it."""
+"""The configurations of learners by self-play and of critics; importing them imports no torch."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _Config = TypeVar("_Config")
 
 @dataclasses.dataclass(frozen=True)
 class NetworkConfig:
-    """A network, and how Adam trains it.
+    """The settings of a network and of the Adam that trains it.
 
     Attributes:
       hidden_sizes: units of the network's hidden layers.
@@ -35,11 +35,11 @@ class NetworkConfig:
       adam_beta2: decay of Adam's mean squared gradient.
       adam_epsilon: Adam's epsilon.
       gradient_clip: bound on every entry of the gradient.
-      target_averaging: how far the target network, which is handed out, moves to the current one in
-        a step.
-      target_share: how far it moves at least is 1 / (1 + target_share * step), so that at first it
-        is an average over about this share of all steps so far; infinite: `target_averaging` alone.
-      seed: seed of the first parameters and of whatever else is random.
+      target_averaging: how far the target network, whose policy or values are returned, moves to
+        the current one in a step.
+      target_share: it moves by at least 1 / (1 + target_share * step), so that at first it is an
+        average over about this share of all steps so far; infinite: `target_averaging` alone.
+      seed: seed of the initial parameters and of everything else that is random.
     """
 
     hidden_sizes: tuple[int, ...] = (512, 512)
@@ -79,7 +79,7 @@ class NetworkConfig:
 
     def descent(self, parameters: torch.Tensor, descents_per_step: int = 1) -> Descent:
         """Adam on the flat parameters of a network, float32 [P]; they are not copied."""
-        from spiel_dl.networks.optimization import Descent  # With torch.
+        from spiel_dl.networks.optimization import Descent  # imports torch
 
         rate = self._rate()
         return Descent(
@@ -91,7 +91,7 @@ class NetworkConfig:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """The same as JSON can hold it."""
+        """The fields as JSON can hold them."""
         names = [field.name for field in dataclasses.fields(self)]
         fields = {n: np.asarray(getattr(self, n)).tolist() for n in names}  # NumPy's numbers, too.
         return {n: str(v) if v in (math.inf, -math.inf) else v for n, v in fields.items()}
@@ -99,7 +99,7 @@ class NetworkConfig:
 
 @dataclasses.dataclass(frozen=True)
 class LearnerConfig(NetworkConfig):
-    """What every learner by self-play is told; `NetworkConfig` has the rest.
+    """The settings common to all learners by self-play; `NetworkConfig` has more.
 
     Weights of regularisation are in units of `SelfPlayLearner.utility_scale`, the game's largest
     absolute utility, so that they mean about the same in every game.
@@ -108,10 +108,10 @@ class LearnerConfig(NetworkConfig):
       batch_size: games per learner step.
       max_tree_histories: games of at most so many histories are compiled and played by tables.
       utility_unit: the unit of utilities; None: the game's largest absolute one.
-      history_values: whether action values of whole histories are learned, too, to tell the policy
-        with less noise what its actions are worth.
-      history_trace_decay: lambda of the targets of these action values. 1: the rest of the game as
-        it was played; 0: their own values one move later.
+      history_values: whether action values of whole histories are learned, too, to estimate the
+        policy's action values with less noise.
+      history_trace_decay: lambda of the targets of these action values. 1: the return of the game
+        as it was played; 0: their own values one move later.
     """
 
     hidden_sizes: tuple[int, ...] = (128, 128)
@@ -147,7 +147,7 @@ class LearnerConfig(NetworkConfig):
 
 @dataclasses.dataclass(frozen=True)
 class RNaDConfig(LearnerConfig):
-    """How to learn; `LearnerConfig` has the rest.
+    """The settings of R-NaD; `LearnerConfig` has more.
 
     Attributes:
       eta: weight of the reward regularisation, in units of `utility_scale`.
@@ -196,7 +196,7 @@ class RNaDConfig(LearnerConfig):
         self._check("num_first_periods", self.num_first_periods >= 0, "0 or more")
 
     def place_in_period(self, step: int) -> tuple[int, int]:
-        """How many steps of its period are over after `step` steps, and the period's length."""
+        """After `step` steps: the steps done in the current period, and its length."""
         steps_of_first = self.first_period * self.num_first_periods
         if step < steps_of_first:
             return step % self.first_period, self.first_period
@@ -205,7 +205,7 @@ class RNaDConfig(LearnerConfig):
 
 @dataclasses.dataclass(frozen=True)
 class PolicyGradientConfig(LearnerConfig):
-    """How to learn; `LearnerConfig` has the rest.
+    """The settings of policy gradients; `LearnerConfig` has more.
 
     Attributes:
       gae_lambda: how far advantages trust rewards rather than values; 1: rewards alone.
@@ -237,7 +237,7 @@ class PolicyGradientConfig(LearnerConfig):
 
 @dataclasses.dataclass(frozen=True)
 class MMDConfig(PolicyGradientConfig):
-    """How to learn; `PolicyGradientConfig` has the rest.
+    """The settings of MMD; `PolicyGradientConfig` has more.
 
     Attributes:
       magnet_weight: weight of the distance to the magnet, in units of `utility_scale`.
@@ -259,7 +259,7 @@ class MMDConfig(PolicyGradientConfig):
 
 @dataclasses.dataclass(frozen=True)
 class PPOConfig(PolicyGradientConfig):
-    """How to learn; `PolicyGradientConfig` has the rest.
+    """The settings of PPO; `PolicyGradientConfig` has more.
 
     Attributes:
       clip: how far the ratio to the policy that played may gain from leaving 1. Without effect if
@@ -277,7 +277,7 @@ class PPOConfig(PolicyGradientConfig):
 
 @dataclasses.dataclass(frozen=True)
 class CriticConfig(NetworkConfig):
-    """How to learn a critic; `NetworkConfig` has the rest.
+    """The settings of a critic; `NetworkConfig` has more.
 
     Attributes:
       c_bar: v-trace's bound on the ratios that carry targets backwards.
@@ -298,7 +298,7 @@ class CriticConfig(NetworkConfig):
 
 
 def checked_config(config: object, kind: type[_Config], taker: str) -> _Config:
-    """A configuration, None being the defaults; a ValueError if it is of another kind."""
+    """`config`, or the defaults of `kind` if it is None; a ValueError if it is of another kind."""
     config = kind() if config is None else config
     if not isinstance(config, kind):
         raise ValueError(

@@ -108,12 +108,9 @@ class CriticLearner(BatchLearner):
         # A copy, so that later changes of the caller's policy do not matter.
         self._source: ArrayPolicy | NetworkPolicy = _copy_of(blueprint)
         self._table: torch.Tensor | None = None
-        environment = self._self_play.environment
-        if isinstance(environment, TreeEnvironment):
-            self._table = environment.table_of(self._tabulated(environment))
-            self._acting_table = with_exploration(
-                self._table, environment.infoset_legal, exploration
-            )
+        if (tree := self._tree()) is not None:
+            self._table = tree.table_of(self._tabulated(tree))
+            self._acting_table = with_exploration(self._table, tree.infoset_legal, exploration)
 
     def policy(self, fine_tuning: FineTuning | None = None) -> ArrayPolicy | NetworkPolicy:
         """The blueprint: an `ArrayPolicy` if the game is compiled, else a `NetworkPolicy`.
@@ -126,16 +123,14 @@ class CriticLearner(BatchLearner):
                 f"{fine_tuning} would make another policy than the one the critic values; "
                 "fine-tune the blueprint before its critic learns"
             )
-        environment = self._self_play.environment
-        if isinstance(environment, TreeEnvironment):
-            return self._tabulated(environment)
-        return self._source
+        tree = self._tree()
+        return self._source if tree is None else self._tabulated(tree)
 
-    def _tabulated(self, environment: TreeEnvironment) -> ArrayPolicy:
+    def _tabulated(self, tree: TreeEnvironment) -> ArrayPolicy:
         source = self._source
         if isinstance(source, ArrayPolicy):
             return source
-        return environment.tabulate(source.network, source.parameters, source.fine_tuning)
+        return tree.tabulate(source.network, source.parameters, source.fine_tuning)
 
     def _learn(self, trajectories: Trajectories) -> list[torch.Tensor]:
         del trajectories  # The critic alone learns.
@@ -157,9 +152,8 @@ class CriticLearner(BatchLearner):
             return self._table.index_select(0, observations.table_row)
         source = self._network_policy()
         assert observations.legal is not None  # they are observations
-        policy = policy_of(
-            source.network.outputs(source.parameters, observations.rows)[:, :-1], observations.legal
-        )
+        outputs = source.network.outputs(source.parameters, observations.rows)
+        policy = policy_of(outputs[:, :-1], observations.legal)
         return policy if source.fine_tuning is None else source.fine_tuning.apply(policy)
 
     def _network_policy(self) -> NetworkPolicy:

@@ -84,18 +84,15 @@ class ExactCritic(Critic):
 
     def values(self, tree: CompiledTree, histories: np.ndarray, player: int) -> np.ndarray:
         """See `Critic`; float64. The tree must be the critic's own."""
-        self._check(tree)
-        if player not in self._values:
-            own, transformed = self.strategies[player][0], self.strategies[1 - player]
-            self._values[player] = history_values(self.tree, player, own, transformed)
-        return self._values[player][histories]
-
-    def _check(self, tree: CompiledTree) -> None:
         if tree is not self.tree:
             raise ValueError(
                 f"an exact critic of {self.tree.game} values histories of its own tree only, not "
                 f"of another one of {tree.game}; pass the tree it was made with"
             )
+        if player not in self._values:
+            own, transformed = self.strategies[player][0], self.strategies[1 - player]
+            self._values[player] = history_values(self.tree, player, own, transformed)
+        return self._values[player][histories]
 
 
 def mean_absolute_error(critic: Critic, exact: ExactCritic) -> float:

@@ -17,7 +17,7 @@ from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.load import AnyGame, compile_if_small, turn_based_game
 
 LARGEST_COMPILED_BATCH = 4096
-"""Up to so many games at once are stepped by compiled loops on a CPU, if the rules have any."""
+"""Batches of at most so many games are played by the rules' compiled form, if any, on a CPU."""
 
 
 def self_play_of(
@@ -30,8 +30,8 @@ def self_play_of(
 ) -> SelfPlay:
     """Self-play in a game: by its tree if it is small, else by its rules, else by its states.
 
-    Rules are played in their compiled form, if they have one, where that is faster: on a CPU, in
-    batches of at most `LARGEST_COMPILED_BATCH` games. The games are the same.
+    Rules with a compiled form are played by it where that is faster: on a CPU, in batches of at
+    most `LARGEST_COMPILED_BATCH` games. The games are the same.
 
     Args:
       game: the game, its game string, or the compiled game, which is then used whatever its size.
@@ -41,11 +41,11 @@ def self_play_of(
       max_tree_histories: compile games of at most so many histories; 0: none.
 
     Raises:
-      ValueError: if the game is none that can be learned here, or has no decisions, or
-        `batch_size` is not positive.
+      ValueError: if the game cannot be learned here, or has no decisions, or `batch_size` is not
+        positive.
     """
     turn_based = turn_based_game(game)
-    num_features(turn_based)  # Refuses games of which there are none, before they are walked.
+    num_features(turn_based)  # Raises for games without features, before their tree is built.
     tree = game if isinstance(game, GameTree) else None
     if tree is None and max_tree_histories > 0:
         tree = compile_if_small(turn_based, max_tree_histories)

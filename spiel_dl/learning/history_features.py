@@ -1,7 +1,7 @@
-"""What critics see of whole histories: the features of both players.
+"""Features of whole histories, the inputs of critics: both players' features.
 
-Where a game was converted from one with simultaneous moves, and has no `Rules`, these do not tell
-what player 0 has chosen before player 1 does, so the choice is appended, one-hot.
+In games without `Rules` that were converted from simultaneous moves, these lack player 0's action
+when player 1 is about to act, so that action is appended, one-hot.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from spiel_dl.tree.histories import is_converted
 
 
 def size(game: pyspiel.Game) -> int:
-    """E, how many numbers a critic sees of a turn-based game."""
+    """E, the number of features of a history of a turn-based game."""
     both = 2 * features.num_features(game)
-    is_hidden = not hasattr(game, "rules") and is_converted(game)
-    return both + game.num_distinct_actions() if is_hidden else both
+    has_action = not hasattr(game, "rules") and is_converted(game)
+    return both + game.num_distinct_actions() if has_action else both
 
 
 def of_tree(tree: CompiledTree, histories: np.ndarray) -> torch.Tensor:
-    """What a critic sees of histories (int [N]) in which a player acts: float32 [N, E].
+    """The features of histories (int [N]) in which a player acts: float32 [N, E].
 
     Raises:
       ValueError: if the game has neither observation nor information state tensors.
@@ -39,18 +39,18 @@ def of_tree(tree: CompiledTree, histories: np.ndarray) -> torch.Tensor:
 
 
 def of_state(state: pyspiel.State) -> np.ndarray:
-    """What a critic sees of a state of a turn-based game in which a player acts: float32 [E]."""
+    """The features of a state of a turn-based game in which a player acts: float32 [E]."""
     game = state.get_game()
     if hasattr(game, "rules"):
-        found: np.ndarray = game.rules.history_features(state.batch)[0].numpy()
-        return found
+        row: np.ndarray = game.rules.history_features(state.batch)[0].numpy()
+        return row
     pieces = [features.features(state, player) for player in (0, 1)]
     if is_converted(game):
-        chosen = np.zeros(game.num_distinct_actions(), np.float32)
+        action = np.zeros(game.num_distinct_actions(), np.float32)
         last = state.full_history()[-1] if state.current_player() == 1 else None
         if last is not None and last.player == 0:
-            chosen[last.action] = 1.0
-        pieces.append(chosen)
+            action[last.action] = 1.0
+        pieces.append(action)
     return np.concatenate(pieces)
 
 
@@ -60,11 +60,10 @@ def weighted_sums(
     weight: torch.Tensor,
     bias: torch.Tensor,
 ) -> Callable[[slice], torch.Tensor]:
-    """What the first layer of a critic makes of histories in which a player acts.
+    """A critic's first layer, before its ReLU, at histories in which a player acts.
 
-    In games with `Rules`, a history's sum is one of what player 0 sees and one of what player 1
-    sees. So it is made of two rows, one for each infoset, of which there are far fewer than
-    histories.
+    In games with `Rules`, it is a sum of a part for each player's features. A part is computed once
+    per infoset, of which there are far fewer than histories.
 
     Args:
       tree: the histories' tree.
@@ -73,7 +72,7 @@ def weighted_sums(
       bias: float32 [1, U].
 
     Returns:
-      From a slice of the histories to their sums: float32 [n, U], a new tensor.
+      Maps a slice of the histories to their weighted sums: float32 [n, U], a new tensor.
 
     Raises:
       ValueError: if the game has neither observation nor information state tensors.
@@ -88,8 +87,8 @@ def weighted_sums(
         keys = tree.infoset_key[player][histories]
         _, first, infoset = np.unique(keys, return_index=True, return_inverse=True)
         own = rules.features(tree.states_of(histories[first]), player)
-        of_own = weight[player * own.shape[1] : (player + 1) * own.shape[1]]
-        part = own.to(weight.device) @ of_own
+        own_weight = weight[player * own.shape[1] : (player + 1) * own.shape[1]]
+        part = own.to(weight.device) @ own_weight
         parts.append((part, torch.from_numpy(infoset.reshape(-1)).to(weight.device)))
     (part_0, infoset_0), (part_1, infoset_1) = parts
     part_0 += bias

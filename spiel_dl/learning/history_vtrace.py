@@ -1,4 +1,4 @@
-"""Off-policy v-trace for critics of histories: values under policies that nobody played.
+"""Off-policy v-trace for critics of histories: values under policies other than the acting one.
 
 Kubíček et al. (2023), section 4.1, equation 1, with undiscounted games of finite length. One
 trajectory gives targets for each player i and each transformation f. Let rho_t be the probability
@@ -7,9 +7,9 @@ transformed policy at the opponent's), divided by the probability with which it 
 
     v_t' = v_t + rho_t (r_t + v_(t+1) - v_t) + min(c_bar, rho_t) (v_(t+1)' - v_(t+1))
 
-with v = v' = 0 behind the last move; rho_t corrects a value without bound, as in Table 2. Where it
-is known what all actions come to, the first two terms are what is expected of them.
-`learning.vtrace` is the same for infosets of one's own; there a step lasts from one own move to the
+with v = v' = 0 behind the last move; in the second term rho_t is not bounded, as in Table 2. Where
+the values after all actions are known, their expectation replaces the first two terms.
+`learning.vtrace` is the same for a player's infosets; there a step lasts from one own move to the
 next.
 """
 
@@ -25,7 +25,7 @@ def transformation_ratios(transformed: torch.Tensor, trajectories: Trajectories)
     """The ratios rho of all moves for both players' values.
 
     Args:
-      transformed: the blueprint after each observation under K transformations, the identity
+      transformed: the blueprint at each observation under K transformations, the identity
         first: float [K, N, A], 0 for illegal actions.
       trajectories: the games.
 
@@ -39,7 +39,7 @@ def transformation_ratios(transformed: torch.Tensor, trajectories: Trajectories)
     row = torch.arange(num_rows, device=transformed.device) * num_actions
     index = trajectories.observations.at_moves(row) + trajectories.action
     played = transformed.flatten(1).t()[index] / acting
-    # The identity stands first, so its ratio is that of the player's own policy.
+    # The identity is the first transformation: its ratio is that of the player's own policy.
     own = played[..., :1].expand_as(played)
     ratios = [torch.where(player == who, own, played) for who in (0, 1)]
     return torch.stack(ratios, dim=-2)
@@ -54,26 +54,26 @@ def history_v_trace(
     c_bar: float = 1.0,
     expected: torch.Tensor | None = None,
 ) -> torch.Tensor:
-    """Targets for the values of all histories on the way; the module's docstring has the equation.
+    """Targets for the values of all histories; the module's docstring has the equation.
 
     Args:
       value: v, float [T, B, 2, K], each player's values of the histories before the moves.
       ratio: rho, float [T, B, 2, K].
       valid: bool [T, B], which moves are part of a game: in each column the first ones.
-      reward: float [T, B], what the move earned player 0.
+      reward: float [T, B], player 0's reward for the move.
       c_bar: bound on the ratios that carry a target backwards.
-      expected: what the values behind all actions come to on average, float [T, B, 2, K]; None:
-        that is not known.
+      expected: the expected value after the move, over all actions, float [T, B, 2, K]; None: not
+        known.
 
     Returns:
       Float [T, B, 2, K]; the values themselves at invalid moves.
     """
-    # Made on the device, as a CUDA graph demands.
+    # Created on the device, as a CUDA graph demands.
     sign = 1 - 2 * torch.arange(2, dtype=value.dtype, device=value.device)
     counts = valid[..., None, None]
     if expected is None:
-        earned = reward[..., None, None].to(value.dtype) * sign[:, None]
-        surprise = earned + one_later(value * counts) - value
-        expected = value + ratio * surprise
+        own_reward = reward[..., None, None].to(value.dtype) * sign[:, None]
+        error = own_reward + one_later(value * counts) - value
+        expected = value + ratio * error
     carried = ratio.clamp(max=c_bar) * counts
     return value + solve_backwards((expected - value) * counts, carried)

@@ -8,14 +8,14 @@ al. (2022), Methods. The loss of one decision is
 where the force f = clip(Q - sum_b pi(b) Q(b), -c_n, c_n) is held fixed. f(a) counts as 0 where
 l(a) is already at least beta and would be pushed up, or at most -beta and would be pushed down.
 
-From samples, the force on an action that is seldom played is 0 nearly always and huge when it is
-played, as 1 / pi(a). The softmax's policy gradient has pi(a) f(a) in place of f(a), and no such
-noise, but hardly moves what is seldom played. Between the two, for any g, is
+From samples, the force on an action that is seldom played is nearly always 0, and huge, as
+1 / pi(a), when it is played. The softmax's policy gradient has pi(a) f(a) in place of f(a), and no
+such noise, but hardly changes actions that are seldom played. Between the two, for any g, is
 
     min(1, g pi(a)) f(a),
 
-NeuRD where pi(a) is at least 1 / g, and g times the policy gradient below. All have the same fixed
-points, those where f is 0. This bound is ours.
+NeuRD where pi(a) is at least 1 / g, and g times the policy gradient where it is smaller. All have
+the same fixed points, those where f is 0. This bound is our addition.
 """
 
 from __future__ import annotations
@@ -53,9 +53,9 @@ def neurd_gradient(
     force = (action_value - baseline).clamp_(-clip, clip)
     if max_gain < math.inf:
         force *= (max_gain * policy).clamp_(max=1.0)
-    # How far a logit lies where it is pushed from; there it may be no farther than the threshold.
-    behind = force.sign().mul_(centre(logits, mask)).neg_()
-    return centre(torch.ops.aten.threshold_backward(force, behind, -threshold), mask).neg_()
+    # Minus how far a logit is already in the direction of its force; beyond beta, the force is 0.
+    margin = force.sign().mul_(centre(logits, mask)).neg_()
+    return centre(torch.ops.aten.threshold_backward(force, margin, -threshold), mask).neg_()
 
 
 def centre(values: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:

@@ -70,7 +70,7 @@ class PolicyGradientLearner(SelfPlayLearner):
     def _descend(self, trajectories: Trajectories) -> list[torch.Tensor]:
         """Steps 2 and 3 of the module's docstring."""
         observations, at_moves = trajectories.observations, trajectories.observations.at_moves
-        forward = self._forward_pass(trajectories)
+        forward = self._acting.forward_pass(observations.rows)
         values = self._history_values(trajectories)
         if values is not None:
             target, advantage, expected = self._targets_by_histories(values, trajectories)

@@ -1,4 +1,4 @@
-"""What v-trace and its relatives have in common: a recurrence from the last move to the first."""
+"""Linear recurrences from the last move to the first, which v-trace and its relatives solve."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import torch
 
 
 def solve_backwards(constant: torch.Tensor, factor: torch.Tensor) -> torch.Tensor:
-    """Solves x_t = constant_t + factor_t x_(t+1), where x_T is 0: step by step on a CPU.
+    """Solves x_t = constant_t + factor_t x_(t+1), where x_T is 0; on a CPU step by step.
 
     Args:
       constant: float [T, ...].
@@ -27,12 +27,12 @@ def solve_backwards(constant: torch.Tensor, factor: torch.Tensor) -> torch.Tenso
 def solve_by_doubling(constant: torch.Tensor, factor: torch.Tensor) -> torch.Tensor:
     """As `solve_backwards`, in log2 T rounds instead of T steps.
 
-    After each, x_t is known in terms of an x that is twice as far ahead.
+    Each round doubles `reach`: x_t is then expressed by x_(t + reach), times `factor`.
     """
     x, reach, num_steps = constant.clone(), 1, len(constant)
     while reach < num_steps:
-        known = num_steps - reach
-        x[:known].add_(factor[:known] * x[reach:])
+        count = num_steps - reach
+        x[:count].add_(factor[:count] * x[reach:])
         if 2 * reach < num_steps:
             factor = factor[:-reach] * factor[reach:]
         reach *= 2
@@ -40,13 +40,13 @@ def solve_by_doubling(constant: torch.Tensor, factor: torch.Tensor) -> torch.Ten
 
 
 def one_later(x: torch.Tensor) -> torch.Tensor:
-    """What is one move later, 0 at the last one: of the shape of x, [T, ...]."""
+    """x shifted by one move: x_(t+1) at t, 0 at the last one, of the shape of x, [T, ...]."""
     return torch.cat([x[1:], torch.zeros_like(x[:1])])
 
 
 @numba.njit(cache=True, boundscheck=False, error_model="numpy", nogil=True)
 def _step_backwards(x: np.ndarray, factor: np.ndarray) -> None:
-    """Solves it in place; x, [T, N], is the constant before."""
+    """Solves the recurrence in place; x, [T, N], holds the constants before."""
     for t in range(len(x) - 2, -1, -1):
         for column in range(x.shape[1]):
             x[t, column] += factor[t, column] * x[t + 1, column]

@@ -1,4 +1,4 @@
-"""Games played out by policies, a batch of them at once."""
+"""Rollouts: batches of games played out by policies."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from spiel_dl.games.rules import CHANCE_PLAYER, TERMINAL_PLAYER, Rules, StateBat
 from spiel_dl.tree.beam import PolicyRows
 
 PlayOn = Callable[[StateBatch, np.ndarray, np.ndarray, np.random.Generator], np.ndarray]
-"""From states, in which of them each of N games begins (int64 [N]), its first action (int64 [N]),
-and what draws all that is drawn, to player 0's utility at its end: float64 [N]."""
+"""Maps states, the index of the state in which each of N games begins (int64 [N]), its first action
+(int64 [N]) and a random generator to player 0's utility at its end: float64 [N]."""
 PlayerValues = Callable[[StateBatch, int], np.ndarray]
-"""From states in which a player acts, and the player, to its utility in the end: float [N]."""
+"""Maps states in which a player acts, and the player, to its expected utility: float [N]."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Horizon:
-    """Where games stop that are not played to the end.
+    """Where rollouts stop before the end of the game.
 
     Attributes:
-      num_moves: they go on for at least so many moves of players.
-      player: they stop where this one acts.
-      values: what they are worth there.
+      num_moves: they last for at least so many moves of players.
+      player: they stop where this player acts.
+      values: the values of the states there.
     """
 
     num_moves: int
@@ -36,11 +36,11 @@ class Horizon:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Rollouts:
-    """Games played by both players' policies, by tensor operations.
+    """Rollouts by both players' policies, by tensor operations.
 
     Attributes:
       rules: the game.
-      policies: what both players do.
+      policies: both players' policies.
       horizon: where games stop; None: at their end.
     """
 
@@ -56,8 +56,8 @@ class Rollouts:
         generator: np.random.Generator,
     ) -> np.ndarray:
         """Plays games to where they stop, see `PlayOn`; the first action is a move, too."""
-        begun = states.take(torch.from_numpy(rows))
-        after = self.rules.apply(begun, torch.from_numpy(actions))
+        starts = states.take(torch.from_numpy(rows))
+        after = self.rules.apply(starts, torch.from_numpy(actions))
         return play_out(self.rules, after, self.policies, generator, self.horizon)
 
 
@@ -72,10 +72,10 @@ def play_out(
 
     Args:
       rules: the game.
-      states: where they begin, batch dimension N.
+      states: in which they begin, batch dimension N.
       policies: both players'.
-      generator: draws all that is drawn.
-      horizon: where they stop if one move was made before; None: at their end.
+      generator: draws everything that is random.
+      horizon: where they stop, one move having been made before; None: at their end.
 
     Returns:
       float64 [N], player 0's utility of each.
@@ -111,7 +111,7 @@ def _moves(
     policies: PolicyRows,
     generator: np.random.Generator,
 ) -> torch.Tensor:
-    """What everybody does, chance included: int64 [N]."""
+    """Samples the actions of players and chance: int64 [N]."""
     moves = np.zeros(len(mover), np.int64)
     uniform = generator.random(len(mover))
     for who in (CHANCE_PLAYER, 0, 1):
@@ -123,6 +123,6 @@ def _moves(
             weights = rules.chance_probabilities(here).numpy()
         else:
             weights = policies(here, who)
-        drawn = torch.from_numpy(uniform[acting])
-        moves[acting] = sample(torch.from_numpy(weights), drawn, torch.float64).numpy()
+        threshold = torch.from_numpy(uniform[acting])
+        moves[acting] = sample(torch.from_numpy(weights), threshold, torch.float64).numpy()
     return torch.from_numpy(moves)

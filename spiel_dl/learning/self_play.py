@@ -52,8 +52,7 @@ class ActingNetwork:
     Attributes:
       network: the network.
       parameters: float32 [P], not to be changed while it acts.
-      exploration: share of decisions made at random instead, all legal actions being equally
-        likely.
+      exploration: share of decisions made at random, all legal actions being equally likely.
       layer_outputs: where the outputs of all layers are kept, so that `forward_pass` need not
         compute them again; None: nowhere.
       sight: what the network sees.
@@ -81,11 +80,7 @@ class ActingNetwork:
         return with_exploration(policy, legal, self.exploration) if self.exploration else policy
 
     def forward_pass(self, inputs: torch.Tensor) -> ForwardPass:
-        """`PolicyNetwork.forward_pass` of all observations acted on so far, from `layer_outputs`.
-
-        Args:
-          inputs: float32 [N, D], these observations, in the order of the calls.
-        """
+        """The forward pass on all observations acted on so far, in turn: float32 [N, D]."""
         kept = self.layer_outputs
         assert kept is not None
         *activations, outputs = (buffer[: kept.num_rows] for buffer in kept.buffers)

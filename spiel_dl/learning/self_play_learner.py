@@ -20,7 +20,6 @@ from spiel_dl.learning.config import CriticConfig, LearnerConfig, checked_config
 from spiel_dl.learning.self_play import ActingNetwork, ActingPolicy, LayerOutputs
 from spiel_dl.learning.sources import MoveInputs, Trajectories
 from spiel_dl.learning.transformations import PolicyTransformations
-from spiel_dl.learning.tree_environment import TreeEnvironment
 from spiel_dl.networks.perceptron import ForwardPass, output_buffers
 from spiel_dl.networks.sparse_rows import Inputs
 from spiel_dl.policies.array_policy import ArrayPolicy
@@ -101,7 +100,7 @@ class SelfPlayLearner(BatchLearner):
         num_fixed = 1 + self.num_regularization_policies
         self._fixed = self.parameters.detach().repeat(num_fixed, 1)
         self._logit_tables = self._tabulate()
-        self._acting: ActingNetwork
+        self._acting: ActingNetwork  # of the games played last
         layers = self.network.padded_layers(self.parameters.detach())
         self._buffers = output_buffers(layers, source.num_steps * source.batch_size)
         # Tensors, because a CUDA graph does not see changes of Python's numbers.
@@ -116,11 +115,6 @@ class SelfPlayLearner(BatchLearner):
     def _schedule(self) -> dict[str, float]:
         """The numbers that change from step to step, at this step; copied to `_schedule_values`."""
         return {"target_rate": self.config.target_rate(self.num_steps)}
-
-    def _tree(self) -> TreeEnvironment | None:
-        """The tables of the game; None if it is not compiled."""
-        environment = self._self_play.environment
-        return environment if isinstance(environment, TreeEnvironment) else None
 
     def policy(self, fine_tuning: FineTuning | None = None) -> ArrayPolicy | NetworkPolicy:
         """Both players' policy learned so far.
@@ -146,10 +140,6 @@ class SelfPlayLearner(BatchLearner):
     @abc.abstractmethod
     def _descend(self, trajectories: Trajectories) -> list[torch.Tensor]:
         """Updates the current parameters; returns the `losses`."""
-
-    def _forward_pass(self, trajectories: Trajectories) -> ForwardPass:
-        """The current network's forward pass on the observations of the games played last."""
-        return self._acting.forward_pass(trajectories.observations.rows)
 
     def _apply_gradient(
         self, forward: ForwardPass, gradient: torch.Tensor, observations: MoveInputs

@@ -22,7 +22,7 @@ class StateEnvironment:
 
     Attributes:
       game: the game.
-      generator: the source of all chance, on the device of the tensors.
+      generator: draws everything that is random, on the device of the tensors.
     """
 
     def __init__(
@@ -41,11 +41,11 @@ class StateEnvironment:
           seed: the seed of the chance events.
 
         Raises:
-          ValueError: if `batch_size` is not positive, or networks see nothing of the game.
+          ValueError: if `batch_size` is not positive, or the game has no features.
         """
         if batch_size < 1:
             raise ValueError(f"batch_size={batch_size} plays nothing; use 1 or more")
-        num_features(game)  # Refuses games of which there are none.
+        num_features(game)  # Raises for games without features.
         self.game = game
         self.generator = torch.Generator(device).manual_seed(seed)
         self._batch_size = batch_size
@@ -69,7 +69,7 @@ class StateEnvironment:
         return self._tensor(legal)
 
     def features(self, out: torch.Tensor | None = None) -> torch.Tensor:
-        """What a network sees as whoever moves: float32 [B, F]; zeros where the game is over.
+        """The mover's features: float32 [B, F]; zeros where the game is over.
 
         Args:
           out: where to write; None: a new tensor.
@@ -81,7 +81,7 @@ class StateEnvironment:
         return self._tensor(rows) if out is None else out.copy_(torch.from_numpy(rows))
 
     def history_features(self, out: torch.Tensor | None = None) -> torch.Tensor:
-        """What a critic sees of the whole history: float32 [B, E]; zeros where the game is over.
+        """The features of the whole history: float32 [B, E]; zeros where the game is over.
 
         Args:
           out: where to write; None: a new tensor.
@@ -103,12 +103,12 @@ class StateEnvironment:
         """
         finished = np.zeros(self._batch_size, bool)
         returns = np.zeros(self._batch_size)
-        going_on = [row for row, state in enumerate(self._states) if not state.is_terminal()]
+        running = [row for row, state in enumerate(self._states) if not state.is_terminal()]
         actions = action.tolist()
-        for row in going_on:
+        for row in running:
             self._states[row].apply_action(actions[row])
-        self._play_chance([self._states[row] for row in going_on])
-        for row in going_on:
+        self._play_chance([self._states[row] for row in running])
+        for row in running:
             if self._states[row].is_terminal():
                 finished[row] = True
                 returns[row] = zero_sum_utility(self.game, self._states[row])
@@ -123,8 +123,8 @@ class StateEnvironment:
             ).tolist()  # fmt: skip
             for state, number in zip(waiting, uniform, strict=True):
                 outcomes, probabilities = zip(*state.chance_outcomes(), strict=True)
-                place = np.searchsorted(np.cumsum(probabilities), number, side="right")
-                state.apply_action(outcomes[min(int(place), len(outcomes) - 1)])
+                index = np.searchsorted(np.cumsum(probabilities), number, side="right")
+                state.apply_action(outcomes[min(int(index), len(outcomes) - 1)])
             waiting = [state for state in waiting if state.is_chance_node()]
 
     def _tensor(self, array: np.ndarray) -> torch.Tensor:

@@ -12,23 +12,23 @@ import torch
 
 from spiel_dl.learning.sources import Source
 
-# Kernels are loaded, and workspaces made, in a few ordinary steps before the graph is captured.
+# Kernels and workspaces are loaded in a few ordinary steps before the graph is captured.
 _NUM_ORDINARY_STEPS = 3
 
 
 class StepGraph:
-    """Calls a function: in the ordinary way at first, from then on as a captured graph.
+    """Calls a function: the first times as usual, from then on as a captured CUDA graph.
 
-    The function must do the same kernels on the same memory each time: it must change tensors in
-    place and must not look at their values, nor depend on anything in Python that changes.
+    The function must run the same kernels on the same memory each time: it must change tensors in
+    place, must not read back their values, nor depend on Python values that change.
     """
 
     def __init__(self, function: Callable[[], torch.Tensor], source: Source):
         """Captures nothing yet.
 
         Args:
-          function: what is to be called.
-          source: the games that it plays, with the one source of chance that it draws from.
+          function: the function to call.
+          source: plays its games; its generator is the only one that the function draws from.
 
         Raises:
           ValueError: if the games are not on a CUDA device, or are played by Python.
@@ -51,7 +51,7 @@ class StepGraph:
         self._result: torch.Tensor | None = None
 
     def __call__(self) -> torch.Tensor:
-        """What the function returns; the next call overwrites it.
+        """The function's result, which the next call overwrites.
 
         Raises:
           RuntimeError: if the function cannot be captured.
@@ -65,7 +65,7 @@ class StepGraph:
         return self._result
 
     def _call(self) -> torch.Tensor:
-        """An ordinary call, on the stream that captures later."""
+        """A call without a graph, on the stream that is later used to capture."""
         current = torch.cuda.current_stream(self._generator.device)
         self._stream.wait_stream(current)
         with torch.cuda.stream(self._stream):
@@ -74,10 +74,10 @@ class StepGraph:
         return result
 
     def _capture(self) -> tuple[torch.cuda.CUDAGraph, torch.Tensor]:
-        """The graph of a call, which is not carried out, and where its result will be."""
+        """The graph of a call, which is not run yet, and the tensor for its result."""
         graph = torch.cuda.CUDAGraph()
         graph.register_generator_state(self._generator)
-        # Libraries may allocate in autograd's threads. That is none of this stream's business.
+        # In this mode, allocations by libraries in autograd's threads do not end the capture.
         context = torch.cuda.graph(graph, stream=self._stream, capture_error_mode="thread_local")
         cause: BaseException | None = None
         try:

@@ -1,9 +1,8 @@
 """Policy transformations: maps from one policy to others, by which an opponent may deviate.
 
-Kubíček et al. (2023), definition 4.1 and appendix C. A transformation turns the probabilities of
-every decision into weights of actions. These are restricted to legal actions and normalised; where
-nothing is left of them, the policy stays as it was. A transformed policy is followed to the end of
-the game.
+Kubíček et al. (2023), definition 4.1 and appendix C. A transformation maps the probabilities of
+every decision to weights of actions. These are restricted to legal actions and normalised; where
+all are 0, the policy is left unchanged. A transformed policy is followed to the end of the game.
 
     transformations = paper_transformations(action_values(game))
     policies = transformations.apply(policy, legal)  # [K, ..., A] of [..., A]
@@ -22,16 +21,16 @@ from spiel_dl.games.own import is_same_function
 from spiel_dl.tree.counts import checked_count
 
 Weights = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
-"""From policies (float [..., A], 0 for illegal actions) and legal actions (bool [..., A]) to
-weights of actions, float [..., A], finite and not negative; illegal actions' are ignored."""
+"""Maps policies (float [..., A], 0 for illegal actions) and legal actions (bool [..., A]) to
+weights of actions, float [..., A], finite and not negative; ignored for illegal actions."""
 
 
 class Transformation(NamedTuple):
     """One transformation.
 
     Attributes:
-      name: the name for people.
-      weights: what it makes of a batch of policies.
+      name: its name, for people.
+      weights: maps a batch of policies to weights of actions.
     """
 
     name: str
@@ -58,7 +57,7 @@ RARE = Transformation("rare actions", _rare)
 class PolicyTransformations:
     """K transformations, the first of which is the identity.
 
-    Searches read from the identity what the opponent could get as things are.
+    Searches take the opponent's values under the unchanged blueprint from the identity.
 
     Attributes:
       names: the names of the transformations, K of them.
@@ -68,11 +67,10 @@ class PolicyTransformations:
         """Collects transformations.
 
         Args:
-          transformations: `IDENTITY` and any others, also your own: a function on batches of
-            policies, with a name.
+          transformations: `IDENTITY` and any others, also your own.
 
         Raises:
-          ValueError: if the first one is not `IDENTITY`, or another one no `Transformation`.
+          ValueError: if the first one is not `IDENTITY`, or another one is no `Transformation`.
         """
         for each in transformations:
             if not isinstance(each, Transformation):
@@ -97,11 +95,11 @@ class PolicyTransformations:
         Args:
           policy: float [..., A], 0 for illegal actions, summing to 1; all 0 where nothing is legal.
           legal: bool [..., A].
-          check: whether to look at the weights on the host. If not, wrong ones become NaN.
+          check: whether to check the weights on the host. If not, invalid ones become NaN.
 
         Raises:
-          ValueError: if a transformation returns no tensor, or one of another shape, or, where
-            that is checked, weights that are negative or not finite.
+          ValueError: if a transformation returns no tensor, or one of another shape, or, with
+            `check`, weights that are negative or not finite.
         """
         rows = []
         for name, weights in zip(self.names, self._weights, strict=True):
@@ -131,7 +129,7 @@ class PolicyTransformations:
 
 
 def check_transformations(transformations: object) -> None:
-    """Raises a ValueError if transformations are something else, such as a list of them."""
+    """Raises a ValueError unless these are `PolicyTransformations`, for a list of them, say."""
     if not isinstance(transformations, PolicyTransformations):
         raise ValueError(
             f"transformations={transformations!r:.60} must be PolicyTransformations; pass "
@@ -140,10 +138,10 @@ def check_transformations(transformations: object) -> None:
 
 
 def action_values(game: pyspiel.Game) -> torch.Tensor:
-    """I(a), the natural number that an action stands for: float64 [A].
+    """I(a), the natural number of each action: float64 [A].
 
-    In Goofspiel, the card that is bid. In Battleships, the tile, row by row and counted from 1, at
-    which is shot or from which a ship is placed. In any other game, the action's id plus 1.
+    In Goofspiel, the card that is bid. In Battleships, the tile, counted row by row from 1, that is
+    shot at or where the ship that is placed begins. In any other game, the action's id plus 1.
     """
     values = torch.arange(1, game.num_distinct_actions() + 1, dtype=torch.float64)
     num_tiles = getattr(getattr(game, "rules", None), "num_tiles", None)
@@ -173,23 +171,23 @@ def paper_transformations(values: torch.Tensor) -> PolicyTransformations:
         )
     value = values.to(torch.float64)
     mirror = value.max() - value + 1
-    found = [IDENTITY, UNIFORM, RARE]
+    transformations = [IDENTITY, UNIFORM, RARE]
     pairs = [("I", value), ("I^R", mirror)]
     pairs += [("min(I, I^R)", value.minimum(mirror)), ("max(I, I^R)", value.maximum(mirror))]
-    # pi is a common factor, and powers and e^x rise with x: so the smaller of the products is pi
+    # pi is a common factor, and powers and e^x rise with x: so the smaller of two products is pi
     # times the power of the smaller number.
     for name, number in pairs:
-        found.append(_scaled(f"{name} * pi", number.log()))
-        found.append(_scaled(f"{name}^2 * pi", 2 * number.log()))
-        found.append(_scaled(f"e^{name} * pi", number))
-    found += [
+        transformations.append(_scaled(f"{name} * pi", number.log()))
+        transformations.append(_scaled(f"{name}^2 * pi", 2 * number.log()))
+        transformations.append(_scaled(f"e^{name} * pi", number))
+    transformations += [
         _restricted(f"I mod {divisor} = {residue}", value % divisor == residue)
         for divisor in (2, 3)
         for residue in range(divisor)
     ]
-    found.append(_restricted("I > 1", value > 1))
-    found.append(_restricted("I^R > 1", mirror > 1))
-    return PolicyTransformations(found)
+    transformations.append(_restricted("I > 1", value > 1))
+    transformations.append(_restricted("I^R > 1", mirror > 1))
+    return PolicyTransformations(transformations)
 
 
 def pure_transformations(num_actions: int) -> PolicyTransformations:
@@ -199,9 +197,8 @@ def pure_transformations(num_actions: int) -> PolicyTransformations:
     deterministic continuations.
 
     Args:
-      num_actions: of the game, `num_distinct_actions()`. Of fewer, those with the highest ids are
-        left out, which the opponent is then not expected to take always. Of more, they are refused
-        when they are applied.
+      num_actions: the game's `num_distinct_actions()`. With fewer, the actions with the highest ids
+        have no transformation. With more, applying them raises a ValueError.
 
     Raises:
       ValueError: if it is no positive integer.
@@ -218,7 +215,7 @@ TRANSFORMATION_SETS: dict[str, Callable[[pyspiel.Game], PolicyTransformations]] 
 
 
 def transformations_by_name(name: str, game: pyspiel.Game) -> PolicyTransformations:
-    """The transformations for a game that a person means: one of `TRANSFORMATION_SETS`.
+    """The transformations for a game by their name in `TRANSFORMATION_SETS`.
 
     Raises:
       ValueError: if there are none of this name.
@@ -240,38 +237,37 @@ def check_name(name: str) -> None:
 def register_transformations(
     name: str, make: Callable[[pyspiel.Game], PolicyTransformations]
 ) -> None:
-    """Makes transformations of one's own known by a name, in this process.
+    """Registers your own transformations under a name, in this process.
 
     Args:
       name: the name.
-      make: the transformations for a game.
+      make: makes the transformations for a game.
 
     Raises:
       ValueError: if other transformations have this name. The same function may be registered anew.
     """
-    known = TRANSFORMATION_SETS.get(name)
-    if known is not None and not is_same_function(known, make):
+    registered = TRANSFORMATION_SETS.get(name)
+    if registered is not None and not is_same_function(registered, make):
         raise ValueError(f"name={name!r} is that of other transformations; choose another one")
     TRANSFORMATION_SETS[name] = make
 
 
-def _kept_for_each_device(tensor: torch.Tensor) -> Callable[[torch.Tensor], torch.Tensor]:
-    """A tensor where another one is, and of its type; a CUDA graph may not copy from the host."""
+def _cached_copies(tensor: torch.Tensor) -> Callable[[torch.Tensor], torch.Tensor]:
+    """Copies by device and dtype, each made once: a CUDA graph may not copy from the host."""
     copies: dict[tuple[torch.device, torch.dtype], torch.Tensor] = {}
 
-    def found(like: torch.Tensor) -> torch.Tensor:
-        place = (like.device, like.dtype)
-        if place not in copies:
-            copies[place] = tensor.to(like)
-        return copies[place]
+    def copy_like(like: torch.Tensor) -> torch.Tensor:
+        key = (like.device, like.dtype)
+        if key not in copies:
+            copies[key] = tensor.to(like)
+        return copies[key]
 
-    return found
+    return copy_like
 
 
 def _scaled(name: str, log_factor: torch.Tensor) -> Transformation:
     """Pi times factors, given by their logarithms (float64 [A]), which may be huge."""
-
-    factor_for = _kept_for_each_device(log_factor)
+    factor_for = _cached_copies(log_factor)
 
     def weights(policy: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
         log_factor = factor_for(policy)
@@ -283,9 +279,8 @@ def _scaled(name: str, log_factor: torch.Tensor) -> Transformation:
 
 
 def _restricted(name: str, kept: torch.Tensor) -> Transformation:
-    """Pi on some actions (bool [A])."""
-
-    kept_for = _kept_for_each_device(kept)
+    """Pi restricted to the actions `kept` (bool [A])."""
+    kept_for = _cached_copies(kept)
 
     def weights(policy: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
         return policy * kept_for(policy)

@@ -1,7 +1,7 @@
-"""`TreeEnvironment`: games played by table, many times as fast as by their rules.
+"""`TreeEnvironment`: games played by tables, many times as fast as by their rules.
 
 For every game that can be compiled to a `GameTree`, with `Rules` or without. A move is a look-up of
-the next history, and what a player knows is a look-up by infoset.
+the next history, and a player's features are a look-up by infoset.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from spiel_dl.tree.histories import CHANCE_PLAYER, TERMINAL_PLAYER
 
 _NEVER = 2.0  # above all random numbers
 _MEMORY_SHARE = 0.8
-"""Of the memory that is available, which tables may take."""
+"""The largest share of the available memory that tables may take."""
 
 
 def table_bytes(tree: GameTree) -> int:
-    """About how much memory the tables of a game take, those that critics see included."""
+    """An estimate of the memory that the tables of a game take, those of histories included."""
     game, rows = tree.game, sum(tree.num_infosets(player) for player in (0, 1))
-    num_actions, seen = game.num_distinct_actions(), num_features(game)
-    # A critic sees both players' features; tables are copied once as they are made.
-    of_histories = 2 * 2 * 4 * seen * int((tree.player >= 0).sum())
-    return of_histories + rows * (4 * seen + num_actions) + 8 * num_actions * tree.num_histories
+    num_actions, size = game.num_distinct_actions(), num_features(game)
+    # Both players' features of each history, float32, in two copies while the table is made.
+    history_bytes = 2 * 2 * 4 * size * int((tree.player >= 0).sum())
+    return history_bytes + rows * (4 * size + num_actions) + 8 * num_actions * tree.num_histories
 
 
 def _check_memory(tree: GameTree) -> None:
@@ -55,18 +55,18 @@ class TreeEnvironment:
 
     Attributes:
       tree: the game.
-      generator: the source of all chance.
-      infoset_features: float32 [R, F], what networks see in player 0's decision infosets, then in
-        player 1's, then zeros for histories where no player moves.
+      generator: draws everything that is random.
+      infoset_features: float32 [R, F], the features of player 0's decision infosets, then of player
+        1's, then a row of zeros for histories where no player moves.
       infoset_legal: bool [R, A], their legal actions.
-      row: int64 [H], the row of these two tables that tells of whoever moves at a history.
+      row: int64 [H], the row of the mover's infoset in these two tables, by history.
       player: int8 [H], who moves; -4 where the game is over.
       is_over: bool [H].
       utility: float64 [H], player 0's where the game is over, else 0.
       successor: int64 [H A], the history after (history, action), at history * A + action.
-      chance: how chance is played, as arrays.
-      events_after_move: the most chance events in a row after a move.
-      history: int64 [B], where each game is.
+      chance: the chance events, as arrays.
+      events_after_move: the largest number of chance events in a row after a move.
+      history: int64 [B], the current history of each game.
       infoset: int64 [B], the rows of these histories.
     """
 
@@ -81,12 +81,12 @@ class TreeEnvironment:
         Args:
           tree: the compiled game.
           batch_size: B.
-          device: where.
+          device: of the tables and games.
           seed: the seed of the chance events.
 
         Raises:
-          ValueError: if `batch_size` is not positive, networks see nothing of the game, or its
-            tables would not fit into memory.
+          ValueError: if `batch_size` is not positive, the game has no features, or its tables would
+            not fit into memory.
         """
         if batch_size < 1:
             raise ValueError(f"batch_size={batch_size} plays nothing; use 1 or more")
@@ -97,10 +97,10 @@ class TreeEnvironment:
         def to_device(array: np.ndarray) -> torch.Tensor:
             return torch.from_numpy(array).to(device)
 
-        seen = [tree.features(player) for player in (0, 1)]
-        self.infoset_features = to_device(_with_a_row_of_zeros(seen))
+        features = [tree.features(player) for player in (0, 1)]
+        self.infoset_features = to_device(_with_zero_row(features))
         legal = [tree.legal_rows(player) for player in (0, 1)]
-        self.infoset_legal = to_device(_with_a_row_of_zeros(legal))
+        self.infoset_legal = to_device(_with_zero_row(legal))
         self._num_actions = self.infoset_legal.shape[1]
         self.player = to_device(tree.player)
         self.row = to_device(_infoset_rows(tree))
@@ -116,7 +116,7 @@ class TreeEnvironment:
 
     def restart(self) -> None:
         """Starts a new game in every row."""
-        self._arrive(self._play_chance(self._roots, self._events_at_root))
+        self._set_history(self._play_chance(self._roots, self._events_at_root))
 
     def current_player(self) -> torch.Tensor:
         """Who moves: int8 [B]; -4 where the game is over."""
@@ -127,7 +127,7 @@ class TreeEnvironment:
         return self.infoset_legal.index_select(0, self.infoset)
 
     def features(self, out: torch.Tensor | None = None) -> torch.Tensor:
-        """What a network sees as whoever moves: float32 [B, F].
+        """The mover's features: float32 [B, F].
 
         Args:
           out: where to write; None: a new tensor.
@@ -135,7 +135,7 @@ class TreeEnvironment:
         return torch.index_select(self.infoset_features, 0, self.infoset, out=out)
 
     def history_features(self, out: torch.Tensor | None = None) -> torch.Tensor:
-        """What a critic sees of the whole history: float32 [B, E]; zeros at an end.
+        """The features of the whole history: float32 [B, E]; zeros where the game is over.
 
         Args:
           out: where to write; None: a new tensor.
@@ -144,7 +144,7 @@ class TreeEnvironment:
         return torch.index_select(tensors, 0, rows.index_select(0, self.history), out=out)
 
     def branches(self, number: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """What comes of all actions of histories; chance is sampled.
+        """The histories after all actions in some histories; chance is sampled.
 
         Args:
           number: int64 [N], rows of `history_tables`.
@@ -168,7 +168,7 @@ class TreeEnvironment:
         return torch.where(goes_on, rows[after], -1), utility.float()
 
     def tables(self) -> TreeTables:
-        """The game for compiled loops, on a CPU."""
+        """The tables for compiled loops, on a CPU."""
         mover = np.full(len(self.infoset_legal), TERMINAL_PLAYER, np.int8)
         acts = self.tree.player >= 0
         mover[self.row.numpy()[acts]] = self.tree.player[acts]
@@ -182,24 +182,24 @@ class TreeEnvironment:
         fine_tuning: FineTuning | None = None,
     ) -> ArrayPolicy:
         """A network's policy at all infosets."""
-        seen, legal = self.infoset_features[:-1], self.infoset_legal[:-1]
-        rows = policy_rows(network, parameters, seen, legal, fine_tuning)
+        features, legal = self.infoset_features[:-1], self.infoset_legal[:-1]
+        rows = policy_rows(network, parameters, features, legal, fine_tuning)
         strategies = []
-        for player, (row, action) in enumerate(self._places()):
+        for player, (row, action) in enumerate(self._rows_and_actions()):
             strategy = np.ones(self.tree.treeplexes[player].num_sequences)
             strategy[1:] = rows[row, action]
             strategies.append(strategy)
         return ArrayPolicy(self.tree, (strategies[0], strategies[1]))
 
     def table_of(self, policy: ArrayPolicy) -> torch.Tensor:
-        """A policy by the rows of the tables of infosets: float32 [R, A]."""
+        """A policy as a table by the rows of `infoset_legal`: float32 [R, A]."""
         table = np.zeros(self.infoset_legal.shape, np.float32)
-        for player, (row, action) in enumerate(self._places()):
+        for player, (row, action) in enumerate(self._rows_and_actions()):
             table[row, action] = policy.strategies[player][1:]
         return torch.from_numpy(table).to(self.infoset_legal.device)
 
-    def _places(self) -> list[tuple[np.ndarray, np.ndarray]]:
-        """For each player the row and the action of all sequences but the empty one."""
+    def _rows_and_actions(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """For each player the table row and the action of all sequences but the empty one."""
         tree, first_row = self.tree, (0, self.tree.num_infosets(0))
         return [
             (
@@ -217,17 +217,17 @@ class TreeEnvironment:
         """
         before = self.history
         after = self.successor.index_select(0, before * self._num_actions + action)
-        self._arrive(self._play_chance(after, self.events_after_move))
+        self._set_history(self._play_chance(after, self.events_after_move))
         is_over = self.is_over.index_select(0, self.history)
         finished = is_over & (before != self.history)
         return EpisodeEnds(finished, self.utility.index_select(0, self.history) * finished)
 
     @functools.cached_property
     def history_tables(self) -> tuple[torch.Tensor, torch.Tensor]:
-        """Each history's row, int64 [H], in a table of what critics see, float32 [N, E].
+        """Each history's row, int64 [H], in a table of features of histories, float32 [N, E].
 
-        Made when they are first asked for: most learners need none. The last row is that of
-        histories in which no player acts.
+        Made on first use, as most learners need none. The last row is that of histories in which no
+        player acts.
         """
         acting = np.flatnonzero(self.tree.player >= 0)
         rows = np.full(self.tree.num_histories, len(acting))
@@ -236,12 +236,12 @@ class TreeEnvironment:
         tensors = torch.cat([tensors, torch.zeros_like(tensors[:1])])
         return torch.from_numpy(rows).to(self.row.device), tensors.to(self.row.device)
 
-    def _arrive(self, history: torch.Tensor) -> None:
+    def _set_history(self, history: torch.Tensor) -> None:
         self.history = history
         self.infoset = self.row.index_select(0, history)
 
     def _play_chance(self, history: torch.Tensor, num_events: int) -> torch.Tensor:
-        """Plays chance where it acts, so many times in a row."""
+        """Plays chance where it acts, up to `num_events` times in a row."""
         if not num_events:
             return history
         uniform = torch.rand(
@@ -254,8 +254,8 @@ class TreeEnvironment:
         row, cumulative, child = self._chance
         for event in range(num_events):
             here = row.index_select(0, history)
-            is_past = cumulative.index_select(0, here) <= uniform[:, event : event + 1]
-            outcome = is_past.sum(dim=1, keepdim=True)
+            is_below = cumulative.index_select(0, here) <= uniform[:, event : event + 1]
+            outcome = is_below.sum(dim=1, keepdim=True)
             after = child.index_select(0, here).gather(1, outcome)[:, 0]
             history = torch.where(here > 0, after, history)
         return history
@@ -268,12 +268,12 @@ def _infoset_rows(tree: GameTree) -> np.ndarray:
     return np.where(tree.player >= 0, rows, tree.num_infosets(0) + tree.num_infosets(1))
 
 
-def _with_a_row_of_zeros(parts: Sequence[np.ndarray]) -> np.ndarray:
+def _with_zero_row(parts: Sequence[np.ndarray]) -> np.ndarray:
     return np.concatenate([*parts, np.zeros((1, *parts[0].shape[1:]), parts[0].dtype)])
 
 
 def _next_histories(tree: GameTree, num_actions: int) -> np.ndarray:
-    """History after (history, action), at history * A + action: int64 [H A]; itself if none."""
+    """The history after (history, action), at history * A + action: int64 [H A]; itself if none."""
     successor = np.repeat(np.arange(tree.num_histories), num_actions)
     children = np.flatnonzero(tree.player[tree.parent[1:]] >= 0) + 1
     successor[tree.parent[children].astype(np.int64) * num_actions + tree.action[children]] = (
@@ -283,7 +283,7 @@ def _next_histories(tree: GameTree, num_actions: int) -> np.ndarray:
 
 
 def _chance_tables(tree: GameTree) -> ChanceTables:
-    """How chance is played."""
+    """The tables of all chance events."""
     acting = np.flatnonzero(tree.player == CHANCE_PLAYER)
     row = np.zeros(tree.num_histories, np.int64)
     row[acting] = np.arange(1, len(acting) + 1)
@@ -301,7 +301,7 @@ def _chance_tables(tree: GameTree) -> ChanceTables:
 
 
 def _longest_chance_runs(tree: GameTree) -> tuple[int, int]:
-    """How many chance events follow each other at most: at the root, and after a move."""
+    """The largest numbers of consecutive chance events: at the root, and after a move."""
     is_chance = tree.player == CHANCE_PLAYER
     run = is_chance.astype(np.int64)
     from_root = is_chance.copy()

@@ -33,7 +33,7 @@ from spiel_dl.learning.sources import Trajectories
 
 
 class Targets(NamedTuple):
-    """What v-trace estimates for the mover, move by move.
+    """V-trace's targets for the mover, at every move.
 
     Attributes:
       value: float32 [T, B], v_t.
@@ -62,7 +62,7 @@ def v_trace(
       policy: pi, float [T, B, A], the policy to evaluate; 0 for illegal actions.
       log_ratio: log(pi / pi_reg), float [T, B, A]; 0 for illegal actions.
       trajectories: the games, played by mu.
-      reward: float [T, B], what the move earned player 0.
+      reward: float [T, B], player 0's reward for the move.
       eta: weight of the regularisation.
       c_bar: bound on the ratios that carry a target backwards.
       rho_bar: bound on the ratios that correct a value; infinite: unbiased.
@@ -75,7 +75,7 @@ def v_trace(
     # Where nobody moves, the acting policy may be 0 at any action.
     ratio = (policy.gather(-1, column).squeeze(-1) / acting).where(valid, 1.0)
     cost = (policy * log_ratio).sum(dim=-1).mul_(eta) * valid
-    v, error = _go_back(value, ratio, cost, reward * valid, _owners(trajectories), c_bar, rho_bar)
+    v, error = _solve(value, ratio, cost, reward * valid, _own_moves(trajectories), c_bar, rho_bar)
     q = torch.sub(value.unsqueeze(-1), log_ratio, alpha=eta)
     return Targets(v, q.scatter_add_(-1, column, (error / acting).unsqueeze(-1)))
 
@@ -88,21 +88,21 @@ def on_policy_targets(
     Args:
       value: V, float [T, B], the value of the mover for itself.
       trajectories: the games.
-      reward: float [T, B], what the move earned player 0.
+      reward: float [T, B], player 0's reward for the move.
       c_bar: the lambda of generalized advantage estimation.
     """
-    reward, own = reward * trajectories.valid, _owners(trajectories)
+    reward, own = reward * trajectories.valid, _own_moves(trajectories)
     ratio, cost = torch.ones_like(value), torch.zeros_like(value)
-    return _go_back(value, ratio, cost, reward, own, c_bar, math.inf)[0]
+    return _solve(value, ratio, cost, reward, own, c_bar, math.inf)[0]
 
 
-def _owners(trajectories: Trajectories) -> torch.Tensor:
-    """Whose moves they are: bool [T, 2, B]."""
+def _own_moves(trajectories: Trajectories) -> torch.Tensor:
+    """Whether a valid move is that of each player: bool [T, 2, B]."""
     player = trajectories.player
     return torch.stack([player == 0, player == 1], dim=1) & trajectories.valid.unsqueeze(1)
 
 
-def _go_back(
+def _solve(
     value: torch.Tensor,
     ratio: torch.Tensor,
     cost: torch.Tensor,
@@ -111,28 +111,28 @@ def _go_back(
     c_bar: float,
     rho_bar: float,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """V-trace by recurrences; the module's docstring has the names.
+    """V-trace by linear recurrences; the module's docstring has the symbols.
 
     Args:
       value: V, float [T, B].
       ratio: rho, float [T, B]; 1 where nobody moves.
       cost: K, float [T, B]; 0 where nobody moves.
       reward: float [T, B], player 0's; 0 where nobody moves.
-      own: bool [T, 2, B], whose move it is.
+      own: bool [T, 2, B], whether it is each player's own move.
       c_bar: bound on the ratios that carry a target backwards.
       rho_bar: bound on the ratios that correct a value.
 
     Returns:
       v_t and D + w' v' - V_t, float [T, B] each; without meaning where nobody moves.
     """
-    # [T, 2, B] from here on: everything once for each player. What is carried from the next own
-    # move to this one is carried over the other's moves.
+    # [T, 2, B] from here on, once for each player. `carries` is 1 at the other player's moves, over
+    # which quantities are carried from the player's next own move to its last one.
     carries = (~own).to(value.dtype)
     value, ratio = value.unsqueeze(1).expand(own.shape), ratio.unsqueeze(1)
     utility = torch.stack([reward, -reward], dim=1)
     payment = torch.where(own, -cost.unsqueeze(1), cost.unsqueeze(1))
 
-    # Four recurrences at once, each column with the factor of its own.
+    # Four recurrences at once, each with its own factor.
     owns, weighing = 1 - carries, carries * ratio
     constant = torch.stack(
         [
@@ -144,7 +144,7 @@ def _go_back(
         dim=1,
     )
     factor = torch.stack([carries, carries, weighing, weighing], dim=1)
-    # The last weight behind the end is 1; added there, all are 0 behind it.
+    # Behind the end the weight is 1, where recurrences have 0; so its share is added here.
     constant[-1, 3] += weighing[-1]
     paid, next_value, weighted, next_weight = one_later(solve_backwards(constant, factor)).unbind(1)
     next_weight[-1] = 1.0
@@ -152,7 +152,7 @@ def _go_back(
     total = paid + utility + payment
     w = ratio * next_weight
     corrected = _bounded(w, rho_bar) * (total + next_value - value)
-    # How far the target of the next own move is from its value, and likewise of this one.
+    # Target minus value, v' - V', of the player's first own move from this move on.
     gap = solve_backwards(owns * corrected, torch.where(own, _bounded(w, c_bar), carries))
     next_target = next_value + one_later(gap)
     error = weighted + utility + next_weight * next_target - value

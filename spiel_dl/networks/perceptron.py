@@ -138,11 +138,7 @@ class ForwardPass(NamedTuple):
     activations: list[torch.Tensor]
 
     def gradient(self, output_gradient: torch.Tensor) -> torch.Tensor:
-        """The gradient by the parameters, float32 [P], from that by the outputs (backpropagation).
-
-        Args:
-          output_gradient: float32 [N, outputs].
-        """
+        """Backpropagates: float32 [P], from the gradient by the outputs, float32 [N, outputs]."""
         parameter_gradient = output_gradient.new_zeros(self.network.num_parameters)
         layer_gradients = self.network.split_layers(parameter_gradient)
         blocks = zip(*map(_blocks, [self.inputs, *self.activations]), strict=True)
