@@ -1,1 +1,1 @@
-"""What learners by self-play are made of: environments, trajectories, networks, targets."""
+"""Parts of learners by self-play and of critics: environments, trajectories, networks, targets."""

@@ -129,7 +129,7 @@ class PolicyTransformations:
 
 
 def check_transformations(transformations: object) -> None:
-    """Raises a ValueError unless these are `PolicyTransformations`, for a list of them, say."""
+    """Raises a ValueError for anything but `PolicyTransformations`, such as a list."""
     if not isinstance(transformations, PolicyTransformations):
         raise ValueError(
             f"transformations={transformations!r:.60} must be PolicyTransformations; pass "

@@ -1,5 +1,5 @@
 """The networks themselves: perceptrons, their inputs, and Adam.
 
-Nothing here knows a game or a policy. `policies.policy_network` makes policies of them, `learning`
-trains them.
+Nothing here depends on games or policies. `policies.policy_network` makes policies of them,
+`learning` trains them.
 """

@@ -151,7 +151,7 @@ class ForwardPass(NamedTuple):
                     break
                 of_layer.bias.add_(gradient.sum(dim=0))
                 if index == last:
-                    # The other way round, a few columns too many or too few would cost much.
+                    # Without the transposition, a few columns too many or too few would cost much.
                     of_layer.weight.add_((gradient.t() @ inputs).t())
                 else:
                     of_layer.weight.addmm_(inputs.t(), gradient)
