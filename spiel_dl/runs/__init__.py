@@ -1,1 +1,1 @@
-"""What the scripts do, each in a run directory that can be resumed; reports and pictures."""
+"""Resumable runs of solvers, learners and matches in run directories; reports and pictures."""

@@ -1,4 +1,4 @@
-"""Runs DL-CFR in a run directory, judged by its trunk, beside plain CFR+ of the whole game.
+"""Runs DL-CFR in a run directory, evaluates its trunk, and compares CFR+ of the whole game.
 
 *Normalised trunk exploitability* is the trunk's NashConv / 2, divided by the largest absolute
 utility of the game: the unit of the figures of Kovařík et al. (2021).
@@ -32,18 +32,18 @@ _REFERENCE_DIRECTORY = "cfr_plus"
 
 
 def file_checksum(path: str | os.PathLike[str]) -> int:
-    """Tells a file's contents apart; 0 if there is no such file."""
+    """CRC-32 of a file's contents; 0 if there is no such file."""
     return zlib.crc32(Path(path).read_bytes()) if Path(path).is_file() else 0
 
 
 def measure_trunk(trunk: Trunk | HoldemTrunk, policy: openspiel_policy.Policy) -> dict[str, float]:
-    """trunk_nash_conv, in utility units, and normalised_trunk_exploitability of a policy."""
+    """A policy's trunk_nash_conv, in utility units, and normalised_trunk_exploitability."""
     nash_conv = trunk_losses(trunk, policy).nash_conv
     tree = trunk.tree
     if isinstance(tree, FactoredGame):
         largest_utility = tree.sequence_form.utility_range / 2
     else:
-        # Where all utilities are 0, nothing can be lost.
+        # If all utilities are 0, so is the NashConv.
         largest_utility = float(np.abs(tree.utility).max()) or 1.0
     return {"trunk_nash_conv": nash_conv, METRIC: nash_conv / 2 / largest_utility}
 
@@ -58,18 +58,18 @@ def run_dl_cfr(
     points_per_decade: int = 4,
     show_progress: bool = True,
 ) -> dict[str, list[dict[str, Any]]]:
-    """Solves a trunk, and the whole game by CFR+ for comparison; killed, both can be resumed.
+    """Solves a trunk, and the whole game by CFR+ for comparison; both runs can be resumed.
 
-    The directory gets what `run_solver` writes, with the metrics of `measure_trunk`; the comparison
-    gets a run directory of its own inside it.
+    The directory gets the files of `run_solver`, with the metrics of `measure_trunk`; the
+    comparison has a run directory of its own inside it.
 
     Args:
       solver: a fresh solver.
-      directory: where the run lives.
-      num_iterations: how many iterations to have done at the end, of either.
+      directory: the run directory.
+      num_iterations: number of iterations at the end, of each solver.
       label: the solver's name in the picture.
       with_reference: run CFR+ too.
-      points_per_decade: how many metrics per factor of 10 in iterations.
+      points_per_decade: lines of metrics per factor of 10 in iterations.
       show_progress: show progress bars on standard error.
 
     Returns:

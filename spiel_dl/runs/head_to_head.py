@@ -1,4 +1,4 @@
-"""A match of two policies, in as many processes as there are, and what it was worth."""
+"""Matches of two policies, computed in parallel, and their reports."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _TITLES = {
     "half_width_as_1": "± as player 1",
     "variance_left": "variance that control variates leave",
 }
-_OF_EFFORT = ("tolerance", "seconds", "variant")
+_EFFORT_COLUMNS = ("tolerance", "seconds", "variant")
 _NO_OPTIONS: dict[str, Any] = {}
 
 
@@ -52,8 +52,8 @@ class Match:
       num_games: games in all, an even number; half of them in each seat.
       seed: of chance and of both players' choices.
       pairs_at_once: pairs of games in one part of the match.
-      control_variates: a checkpoint whose values take luck out, without bias.
-      device: where networks live.
+      control_variates: a checkpoint whose values reduce the variance, without bias.
+      device: torch device of the networks.
     """
 
     num_games: int = 1000
@@ -69,7 +69,7 @@ class Match:
 
 
 class _Players(NamedTuple):
-    """Two policies in a game, and digests of their files, and of the control variates'."""
+    """A game, two policies, their options, and digests of their and the control variates' files."""
 
     game: str
     names: tuple[str, str]
@@ -91,56 +91,55 @@ def play(
 ) -> MatchResult:
     """Plays a match; returns are the same for every engine and number of workers.
 
-    They are not if a search stops by time, as by `Effort(seconds=...)`.
+    Only searches that stop by time, as by `Effort(seconds=...)`, are not reproducible.
 
     Args:
       game: game string, or the name of one of `presets.PRESETS`.
-      first: a policy's name, see `play.registry`.
-      second: another one's.
-      options: those of the policies, as `load_policy` takes them; each takes its own.
-      engine: who does the work; each of its processes loads, or solves for, both policies. A
+      first: name of the first policy, see `play.registry`.
+      second: name of the second policy.
+      options: options of the policies, as `load_policy` takes them; each uses its own.
+      engine: computes the match; each of its processes loads, or solves for, both policies. A
         workspace has an engine of its own.
-      workspace: where finished parts of the match are kept, and found by a later start; None:
-        nowhere.
-      description: what the progress bar on standard error says; None: no bar.
+      workspace: keeps finished parts of the match for later starts; None: nothing is kept.
+      description: label of the progress bar on standard error; None: no bar.
       **match: fields of `Match`.
 
     Raises:
       ValueError: if there is no such game or policy, if a number is out of range, if neither policy
         has an option, or if the workspace is of another match.
     """
-    how = Match(**match)
+    config = Match(**match)
     unknown = options.keys() - registry.options_of(first, second).keys()
     if unknown:
         raise ValueError(f"{', '.join(unknown)}: no options of {first} or {second}; leave them out")
-    variates = how.control_variates
+    variates = config.control_variates
     players = _Players(
         presets.game_string(game),
         (first, second),
         tuple(options.items()),
-        how,
+        config,
         (
             registry.digest(first),
             registry.digest(second),
             None if variates is None else registry.digest(variates),
         ),
     )
-    _load(players)  # what is wrong with them is better told before workers are started
-    parts = matches.parts_of(how.num_games, how.pairs_at_once)
+    _load(players)  # Raises errors before workers are started.
+    parts = matches.parts_of(config.num_games, config.pairs_at_once)
     items = [(players, pairs) for pairs in parts]
     if workspace is None:
-        found = distributed.map(_play_part, items, engine, description=description)
+        results = distributed.map(_play_part, items, engine, description=description)
     else:
         settings = _settings(players)
-        named = [(f"pairs-{pairs.start:06}-{pairs.stop:06}", settings) for pairs in parts]
-        found = workspace.parts(named, _play_part, items, description)
-    return MatchResult.of_pairs(map(PairResults.from_json, found))
+        keys = [(f"pairs-{pairs.start:06}-{pairs.stop:06}", settings) for pairs in parts]
+        results = workspace.parts(keys, _play_part, items, description)
+    return MatchResult.of_pairs(map(PairResults.from_json, results))
 
 
 def measure(
     game: str, first: str, second: str, *, options: Mapping[str, Any] = _NO_OPTIONS, **others: Any
 ) -> dict[str, Any]:
-    """Plays a match and says how it went, as a row of a report.
+    """Plays a match and returns its results as a row of a report.
 
     Means and half widths are in utility units; `wall_clock` is this start's seconds. Arguments and
     errors are those of `play`.
@@ -162,57 +161,56 @@ def measure(
 
 
 def outcome(result: MatchResult, control_variates: str | None = None) -> dict[str, Any]:
-    """What a row of `measure` says of how a match went.
+    """The entries of a row of `measure` that hold a match's results.
 
     Args:
       result: the match.
-      control_variates: what told the luck in it; None: nothing did.
+      control_variates: the checkpoint of the control variates; None: there were none.
     """
-    found: dict[str, Any] = {
+    row: dict[str, Any] = {
         "games": result.num_games,
         "mean": result.mean_return,
-        "half_width": _known(result.half_width),
+        "half_width": _or_none(result.half_width),
     }
     if result.without_luck is not None:
-        found |= {
+        row |= {
             "without_luck": result.without_luck.mean,
-            "half_width_without_luck": _known(result.without_luck.half_width),
+            "half_width_without_luck": _or_none(result.without_luck.half_width),
             "variance_left": result.variance_left,
             "control_variates": control_variates,
         }
     for player, seat in enumerate(result.seats):
-        found |= {
+        row |= {
             f"mean_as_{player}": seat.mean,
-            f"half_width_as_{player}": _known(seat.half_width),
+            f"half_width_as_{player}": _or_none(seat.half_width),
         }
     for suffix, times in zip(("", "_of_second"), result.times, strict=True):
-        found |= {
+        row |= {
             f"seconds_per_move{suffix}": times.seconds_per_move,
             f"slowest_move{suffix}": times.slowest,
             f"share_searched{suffix}": times.share_searched,
         }
-    return found
+    return row
 
 
 def table(rows: Sequence[dict[str, Any]]) -> Table:
-    """How matches went, of rows of `measure`."""
+    """The table of matches from rows of `measure`."""
     return Table(rows, _TITLES)
 
 
 def report(rows: Sequence[dict[str, Any]]) -> Report:
-    """What matches were worth, of rows of `measure`."""
+    """The report of matches from rows of `measure`."""
     games = ", ".join(dict.fromkeys(row["game"] for row in rows))
     notes = ["Returns are in utility units, of pairs of games with both seats and the same luck."]
-    if used := {row["control_variates"]: None for row in rows if "control_variates" in row}:
+    if variates := {row["control_variates"]: None for row in rows if "control_variates" in row}:
         notes.append(
-            f"Control variates are values of {', '.join(used)}: the luck of chance and of both "
+            f"Control variates are values of {', '.join(variates)}: the luck of chance and of both "
             "players by them is taken off each return, which leaves the mean as it is."
         )
-    reported = [
-        registry.reported(row["game"], {}, row["first"], row["second"]).keys() for row in rows
-    ]
-    names = dict.fromkeys(name for each in reported for name in each)
-    titles = {name: name.replace("_", " ") for name in ("first", "second", *names, *_OF_EFFORT)}
+    options = [registry.reported(row["game"], {}, row["first"], row["second"]) for row in rows]
+    names = dict.fromkeys(name for each in options for name in each)
+    columns = ("first", "second", *names, *_EFFORT_COLUMNS)
+    titles = {name: name.replace("_", " ") for name in columns}
     tables = {"Matches": table(rows)} | ({"Searches": Table(rows, titles)} if names else {})
     return Report(f"Head to head in {games}", notes, tables)
 
@@ -226,11 +224,10 @@ def write(
     """Writes the report of rows of `measure` to `path`.json and `path`.md.
 
     Args:
-      path: where, without the ending.
-      rows: what was measured.
-      environment: command, time, commit and machine, as `environment.describe_environment`
-        says them.
-      workspace: where parts of the matches were kept; None: nowhere.
+      path: without the ending.
+      rows: of `measure`.
+      environment: command, time, commit and machine, from `environment.describe_environment`.
+      workspace: of the matches' parts; None: there was none.
 
     Returns:
       The path of the Markdown file.
@@ -246,7 +243,7 @@ def write(
 
 
 def _settings(players: _Players) -> dict[str, Any]:
-    """What the games of a match depend on."""
+    """The settings that determine the games of a match."""
     variates, file = players.match.control_variates, players.files[2]
     return {
         "game": players.game,
@@ -259,7 +256,7 @@ def _settings(players: _Players) -> dict[str, Any]:
 
 
 def _play_part(item: tuple[_Players, range]) -> dict[str, Any]:
-    """Some pairs of games, as JSON can hold them."""
+    """Plays some pairs of games; a JSON-serialisable result."""
     players, pairs = item
     policies, values = _load(players)
     return matches.play_pairs(players.game, policies, pairs, players.match.seed, values).to_json()
@@ -267,7 +264,7 @@ def _play_part(item: tuple[_Players, range]) -> dict[str, Any]:
 
 @functools.lru_cache(maxsize=1)
 def _load(players: _Players) -> tuple[Policies, HistoryValues | None]:
-    """Both policies, and the control variates. Each process loads them once, and changed ones."""
+    """Both policies, and the control variates; loaded once per process, unless files change."""
     match, options = players.match, dict(players.options)
     game = turn_based_game(players.game)
     first, second = (
@@ -276,12 +273,12 @@ def _load(players: _Players) -> tuple[Policies, HistoryValues | None]:
     )
     if match.control_variates is None:
         return (first, second), None
-    from spiel_dl.play import history_networks  # With torch, which not all players need.
+    from spiel_dl.play import history_networks  # Imports torch, which not all policies need.
 
     values = history_networks.load_values(match.control_variates, players.game, match.device)
     return (first, second), values
 
 
-def _known(number: float) -> float | None:
+def _or_none(number: float) -> float | None:
     """None for NaN, which JSON does not have."""
     return None if math.isnan(number) else number

@@ -1,4 +1,4 @@
-"""One policy in games whose histories are too many to list: values and exploitability."""
+"""Values and exploitability of a policy in games with too many histories to list."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ GAMES = (
     "phantom_ttt(gameversion=abrupt)",
     "dark_hex(gameversion=adh)",
 )
-"""The games of Rudolph et al. (2025), those that take longest last."""
+"""The games of Rudolph et al. (2025), the slowest last."""
 COLUMNS = {
     "game": "game",
     "value": "value of player 0",
@@ -38,34 +38,37 @@ COLUMNS = {
 }
 _DIGITS = {"asking": 1, "seconds": 1}
 _OTHER_DIGITS = 6
-# Of a policy: both players' strategies, plans, and one player's counterfactual values and response.
+# Arrays over sequences of an evaluation: both players' strategies and plans, one player's
+# counterfactual values and best response.
 _ARRAYS = 4
-# Of a solver: what it learns, and copies while its policies are judged.
+# Arrays over sequences of a solver: its state, and copies while its policies are evaluated.
 _SOLVER_ARRAYS = 10
 _SECONDS_PER_SEQUENCE = 5e-9
-"""What regrets and averages take, of one processor."""
+"""Time of the updates of regrets and averages, on one processor."""
 
 
 def estimate(game: FactoredGame) -> str:
-    """How many infosets there are, and about how much memory and time an evaluation takes."""
+    """Number of infosets, and approximate memory and time of an evaluation, as text."""
     counts, gigabytes, seconds = _needs(game, _ARRAYS)
-    told = f"{game.game}: {counts} infosets; about {gigabytes:.1f} GB"
-    return f"{told}, and {seconds:.1f} s once the policy is known"
+    size = f"{game.game}: {counts} infosets; about {gigabytes:.1f} GB"
+    return f"{size}, and {seconds:.1f} s once the policy is known"
 
 
 def estimate_solving(game: FactoredGame) -> str:
-    """How many infosets there are, and about how much memory and time an iteration of CFR takes."""
+    """Number of infosets, and approximate memory and time of an iteration of CFR, as text."""
     counts, gigabytes, seconds = _needs(game, _SOLVER_ARRAYS, _SECONDS_PER_SEQUENCE)
     return f"{counts} infosets; about {gigabytes:.2g} GB, and {seconds:.2g} s an iteration"
 
 
-def _needs(game: FactoredGame, arrays: int, per_sequence: float = 0.0) -> tuple[str, float, float]:
-    """Both players' infosets, and gigabytes and seconds with so many arrays, so long a sequence."""
+def _needs(
+    game: FactoredGame, num_arrays: int, seconds_per_sequence: float = 0.0
+) -> tuple[str, float, float]:
+    """Both players' numbers of infosets as text; gigabytes and seconds of some arrays."""
     sequences = sum(treeplex.num_sequences for treeplex in game.treeplexes)
     cost, threads = game.sequence_form.cost, game.sequence_form.num_threads
     counts = " + ".join(f"{game.num_infosets(player):,}" for player in (0, 1))
-    gigabytes = (8 * arrays * sequences + cost.num_bytes) / 1e9
-    return counts, gigabytes, 2 * cost.seconds / threads + per_sequence * sequences
+    gigabytes = (8 * num_arrays * sequences + cost.num_bytes) / 1e9
+    return counts, gigabytes, 2 * cost.seconds / threads + seconds_per_sequence * sequences
 
 
 def judge_all(
@@ -76,94 +79,94 @@ def judge_all(
     device: str = "cpu",
     on_message: Callable[[str], object] = lambda text: None,
 ) -> list[dict[str, Any]]:
-    """A row for each game; what is in the workspace is not computed again.
+    """Evaluates a policy in several games: a row for each, from the workspace if it is there.
 
     Args:
-      workspace: where finished rows go.
+      workspace: keeps finished rows.
       policy: a name of `play.registry`.
       games: game strings.
-      device: where networks live.
-      on_message: is told what is begun, and how much it will take.
+      device: torch device of networks.
+      on_message: called with the estimated memory and time before each evaluation.
 
     Raises:
-      ValueError: if a game has no factored form, the policy is none for a game, or a finished row
-        is of another file of this name.
+      ValueError: if a game has no factored form, the policy is not one for a game, or a finished
+        row is of another file of this name.
     """
     rows = []
     for name in games:
-        load_turn_based(name)  # What is no game is told before others take their time.
+        load_turn_based(name)  # Raises for invalid games before any evaluation.
     for name in games:
-        told = {"game": name, "policy": policy}
-        settings = {**told, "checksum": registry.digest(policy)}
-        part = file_name(*told.values())
-        found = workspace.find(part, settings)
-        if found is None:
-            found = workspace.keep(part, settings, _judge(policy, name, device, on_message))
-        rows.append(found)
+        settings = {"game": name, "policy": policy, "checksum": registry.digest(policy)}
+        part = file_name(name, policy)
+        row = workspace.find(part, settings)
+        if row is None:
+            row = workspace.keep(part, settings, _judge(policy, name, device, on_message))
+        rows.append(row)
     return rows
 
 
 def table(rows: Sequence[dict[str, Any]]) -> Table:
-    """All rows, side by side."""
-    return Table([{name: _written(name, row[name]) for name in COLUMNS} for row in rows], COLUMNS)
+    """The table of all rows."""
+    return Table([{name: _text(name, row[name]) for name in COLUMNS} for row in rows], COLUMNS)
 
 
-def _written(name: str, entry: float | str) -> str:
+def _text(name: str, entry: float | str) -> str:
     return entry if isinstance(entry, str) else f"{entry:.{_DIGITS.get(name, _OTHER_DIGITS)}f}"
 
 
 def judge(game: FactoredGame, policy: openspiel_policy.Policy) -> dict[str, float]:
-    """What a policy earns, and what best responses to it do.
+    """The values of a policy and of best responses to it.
 
     Args:
       game: a game with a factored form.
-      policy: of this game; networks are asked in batches.
+      policy: of this game; networks are evaluated in batches.
 
     Returns:
-      value of player 0, best_0 and best_1 of the players' best responses, exploitability, and the
-      seconds of asking the policy and of evaluating.
+      value of player 0, best_0 and best_1 of the players' best responses, exploitability, and
+      asking and seconds: the seconds of querying the policy and of evaluating it.
 
     Raises:
       ValueError: if it is no policy of this game.
     """
     start = time.perf_counter()
     plans = plans_of(game, ArrayPolicy.from_policy(game, policy).strategies)
-    asked = time.perf_counter()
-    found = best_response.evaluate(game.sequence_form, plans)
+    queried = time.perf_counter()
+    evaluation = best_response.evaluate(game.sequence_form, plans)
     end = time.perf_counter()
     return {
-        "value": found.value,
-        "best_0": found.best[0],
-        "best_1": found.best[1],
-        "exploitability": found.exploitability,
-        "asking": asked - start,
-        "seconds": end - asked,
+        "value": evaluation.value,
+        "best_0": evaluation.best[0],
+        "best_1": evaluation.best[1],
+        "exploitability": evaluation.exploitability,
+        "asking": queried - start,
+        "seconds": end - queried,
     }
 
 
 def _load(policy: str, name: str, device: str) -> tuple[pyspiel.Game, openspiel_policy.Policy]:
-    """The game of a name, and the policy. A preset's name may be that of its game's twin as well:
-    then it is the one for which the policy is.
+    """The game and the policy.
+
+    A name may be that of a preset and of an OpenSpiel game: the policy decides between the two.
     """
-    twins = [load_turn_based(each) for each in dict.fromkeys([name, game_string(name)])]
-    problem: ValueError | None = None
-    for game in twins:
+    candidates = [load_turn_based(text) for text in dict.fromkeys([name, game_string(name)])]
+    first_error: ValueError | None = None
+    for game in candidates:
         try:
             return game, registry.load_policy(policy, game, device=device)
         except ValueError as error:
-            problem = problem or error
-    assert problem is not None
-    raise problem
+            first_error = first_error or error
+    assert first_error is not None
+    raise first_error
 
 
 def _judge(
     policy: str, name: str, device: str, on_message: Callable[[str], object]
 ) -> dict[str, Any]:
-    # What is wrong with the policy is told before the game's tables are made.
+    # Loads the policy first, whose errors come before the game's tables are computed.
     start = time.perf_counter()
     turn_based, loaded = _load(policy, name, device)
     loading = time.perf_counter() - start
     game = factored_game(turn_based)
     on_message(estimate(game))
-    found = judge(game, loaded)
-    return {"game": str(game.game), **found, "asking": found["asking"] + loading}
+    row = judge(game, loaded)
+    return {"game": str(game.game), **row, "asking": row["asking"] + loading}

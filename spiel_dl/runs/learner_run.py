@@ -1,6 +1,6 @@
 """Runs a learner to a number of steps in a run directory: metrics, checkpoints, pictures.
 
-Killed at any moment, a resumed run ends, on a CPU, with the same parameters to the last bit.
+A run that was killed and resumed ends, on a CPU, with the same parameters to the last bit.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ _STRENGTH = [
     plots.Panel("step", "trunk_nash_conv", _STEP, "trunk NashConv of DL-CFR+ (utility)"),
     plots.Panel("step", "critic_error", _STEP, "mean error of the critic (utility range)"),
 ]
-"""What a picture shows of how well a run learns, as far as it is measured."""
+"""Panels of the strength over training; those without metrics are left out."""
 _LOSSES = [
     plots.Panel("step", "critic_loss", _STEP, "squared error of the critic"),
     plots.Panel("step", "loss", _STEP, "squared error of values"),
     plots.Panel("step", "value_loss", _STEP, "squared error of values"),
     plots.Panel("step", "entropy", _STEP, "entropy of the policy (nats)", y_scale="linear"),
 ]
-"""What another one shows of the learning itself; the only one where strength is not measured."""
+"""Panels of losses and entropy, in a second picture; the only one if strength is not measured."""
 FINISHED_FILE = "finished.json"
-"""How many steps a run had done when it last ended; there is none before."""
+"""The number of steps when a run last ended; there is no such file before."""
 _SECONDS_PER_PICTURE = 30.0
 _SECONDS_PER_CHECKPOINT = 300.0
 _TRUNK_ITERATIONS = 100
@@ -61,24 +61,24 @@ def run_learner(
     fine_tuning: FineTuning | None = None,
     show_progress: bool = True,
 ) -> dict[str, Any]:
-    """Learns, from the directory's checkpoint if it has one.
+    """Trains a learner, from the directory's checkpoint if it has one.
 
     Writes to the directory: a line of metrics and then a checkpoint at every evaluation and at the
     end, and the curves so far as a picture; in the end the policy if the game is compiled, or a
-    particle network, and how many steps were done, in `FINISHED_FILE`. A line says what the
-    learner's `metrics` say of the steps since the last one, seconds of learning so far and, if the
-    game is compiled:
+    particle network, and the number of steps, in `FINISHED_FILE`. A line holds the learner's
+    `metrics` of the steps since the last line, seconds of learning so far and, if the game is
+    compiled:
 
       * nash_conv, of the policy as it is at that step; with fine-tuning, also nash_conv_fine_tuned;
         with a critic, also critic_error, its `mean_absolute_error` in units of the utility range;
-      * of particle networks, what `measure_trunk` says of DL-CFR+ with the network.
+      * of particle networks, the metrics `measure_trunk` of DL-CFR+ with the network.
 
     Args:
       learner: a fresh learner.
-      directory: where the run lives.
-      num_steps: how many learner steps to have done at the end.
+      directory: the run directory.
+      num_steps: number of learner steps at the end.
       steps_per_evaluation: learner steps between two lines of metrics.
-      fine_tuning: what to try on the policy at every evaluation; None: nothing.
+      fine_tuning: fine-tuning of the policy to evaluate, too; None: none.
       show_progress: show a progress bar on standard error.
 
     Returns:
@@ -101,7 +101,7 @@ def run_learner(
             f"give a fresh learner, or more steps than num_steps={num_steps}"
         )
     check_fine_tuning(learner, fine_tuning)
-    job = _LearnerJob(learner, directory, _measure_of(learner, fine_tuning))
+    job = _LearnerJob(learner, directory, _evaluation_of(learner, fine_tuning))
     run_job(
         job,
         directory,
@@ -122,7 +122,7 @@ def run_learner(
 def check_fine_tuning(
     learner: BatchLearner | ParticleSelfPlay, fine_tuning: FineTuning | None
 ) -> None:
-    """Raises a ValueError if a learner's policy cannot be fine-tuned, or not be measured then."""
+    """Raises a ValueError if a learner's policy cannot be fine-tuned and measured."""
     if fine_tuning is None:
         return
     if isinstance(learner, ParticleSelfPlay):
@@ -135,7 +135,7 @@ def check_fine_tuning(
 
 
 class _LearnerJob:
-    """A learner as the loop of all runs takes it."""
+    """The `Job` of a learner."""
 
     unit = step_name = "step"
 
@@ -143,9 +143,9 @@ class _LearnerJob:
         self,
         learner: BatchLearner | ParticleSelfPlay,
         directory: RunDirectory,
-        measured: Callable[[], dict[str, Any]],
+        evaluate: Callable[[], dict[str, Any]],
     ):
-        self._learner, self._directory, self._measured = learner, directory, measured
+        self._learner, self._directory, self._evaluate = learner, directory, evaluate
         is_policy = isinstance(learner, BatchLearner)
         self.headline = "nash_conv" if is_policy else "trunk_nash_conv"
         self._last_picture = time.perf_counter()
@@ -163,7 +163,7 @@ class _LearnerJob:
         line: dict[str, Any] = self._learner.metrics()
         before = float(earlier[-1]["seconds"]) if earlier else 0.0
         line["seconds"] = before + line.pop("seconds", 0.0)
-        return line | self._measured()
+        return line | self._evaluate()
 
     def save(self, directory: RunDirectory) -> None:
         self._learner.save(directory.checkpoint_path, directory.header_entries())
@@ -179,17 +179,17 @@ class _LearnerJob:
         lines, learner = self._directory.read_metrics(), self._learner
         if not lines:
             return  # A checkpoint may come before the first evaluation.
-        pictures = [[p for p in each if p.y in lines[-1]] for each in (_STRENGTH, _LOSSES)]
+        pictures = [[p for p in panels if p.y in lines[-1]] for panels in (_STRENGTH, _LOSSES)]
         for name, panels in zip((PLOT_FILE, LOSSES_FILE), filter(None, pictures), strict=False):
             path = self._directory.path / name
             plots.plot_panels(path, panels, {learner.name: lines}, str(learner.game))
         self._last_picture = time.perf_counter()
 
 
-def _measure_of(
+def _evaluation_of(
     learner: BatchLearner | ParticleSelfPlay, fine_tuning: FineTuning | None
 ) -> Callable[[], dict[str, Any]]:
-    """What measures the learner exactly, as far as its game is compiled."""
+    """A function that evaluates the learner exactly; no metrics if its game is not compiled."""
     if not isinstance(learner, ParticleSelfPlay):
         return lambda: _measure_policy(learner, fine_tuning)
     tree = compile_if_small(learner.game, learner.config.max_tree_histories)
@@ -214,7 +214,7 @@ def _measure_policy(learner: BatchLearner, fine_tuning: FineTuning | None) -> di
 def measure_network(
     tree: GameTree, network: ParticleNetwork, depth_limit: DepthLimit
 ) -> dict[str, float]:
-    """What `measure_trunk` says of 100 iterations of DL-CFR+ with a network."""
+    """The metrics `measure_trunk` of 100 iterations of DL-CFR+ with a network."""
     solver = DLCFRSolver(tree, network, depth_limit)
     solver.run(_TRUNK_ITERATIONS)
     return measure_trunk(solver.trunk, solver.average_policy())

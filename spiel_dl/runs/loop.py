@@ -1,7 +1,7 @@
-"""The one loop of all runs: do some steps, measure, write metrics, save; and go on after a kill.
+"""The loop of all runs: do some steps, measure, write metrics, save a checkpoint; resumable.
 
-What is run is a `Job`. Its metrics are written before its checkpoint is: a run that was killed in
-between goes back to the checkpoint before, and drops the metrics that came after that.
+A `Job` is what is run. Its metrics are written before its checkpoint: a run that was killed in
+between resumes from the checkpoint before, and drops the metrics after that.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from spiel_dl.system.run_directory import RunDirectory
 from spiel_dl.system.steps import log_spaced_steps
 
 _MAX_POINTS_PER_DECADE = 1000
-# How long to run before the progress bar moves.
+# Seconds of computing between updates of the progress bar.
 _SECONDS_PER_STRETCH = 0.2
 
 Schedule = Callable[[int], int]
-"""From the number of steps done to the number after which to measure next."""
+"""Maps the number of steps done to the number of steps of the next measurement."""
 
 
 class Job(Protocol):
-    """What is run, in steps that are counted.
+    """A computation in counted steps, such as training.
 
     Attributes:
-      unit: what a step is called; `{unit}s` are many of them.
-      step_name: the metric that counts them.
+      unit: name of a step; `{unit}s` is the plural.
+      step_name: the metric that counts steps.
       headline: the metric that the progress bar shows, if a line has it.
     """
 
@@ -44,7 +44,7 @@ class Job(Protocol):
         """Number of steps done."""
 
     def run(self, count: int) -> None:
-        """Does so many steps."""
+        """Does `count` steps."""
 
     def measure(self) -> dict[str, Any]:
         """A line of metrics, the number of steps among them."""
@@ -53,10 +53,10 @@ class Job(Protocol):
         """Writes the checkpoint."""
 
     def restore(self, directory: RunDirectory) -> None:
-        """Goes back to the newest checkpoint, if there is one.
+        """Loads the newest checkpoint, if there is one.
 
         Raises:
-          ValueError: if it is of something else.
+          ValueError: if it is of another job.
         """
 
 
@@ -75,17 +75,17 @@ def run_job(
 
     Args:
       job: a fresh one.
-      directory: where the run lives; it gets metrics and checkpoints.
-      end: how many steps to have done at the end.
-      schedule: when to measure; at the end this is done in any case.
-      seconds_per_checkpoint: write a checkpoint between two measurements after so long.
+      directory: the run directory; it gets metrics and checkpoints.
+      end: number of steps at the end.
+      schedule: steps at which to measure; the last step is always measured.
+      seconds_per_checkpoint: write a checkpoint between two measurements after this time.
       keeps_on_interrupt: after Ctrl-C, finish the step and write a checkpoint.
       show_progress: show a progress bar on standard error.
-      label: what the progress bar is called; None: nothing.
+      label: of the progress bar; None: none.
 
     Raises:
-      ValueError: if the checkpoint is of something else, has done more steps already, or is gone.
-        The directory's files have not changed then.
+      ValueError: if the checkpoint is of another job, has done more steps already, or is gone. The
+        directory's files are unchanged then.
       KeyboardInterrupt: after Ctrl-C.
     """
     _restore(job, directory, end)
@@ -100,13 +100,16 @@ def run_job(
         delay_interrupts() if keeps_on_interrupt else contextlib.nullcontext() as interrupt,
     ):
         while job.done < end:
-            stretch, last_save = 1, time.perf_counter()  # Later, as many as take a moment.
+            stretch, last_save = (
+                1,
+                time.perf_counter(),
+            )  # Doubled while a stretch is short.
             target = min(schedule(job.done), end)
             while job.done < target:
                 count, start = min(stretch, target - job.done), time.perf_counter()
                 job.run(count)
                 now = time.perf_counter()
-                bar.show(job.done)
+                bar.show_steps(job.done)
                 stretch *= 2 if now - start < _SECONDS_PER_STRETCH else 1
                 is_pending = interrupt is not None and interrupt.is_pending
                 if job.done < target and (is_pending or now - last_save > seconds_per_checkpoint):
@@ -119,18 +122,18 @@ def run_job(
             job.save(directory)
             if interrupt is not None and interrupt.is_pending:
                 raise KeyboardInterrupt
-            bar.tell(job.headline, line)
+            bar.show_metric(job.headline, line)
 
 
 class _Bar:
-    """A progress bar that begins after the first stretch: loops are compiled in that."""
+    """A progress bar that begins after the first stretch, in which loops are compiled."""
 
     def __init__(self, end: int, unit: str, is_shown: bool, label: str | None):
         self._options: dict[str, Any] = {"total": end, "unit": unit, "desc": label}
-        # None: on a terminal only, because in a pipe or a log each step would be a line.
+        # None: on a terminal only; in a pipe or a log each update would be a line.
         self._options["disable"] = None if is_shown else True
         self._progress: tqdm.tqdm | None = None
-        self._has_told = False
+        self._has_metric = False
 
     def __enter__(self) -> _Bar:
         return self
@@ -139,28 +142,28 @@ class _Bar:
         if self._progress is not None:
             self._progress.close()
 
-    def show(self, done: int) -> None:
-        """How many steps are done."""
+    def show_steps(self, done: int) -> None:
+        """Shows the number of steps done."""
         if self._progress is None:
             self._progress = tqdm.tqdm(initial=done, **self._options)
         self._progress.update(done - self._progress.n)
 
-    def tell(self, headline: str, line: Mapping[str, Any]) -> None:
-        """What was measured."""
+    def show_metric(self, headline: str, line: Mapping[str, Any]) -> None:
+        """Shows the headline metric of a line."""
         if self._progress is None:
             return
-        if not self._has_told:  # So is what measures, so the first time says nothing of the speed.
+        if not self._has_metric:  # The first measurement compiles, so its time does not count.
             self._progress.unpause()
-            self._has_told = True
+            self._has_metric = True
         if headline in line:
             self._progress.set_postfix({headline: f"{line[headline]:.2e}"})
 
 
 def _restore(job: Job, directory: RunDirectory, end: int) -> None:
-    """Goes back to the newest checkpoint, if there is one.
+    """Loads the newest checkpoint, if there is one.
 
     Raises:
-      ValueError: if it is of something else, or not there any more.
+      ValueError: if it is of another job, or was deleted.
     """
     try:
         job.restore(directory)
@@ -173,7 +176,7 @@ def _restore(job: Job, directory: RunDirectory, end: int) -> None:
             f"{directory.checkpoint_path} lacks {error}: it is of another version or another run; "
             "choose another directory"
         ) from error
-    # Each line is written just before its checkpoint, so one may be there without.
+    # Each line is written just before its checkpoint, so a single line may have none yet.
     num_lines = len(directory.read_metrics())
     if job.done == 0 and num_lines > 1:
         raise ValueError(
@@ -189,7 +192,7 @@ def _restore(job: Job, directory: RunDirectory, end: int) -> None:
 
 
 def log_spaced(end: int, points_per_decade: int) -> Schedule:
-    """After powers of 10^(1 / points_per_decade) steps, rounded, and at the end.
+    """Measures after powers of 10^(1 / points_per_decade) steps, rounded, and at the end.
 
     Raises:
       ValueError: if points_per_decade is not between 1 and 1000.
@@ -203,5 +206,5 @@ def log_spaced(end: int, points_per_decade: int) -> Schedule:
 
 
 def every(steps: int) -> Schedule:
-    """After each multiple of a number of steps."""
+    """Measures after each multiple of a number of steps."""
     return lambda done: (done // steps + 1) * steps

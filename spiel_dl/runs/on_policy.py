@@ -1,18 +1,18 @@
-"""On-policy training: a value network learns the ranges that DL-CFR asks of it.
+"""On-policy training: a value network is trained on the ranges at which DL-CFR evaluates it.
 
-Random trunk strategies rarely come near the ranges that matter. Kovařík et al. (2021), "Main
+Random trunk strategies rarely lead to the ranges that occur in DL-CFR. Kovařík et al. (2021), "Main
 Experiments", suggest for larger domains a training in the manner of ReBeL (Brown et al. 2020). Here
 a round is:
 
-  1. Training goes on, on all data.
-  2. DL-CFR+ with the network; the ranges that it asks for are kept.
-  3. They are solved (value solving, see `value_functions.generation`), and the network's errors at
-     them are measured before it has seen any of them. In the next round they are part of the data.
+  1. Train the network on all data.
+  2. Run DL-CFR+ with the network, and record the ranges at which it evaluates the network.
+  3. Solve them (value solving, see `value_functions.generation`), and measure the network's errors
+     at them before it is trained on any of them. In the next round they are part of the data.
 
-Round 0 trains on random ranges alone. From round to round learning rates become smaller: a network
-that changes much asks for ranges that nobody has solved yet, so it has to settle in the end. What
-still changes from round to round is taken out by averaging: the network in the end is the mean,
-parameter by parameter, of those of the last rounds (Polyak and Juditsky 1992).
+Round 0 trains on random ranges alone. Learning rates decrease from round to round: a network that
+changes much leads DL-CFR+ to ranges that are not in the data, so it has to settle in the end. The
+remaining changes are averaged out: the final network is the mean, parameter by parameter, of those
+of the last rounds (Polyak and Juditsky 1992).
 
 A run directory holds one line of metrics per round, `data/` with the solved ranges, and in
 `rounds/` a training run each.
@@ -49,24 +49,24 @@ def train_on_policy(
     *,
     show_progress: bool = True,
 ) -> list[dict[str, Any]]:
-    """Trains a network on random ranges and then, round by round, on those it is asked for.
+    """Trains a network on random ranges and then, round by round, on those that DL-CFR+ reaches.
 
-    Killed and resumed, it ends, on a CPU, with the same parameters.
+    A run that was killed and resumed ends, on a CPU, with the same parameters.
 
     The last round's line is of the mean of networks, which is what is saved; `rounds/` keeps each
-    as it was trained.
+    network as it was trained.
 
-    A line of metrics says: round, num_strategies (rows of all data), seconds (of this round's
-    training), and of DL-CFR+ with the network after this round's training `trunk_nash_conv` and
-    `normalised_trunk_exploitability`; and all errors that `validation_errors` names, with the
-    prefix `random_` at the random ranges set apart for validation, and `on_policy_` at the ranges
-    that this DL-CFR+ asks for, none of which the network has seen.
+    A line of metrics holds: round, num_strategies (rows of all data), seconds (of this round's
+    training), `trunk_nash_conv` and `normalised_trunk_exploitability` of DL-CFR+ with the network
+    after this round's training; and all errors of `validation_errors`, with the prefix `random_`
+    at the random ranges set apart for validation, and `on_policy_` at the ranges of this DL-CFR+,
+    none of which the network was trained on.
 
     Args:
       network: bound to the dataset's leaves; trained in place, on its device.
       data: directory of a dataset of random ranges; it is not changed.
-      directory: where the run lives.
-      config: how to train.
+      directory: the run directory.
+      config: rounds and trainings.
       show_progress: show progress bars on standard error.
 
     Returns:
@@ -84,7 +84,7 @@ def train_on_policy(
 
 
 class _OnPolicyJob:
-    """Training on policy as the loop of all runs takes it: a step is a round."""
+    """The `Job` of on-policy training: a step is a round."""
 
     unit = step_name = "round"
     headline = METRIC
@@ -107,24 +107,24 @@ class _OnPolicyJob:
 
     def run(self, count: int) -> None:
         for _ in range(count):
-            self._line = self._round(self.done)
+            self._line = self._run_round(self.done)
             self.done += 1
 
     def measure(self) -> dict[str, Any]:
         return self._line
 
     def save(self, directory: RunDirectory) -> None:
-        """The round's own run directory has the network already."""
+        """Does nothing: the round's own run directory has the network already."""
 
     def restore(self, directory: RunDirectory) -> None:
         self.done = len(directory.read_metrics())
         if self.done:
-            self._take(self.done - 1)
+            self._load_round(self.done - 1)
 
-    def _round(self, number: int) -> dict[str, Any]:
-        """Trains, asks, measures: a line of metrics."""
+    def _run_round(self, number: int) -> dict[str, Any]:
+        """Trains, runs DL-CFR+, and measures: a line of metrics."""
         config = self._config.training_of(number)
-        # Nobody reads the networks on the way, each of which would be validated.
+        # Intermediate networks are not used, and each would be validated.
         config = dataclasses.replace(config, networks_per_decade=0)
         dataset = self._dataset(number)
         directory = RunDirectory(self._round_path(number), config.to_json(), resume=True)
@@ -132,24 +132,24 @@ class _OnPolicyJob:
             self._network, dataset, directory, config, show_progress=self._show_progress
         )
         if number == self._config.num_rounds:
-            self._take(number)  # The network is the one that this round has trained, until here.
+            self._load_round(number)  # Replaces the network of this round by the mean.
         solver = DLCFRSolver(self._random.trunk.tree, self._network, self._depth_limit)
         name = _shard_name(number + 1)
-        add_ranges(self._path / "data", name, self._asked(solver))
+        add_ranges(self._path / "data", name, self._run_and_record(solver))
         return {
             "round": number,
             "num_strategies": dataset.num_strategies,
             "seconds": trained["seconds"],
             **measure_trunk(solver.trunk, solver.average_policy()),
-            **self._errors(RANDOM, self._random, self._set_apart(config)),
+            **self._errors(RANDOM, self._random, self._validation_rows(config)),
             **self._errors(ON_POLICY, Dataset.load(self._path / "data", [name])),
         }
 
-    def _take(self, number: int) -> None:
-        """Takes the parameters that the network of a trained round has."""
+    def _load_round(self, number: int) -> None:
+        """Loads the network of a trained round; of the last one, the mean of networks."""
         is_last = number == self._config.num_rounds
         rounds = self._config.averaged_rounds if is_last else (number,)
-        files = [tensor_files.load(self._round_path(one) / training.NETWORK_FILE) for one in rounds]
+        files = [tensor_files.load(self._round_path(n) / training.NETWORK_FILE) for n in rounds]
         trained = [arrays for arrays, _ in files]
         means = {
             name: np.mean([arrays[name] for arrays in trained], axis=0, dtype=np.float64)
@@ -162,25 +162,25 @@ class _OnPolicyJob:
     def _round_path(self, number: int) -> Path:
         return self._path / "rounds" / f"{number:02d}"
 
-    def _asked(self, solver: DLCFRSolver) -> tuple[np.ndarray, np.ndarray]:
-        """The ranges that DL-CFR+ asks for in some of its iterations, all of which are done."""
-        last, most = self._config.num_iterations, self._config.max_ranges
-        number = min(last, -(-most // (2 if solver.minimizer.alternating_updates else 1)))
+    def _run_and_record(self, solver: DLCFRSolver) -> tuple[np.ndarray, np.ndarray]:
+        """Runs all iterations of DL-CFR+; the ranges evaluated in some of them."""
+        last, max_ranges = self._config.num_iterations, self._config.max_ranges
+        number = min(last, -(-max_ranges // (2 if solver.minimizer.alternating_updates else 1)))
         iterations = np.unique(np.linspace(1, last, number).round().astype(int))
         first, second = evaluated_ranges(solver, iterations.tolist())
         solver.run(last - solver.iteration)
-        return first[:most], second[:most]
+        return first[:max_ranges], second[:max_ranges]
 
     def _dataset(self, number: int) -> Dataset:
         """The random ranges, and those of rounds up to a number."""
         if not number:
             return self._random
         path = self._path / "data"
-        rounds = [Dataset.load(path, [_shard_name(one)]) for one in range(1, number + 1)]
+        rounds = [Dataset.load(path, [_shard_name(n)]) for n in range(1, number + 1)]
         return Dataset.join([self._random, *rounds])
 
-    def _set_apart(self, config: TrainingConfig) -> np.ndarray:
-        """The random strategies that no round trains on: int64 [n]."""
+    def _validation_rows(self, config: TrainingConfig) -> np.ndarray:
+        """The random strategies that are never trained on: int64 [n]."""
         return training.split_strategies(self._random.num_strategies, config.validation_share)[1]
 
     def _errors(
@@ -190,8 +190,8 @@ class _OnPolicyJob:
         samples = self._network.samples(dataset)
         rows = np.arange(dataset.num_strategies) if rows is None else rows
         numbers = samples.numbers(rows, np.arange(samples.num_states))
-        found = validation_errors(self._network, samples, numbers)
-        return {prefix + name: value for name, value in found.items()}
+        errors = validation_errors(self._network, samples, numbers)
+        return {prefix + name: value for name, value in errors.items()}
 
 
 def _shard_name(number: int) -> str:

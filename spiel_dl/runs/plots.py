@@ -1,7 +1,7 @@
-"""Pictures of results, all in one style: readable in print, and on dark pages too.
+"""Plots of results in one style, readable in print and on dark pages.
 
-Each curve has a color, a dash and a marker of its own, so that none is known by its color alone.
-Runs that differ in their seed alone, "LABEL, seed N" or "LABEL of seed N", are one curve: their
+Each curve has a color, a dash and a marker of its own, so that color alone distinguishes none.
+Runs that differ only in their seed, "LABEL, seed N" or "LABEL of seed N", are one curve: their
 mean, in a band from the lowest to the highest of them.
 """
 
@@ -24,21 +24,20 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Rows = Sequence[Mapping[str, Any]]
-# Of Okabe and Ito (2008), told apart by the color-blind; without yellow, too light for print.
+# The color-blind palette of Okabe and Ito (2008), without yellow, which is too light for print.
 _COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#4D4D4D")
 _DASHES = ("-", (0, (4, 1.5)), (0, (1, 1)))
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 _COLUMNS = 4
 _PANEL_INCHES = (4.4, 3.9)
 _LEGEND_COLUMN_INCHES = 2.9
-_CHARACTERS_PER_INCH = 14.0
-"""Of a title."""
+_TITLE_CHARACTERS_PER_INCH = 14.0
 _BREAK = "\u200b"
 _SEED = re.compile(r"(?:(?:,| of) )?seed (\d+)$")
-_NOTHING = 1e-11
-"""In shares of the largest value: what is smaller differs from 0 by rounding."""
+_ROUNDING = 1e-11
+"""Relative to the largest value: smaller values are rounding errors of 0."""
 _MAX_POWERS = 7
-"""Of ten, that an axis has ticks at."""
+"""Maximum number of powers of ten with ticks on an axis."""
 _STYLE: Any = {
     "font.size": 10,
     "axes.titlesize": 10,
@@ -53,7 +52,7 @@ _STYLE: Any = {
     "grid.color": "#D9DDE3",
     "grid.linewidth": 0.6,
     "axes.axisbelow": True,
-    # Opaque, because ink on a dark page would not be seen.
+    # Opaque, because black text is invisible on a dark page.
     "figure.facecolor": "white",
     "savefig.facecolor": "white",
     "savefig.dpi": 150,
@@ -62,18 +61,18 @@ _STYLE: Any = {
 
 @dataclasses.dataclass(frozen=True)
 class Panel:
-    """One pair of axes: which entry of a row is drawn against which.
+    """One pair of axes, and the entries of rows that it shows.
 
     Attributes:
-      x: the entry on the x-axis; words make it an axis of categories.
+      x: the entry on the x-axis; strings make it a categorical axis.
       y: the entry on the y-axis.
-      x_title: what to call x.
-      y_title: what to call y, and what the band is, if there is one.
+      x_title: title of the x-axis.
+      y_title: title of the y-axis, which also explains the band, if there is one.
       x_scale: "log" or "linear".
-      y_scale: "log" or "linear". Zeros stand below all powers of ten; negative entries make it
-        linear.
-      band: the entries of a band around y: one, how far it reaches on either side, or two, its
-        ends. Rows that lack them have none.
+      y_scale: "log" or "linear". On a log axis zeros stand below all powers of ten; negative
+        entries make it linear.
+      band: the entries of a band around y: one, its half width, or two, its ends. Rows that lack
+        them have no band.
     """
 
     x: str
@@ -86,7 +85,7 @@ class Panel:
 
 
 class _Points(NamedTuple):
-    """A run in a panel, or the mean of several: points, and the band around them."""
+    """The points of a run in a panel, or of the mean of several runs, and the band around them."""
 
     xs: list[Any]
     ys: list[float]
@@ -96,11 +95,11 @@ class _Points(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class _Curve:
-    """A curve, or all seeds of one.
+    """A curve of one or several seeds.
 
     Attributes:
       label: in the legend.
-      number: which one it is, of which its looks follow.
+      number: the curve's number, which determines its color, dash and marker.
       runs: the rows of each seed.
       joined: whether points are joined by lines.
     """
@@ -112,35 +111,34 @@ class _Curve:
 
     @property
     def is_mean(self) -> bool:
-        """Whether there is a mean to draw: seeds that were measured equally often."""
+        """Whether to draw the mean of seeds: they must have equally many rows."""
         return self.joined and len(self.runs) > 1 and len({len(rows) for rows in self.runs}) == 1
 
     @property
     def note(self) -> str:
-        """What is to be said of its seeds, if it has several."""
+        """Describes how several seeds are drawn; empty for one."""
         if len(self.runs) == 1:
             return ""
-        what = "mean and range of" if self.is_mean else "each of" if self.joined else ""
-        return f"{what} {len(self.runs)} seeds".strip()
+        drawing = "mean and range of" if self.is_mean else "each of" if self.joined else ""
+        return f"{drawing} {len(self.runs)} seeds".strip()
 
     @property
     def style(self) -> dict[str, Any]:
         """Its color, dash and marker."""
-        turn, place = divmod(self.number, len(_COLORS))
+        cycle, color = divmod(self.number, len(_COLORS))
         return {
-            "color": _COLORS[place],
-            "linestyle": _DASHES[turn % len(_DASHES)],
+            "color": _COLORS[color],
+            "linestyle": _DASHES[cycle % len(_DASHES)],
             "marker": _MARKERS[self.number % len(_MARKERS)],
             "markersize": 3.5,
-            # Points by themselves have no line.
             "linewidth": 1.4 if self.joined else 0.0,
         }
 
     def points(self, panel: Panel) -> list[_Points]:
-        """The mean of its runs, or all of them."""
+        """The points of the runs' mean, or of each run."""
         runs = [_points(rows, panel) for rows in self.runs]
         if not self.joined:
-            return [_Points(*([each for run in runs for each in run[k]] for k in range(4)))]
+            return [_Points(*([value for run in runs for value in run[k]] for k in range(4)))]
         return [_mean(runs)] if self.is_mean else runs
 
 
@@ -156,11 +154,11 @@ def plot_panels(
     """Draws groups of rows in several panels, as a PNG.
 
     Args:
-      path: where to write it.
-      panels: what to draw against what.
-      groups: from label to rows. A panel leaves out rows that lack one of its entries.
-      title: the complete game string, and what else is to be said.
-      levels: from label to values by names of y-entries: dashed horizontal lines.
+      path: of the PNG file.
+      panels: the panels.
+      groups: rows by label. A panel leaves out rows that lack one of its entries.
+      title: the complete game string, and further description.
+      levels: by label, values by names of y-entries: dashed horizontal lines.
       joined: join the points of a group by lines.
 
     Raises:
@@ -183,7 +181,7 @@ def _figure(
     title: str,
     levels: Mapping[str, Mapping[str, float]],
 ) -> Figure:
-    # A figure of its own draws into files without any choice of a backend for the process.
+    # `Figure` writes files without choosing a backend for the process, as pyplot would.
     from matplotlib.figure import Figure
 
     columns = min(len(panels), _COLUMNS)
@@ -191,10 +189,10 @@ def _figure(
     num_labels = len(curves) + len(levels)
     width = max(5.6, _PANEL_INCHES[0] * columns, _LEGEND_COLUMN_INCHES * min(3, num_labels // 3))
     legend_columns = max(1, int(width / _LEGEND_COLUMN_INCHES))
-    below = 0.2 * -(-num_labels // legend_columns)
+    legend_inches = 0.2 * -(-num_labels // legend_columns)
     note = _common_note(curves)
-    lines = wrapped(f"{title}\n{note}", int(width * _CHARACTERS_PER_INCH))
-    height = _PANEL_INCHES[1] * rows + below + 0.17 * len(lines)
+    lines = wrapped(f"{title}\n{note}", int(width * _TITLE_CHARACTERS_PER_INCH))
+    height = _PANEL_INCHES[1] * rows + legend_inches + 0.17 * len(lines)
     figure = Figure(figsize=(width, height), layout="constrained")
     all_axes = figure.subplots(rows, columns, squeeze=False).reshape(-1)
     for axes, panel in zip(all_axes, panels, strict=False):
@@ -202,12 +200,11 @@ def _figure(
     for axes in all_axes[len(panels) :]:
         axes.set_visible(False)
     handles: dict[str, Any] = {}
-    for axes in all_axes:  # A level may be in some of them only.
+    for axes in all_axes:  # A level may be missing in some panels.
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
             handles.setdefault(label, handle)
     if handles:
         labels = [_with_note(label, curves, note) for label in handles]
-        # Below the axes, where it hides no curve.
         figure.legend(
             handles.values(),
             labels,
@@ -220,36 +217,36 @@ def _figure(
 
 
 def wrapped(title: str, width: int) -> list[str]:
-    """A title in lines of no more characters than that; game strings break behind commas."""
-    found = []
+    """Wraps a title into lines of at most `width` characters; game strings break after commas."""
+    lines = []
     for line in title.splitlines():
-        # A place to break that leaves no trace where it is not needed.
+        # Markers of possible breaks after commas, removed again below.
         parts = textwrap.wrap(re.sub(r",(?! )", f",{_BREAK} ", line), width)
-        found += [part.replace(f"{_BREAK} ", "").replace(_BREAK, "") for part in parts]
-    return found
+        lines += [part.replace(f"{_BREAK} ", "").replace(_BREAK, "") for part in parts]
+    return lines
 
 
 def _curves(groups: Mapping[str, Rows], joined: bool) -> list[_Curve]:
-    """The curves of groups, in which all seeds of a label are one."""
+    """One curve for all groups whose labels differ only in the seed."""
     seeds: dict[str, dict[str, Rows]] = {}
     for label, rows in groups.items():
         seeds.setdefault(_SEED.sub("", label), {})[label] = rows
     return [
-        # A seed that is alone keeps its number.
+        # A single seed keeps its number in the label.
         _Curve(label if len(runs) > 1 else next(iter(runs)), number, [*runs.values()], joined)
         for number, (label, runs) in enumerate(seeds.items())
     ]
 
 
 def _common_note(curves: Sequence[_Curve]) -> str:
-    """What is to be said of the seeds of most curves, for the title; "" if of one at most."""
+    """The most frequent note of the curves, for the title; "" if no two curves share one."""
     notes = collections.Counter(curve.note for curve in curves if curve.note and curve.label)
     [(note, number)] = notes.most_common(1) or [("", 0)]
     return note if number > 1 else ""
 
 
 def _with_note(label: str, curves: Sequence[_Curve], common: str) -> str:
-    """A label in the legend, with what is not said of its seeds in the title."""
+    """A label in the legend, with its curve's note unless that is in the title."""
     note = next((curve.note for curve in curves if curve.label == label), "")
     return ", ".join(filter(None, (label, "" if note == common else note)))
 
@@ -269,11 +266,11 @@ def _draw(
             color = _COLORS[(len(curves) + number) % len(_COLORS)]
             axes.axhline(values[panel.y], label=label, color=color, linestyle="--", linewidth=1.2)
     drawn = [row for curve in curves for rows in curve.runs for row in rows] + list(levels.values())
-    for name, wanted, axis in (
+    for name, scale, axis in (
         (panel.x, panel.x_scale, "x"),
         (panel.y, panel.y_scale, "y"),
     ):
-        _scale(axes, axis, wanted, [row[name] for row in drawn if row.get(name) is not None])
+        _set_scale(axes, axis, scale, [row[name] for row in drawn if row.get(name) is not None])
     axes.set_xlabel(panel.x_title)
     axes.set_ylabel(panel.y_title)
 
@@ -289,11 +286,11 @@ def _draw_points(axes: Axes, points: _Points, style: Mapping[str, Any]) -> None:
 
 
 def _points(rows: Rows, panel: Panel) -> _Points:
-    shown = [row for row in rows if None not in (row.get(panel.x), row.get(panel.y))]
-    ends = [_ends(row, panel) for row in shown]
+    drawn = [row for row in rows if None not in (row.get(panel.x), row.get(panel.y))]
+    ends = [_ends(row, panel) for row in drawn]
     return _Points(
-        [row[panel.x] for row in shown],
-        [row[panel.y] for row in shown],
+        [row[panel.x] for row in drawn],
+        [row[panel.y] for row in drawn],
         [low for low, _ in ends],
         [high for _, high in ends],
     )
@@ -308,60 +305,60 @@ def _ends(row: Mapping[str, Any], panel: Panel) -> tuple[float, float]:
 
 
 def _mean(runs: Sequence[_Points]) -> _Points:
-    """The mean over seeds of each point; and their smallest and largest y.
+    """The mean over seeds of each point, with the smallest and largest y as the band.
 
-    Seeds that were measured at other places, such as seconds, are joined by their order.
+    Points of seeds are matched by their order, as x may differ (such as seconds).
     """
     length = min(len(run.xs) for run in runs)
     xs = [[run.xs[i] for run in runs] for i in range(length)]
     ys = [[run.ys[i] for run in runs] for i in range(length)]
-    # Words are the same for all seeds.
-    places = [each[0] if isinstance(each[0], str) else sum(each) / len(each) for each in xs]
-    means = [sum(each) / len(each) for each in ys]
-    return _Points(places, means, list(map(min, ys)), list(map(max, ys)))
+    # Categories are the same for all seeds.
+    mean_xs = [x[0] if isinstance(x[0], str) else sum(x) / len(x) for x in xs]
+    mean_ys = [sum(y) / len(y) for y in ys]
+    return _Points(mean_xs, mean_ys, list(map(min, ys)), list(map(max, ys)))
 
 
-def _scale(axes: Axes, axis: str, wanted: str, values: Sequence[Any]) -> None:
-    """Sets the scale of an axis, with ticks that do not run into each other."""
+def _set_scale(axes: Axes, axis: str, scale: str, values: Sequence[Any]) -> None:
+    """Sets the scale of an axis ("x" or "y"), with ticks whose labels do not overlap."""
     if not values:
         return
     from matplotlib import ticker
 
     set_scale = axes.set_xscale if axis == "x" else axes.set_yscale
-    of_axis = axes.xaxis if axis == "x" else axes.yaxis
+    axis_object = axes.xaxis if axis == "x" else axes.yaxis
     if any(isinstance(value, str) for value in values):
-        of_axis.set_view_interval(-0.5, len(set(values)) - 0.5, ignore=True)
+        axis_object.set_view_interval(-0.5, len(set(values)) - 0.5, ignore=True)
         return
     is_large = max(map(abs, values)) >= 10_000
-    if wanted == "linear" or min(values) < -_NOTHING * max(values):
+    if scale == "linear" or min(values) < -_ROUNDING * max(values):
         if is_large:
-            of_axis.set_major_formatter(ticker.EngFormatter(sep=""))
+            axis_object.set_major_formatter(ticker.EngFormatter(sep=""))
         if axis == "x":
-            whole = all(float(value).is_integer() for value in values)
-            of_axis.set_major_locator(ticker.MaxNLocator(6, integer=whole))
+            are_integers = all(float(value).is_integer() for value in values)
+            axis_object.set_major_locator(ticker.MaxNLocator(6, integer=are_integers))
         return
     if min(values) <= 0:
-        _show_zeros(axes, axis, values)
+        _set_log_scale_with_zero(axes, axis, values)
         return
     set_scale("log")
     spread = math.log10(max(values) / min(values))
     if spread < 0.5:
-        of_axis.set_major_locator(ticker.MaxNLocator(8, steps=[1, 2, 2.5, 5, 10]))
+        axis_object.set_major_locator(ticker.MaxNLocator(8, steps=[1, 2, 2.5, 5, 10]))
     elif spread < 2.0:  # Too few powers of ten to read a value by.
         subs = (1.0, 2.0, 5.0) if spread >= 1.0 else (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0)
-        of_axis.set_major_locator(ticker.LogLocator(subs=subs))
+        axis_object.set_major_locator(ticker.LogLocator(subs=subs))
     else:
-        of_axis.set_major_locator(ticker.LogLocator(numticks=8))
+        axis_object.set_major_locator(ticker.LogLocator(numticks=8))
     if spread < 2.0:
         plain = ticker.FuncFormatter(lambda value, _: f"{value:g}")
-        of_axis.set_major_formatter(ticker.EngFormatter(sep="") if is_large else plain)
-    of_axis.set_minor_formatter(ticker.NullFormatter())
+        axis_object.set_major_formatter(ticker.EngFormatter(sep="") if is_large else plain)
+    axis_object.set_minor_formatter(ticker.NullFormatter())
 
 
-def _show_zeros(axes: Axes, axis: str, values: Sequence[float]) -> None:
-    """A logarithmic axis with a place for 0 below its powers of ten.
+def _set_log_scale_with_zero(axes: Axes, axis: str, values: Sequence[float]) -> None:
+    """Sets a logarithmic scale with a place for 0 below its powers of ten.
 
-    A game that is solved on the way has no exploitability left.
+    Exploitability is 0 once a game is solved.
     """
     from matplotlib import ticker
 
@@ -369,13 +366,14 @@ def _show_zeros(axes: Axes, axis: str, values: Sequence[float]) -> None:
     if largest <= 0:
         return
     # Below this, the axis is linear.
-    nothing = max(_NOTHING * largest, min(value for value in values if value > 0))
-    (axes.set_xscale if axis == "x" else axes.set_yscale)("symlog", linthresh=nothing, linscale=0.5)
-    of_axis = axes.xaxis if axis == "x" else axes.yaxis
-    powers = range(math.ceil(math.log10(nothing)), math.floor(math.log10(largest)) + 1)
+    smallest = max(_ROUNDING * largest, min(value for value in values if value > 0))
+    set_scale = axes.set_xscale if axis == "x" else axes.set_yscale
+    set_scale("symlog", linthresh=smallest, linscale=0.5)
+    axis_object = axes.xaxis if axis == "x" else axes.yaxis
+    powers = range(math.ceil(math.log10(smallest)), math.floor(math.log10(largest)) + 1)
     step = -(-len(powers) // _MAX_POWERS)
     names = {0.0: "0"} | {10.0**power: f"$10^{{{power}}}$" for power in powers[::-1][::step]}
-    of_axis.set_major_locator(ticker.FixedLocator([*names]))
-    of_axis.set_major_formatter(ticker.FixedFormatter([*names.values()]))
-    of_axis.set_minor_locator(ticker.NullLocator())
-    of_axis.set_view_interval(-nothing / 2, largest * 2, ignore=True)
+    axis_object.set_major_locator(ticker.FixedLocator([*names]))
+    axis_object.set_major_formatter(ticker.FixedFormatter([*names.values()]))
+    axis_object.set_minor_locator(ticker.NullLocator())
+    axis_object.set_view_interval(-smallest / 2, largest * 2, ignore=True)

@@ -1,8 +1,8 @@
-"""Adds what a finished run has learned to a model zoo: the networks alone, small, and measured.
+"""Adds the networks of a finished run to a model zoo, as float16, with measured strength.
 
-Parameters are stored as float16, and what is measured is what is stored: NashConv, or the trunk
-NashConv of particle networks, where the game is compiled; and matches against uniform play and, in
-Battleships and Goofspiel, a script.
+The stored float16 parameters are measured: NashConv, or the trunk NashConv of particle networks,
+where the game is compiled; and matches against uniform play and, in Battleships and Goofspiel, a
+script.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ from spiel_dl.value_functions.training import NETWORK_FILE
 
 Arrays = dict[str, np.ndarray]
 _CRITIC = "critic.target_parameters"
-_MOST_HISTORIES = 5_000_000
-"""Of a game that is listed to be judged; Goofspiel with 5 cards in random order has 3.3 million."""
-_OF_BLUEPRINT = ("algorithm", "num_steps", "config", "commit", "command")
+_MAX_HISTORIES = 5_000_000
+"""Of a game that is compiled for NashConv; Goofspiel with 5 cards in random order: 3.3 million."""
+_BLUEPRINT_FIELDS = ("algorithm", "num_steps", "config", "commit", "command")
 
 
 def publish(
@@ -56,36 +56,35 @@ def publish(
     num_games: int = 1000,
     seed: int = 0,
 ) -> tuple[str, zoo.Model]:
-    """Adds a finished run's networks to a zoo, in the place of a model of the same name.
+    """Adds a finished run's networks to a zoo; replaces a model of the same name.
 
     Args:
       run: a run directory of `learner_run.run_learner`.
       folder: the zoo.
       name: ALGORITHM:NAME, or NAME alone; None: the preset with the run's game.
-      num_games: games of each match, an even number; 0: none is played.
+      num_games: games of each match, an even number; 0: no matches.
       seed: of all games.
 
     Returns:
-      The model's whole name, and what the index says of it.
+      The model's whole name, and its entry in the index.
 
     Raises:
       ValueError: if the run is not one of a learner, or not finished, if its policy is no network,
-        if the run of the policy that its critic was trained for is not where it was, if there is no
-        such zoo, or if the name is none, one of another algorithm, or one whose file is another
-        model's.
+        if its critic's blueprint is not at its path any more, if there is no such zoo, or if the
+        name is invalid, of another algorithm, or leads to another model's file.
     """
-    known = zoo.models(folder)  # raises if there is no zoo
+    models = zoo.models(folder)  # Raises if there is no zoo.
     if num_games:
-        matches.parts_of(num_games)  # raises if it is no such number, before what takes minutes
+        matches.parts_of(num_games)  # Raises if it is not even, before minutes of computing.
     record = read_run(run)
     arrays, header = tensor_files.load(run / CHECKPOINT_FILE)
     trained = _trained(run, arrays, header)
     num_steps = _num_steps(arrays, header)
     _check_finished(run, num_steps, record)
-    blueprint = _of_blueprint(record.config.get("blueprint"))
+    blueprint = _blueprint_origin(record.config.get("blueprint"))
     whole_name = _whole_name(name, header, (blueprint or header)["algorithm"])
     file = f"{slug(whole_name)}.safetensors"
-    for other, model in known.items():
+    for other, model in models.items():
         if model.file == file and other != whole_name:
             raise ValueError(f"name={name!r}: {other} has the file {file}; choose another name")
     stored = {n: a.astype(np.float16) for n, a in trained.arrays.items()}
@@ -114,7 +113,7 @@ def publish(
 
 
 def _check_finished(run: Path, num_steps: int, record: RunRecord) -> None:
-    """Raises a ValueError unless a run ended, and has evaluated, what its checkpoint holds."""
+    """Raises a ValueError unless a run has ended, and evaluated its checkpoint."""
     finished = run / FINISHED_FILE
     done = read_json(finished)["num_steps"] if finished.exists() else None
     if done != num_steps or not record.metrics or record.metrics[-1]["step"] != done:
@@ -125,18 +124,22 @@ def _num_steps(arrays: Arrays, header: Mapping[str, Any]) -> int:
     return int(header.get("num_steps", arrays.get("num_steps", 0)))
 
 
-def _of_blueprint(path: str | None) -> Mapping[str, Any] | None:
-    """How the policy learned that a critic's run was told of, as `zoo.Model` has it."""
+def _blueprint_origin(path: str | None) -> Mapping[str, Any] | None:
+    """How the blueprint of a critic's run was trained, as `zoo.Model.blueprint`; None: no path."""
     if path is None:
         return None
     for model in zoo.models().values():
         if Path(path) == zoo.folder() / model.file:
-            own = {name: getattr(model, name) for name in _OF_BLUEPRINT}
-            return own if model.algorithm in zoo.ALGORITHMS else model.blueprint
+            origin = {name: getattr(model, name) for name in _BLUEPRINT_FIELDS}
+            return origin if model.algorithm in zoo.ALGORITHMS else model.blueprint
     file = Path(path) / CHECKPOINT_FILE if Path(path).is_dir() else Path(path)
     arrays, header = tensor_files.load(file)
-    known = {"num_steps": _num_steps(arrays, header), **_origin(read_run(file.parent))}
-    return {name: {**header, **known}[name] for name in _OF_BLUEPRINT}
+    entries = {
+        **header,
+        "num_steps": _num_steps(arrays, header),
+        **_origin(read_run(file.parent)),
+    }
+    return {name: entries[name] for name in _BLUEPRINT_FIELDS}
 
 
 def _origin(record: RunRecord) -> dict[str, Any]:
@@ -145,23 +148,23 @@ def _origin(record: RunRecord) -> dict[str, Any]:
     return {"commit": last["git_commit"], "command": last["command"]}
 
 
-def _whole_name(name: str | None, header: Mapping[str, Any], learned_by: str) -> str:
-    """The name in the zoo.
+def _whole_name(name: str | None, header: Mapping[str, Any], policy_algorithm: str) -> str:
+    """ALGORITHM:NAME, the model's name in the zoo.
 
     Args:
       name: as `publish` takes it.
       header: of the run's checkpoint.
-      learned_by: the algorithm of the policy; a critic is listed with the policy that it is of.
+      policy_algorithm: of the policy; a critic is listed with its policy.
     """
     if name is None:
-        games = {n: str(turn_based_game(each.game)) for n, each in presets.PRESETS.items()}
+        games = {n: str(turn_based_game(preset.game)) for n, preset in presets.PRESETS.items()}
         name = next((n for n, game in games.items() if game == header["game"]), None)
     algorithm, colon, rest = (name or "").rpartition(":")
-    algorithm = algorithm if colon else learned_by
-    if rest and algorithm in zoo.ALGORITHMS and algorithm != learned_by:
+    algorithm = algorithm if colon else policy_algorithm
+    if rest and algorithm in zoo.ALGORITHMS and algorithm != policy_algorithm:
         raise ValueError(
-            f"name={name!r}: the run is a model of {learned_by}; give {learned_by}:{rest}, or "
-            f"{rest} alone"
+            f"name={name!r}: the run is a model of {policy_algorithm}; give "
+            f"{policy_algorithm}:{rest}, or {rest} alone"
         )
     if not rest or algorithm not in zoo.ALGORITHMS:
         raise ValueError(
@@ -172,21 +175,21 @@ def _whole_name(name: str | None, header: Mapping[str, Any], learned_by: str) ->
 
 
 def _compiled(game: pyspiel.Game) -> GameTree | FactoredGame | None:
-    """The compiled form, in which NashConv is exact; None if the game is too large for one."""
+    """The factored or listed game, for exact NashConv; None if it is too large."""
     try:
         return factored_game(game)
     except ValueError:
-        return compile_if_small(game, _MOST_HISTORIES)
+        return compile_if_small(game, _MAX_HISTORIES)
 
 
 def _opponents(game: pyspiel.Game) -> dict[str, openspiel_policy.Policy]:
     """Uniform play, and a script where there is one for the game."""
-    found: dict[str, openspiel_policy.Policy] = {"uniform": UniformPolicy(game, [0, 1])}
+    opponents: dict[str, openspiel_policy.Policy] = {"uniform": UniformPolicy(game, [0, 1])}
     if isinstance(getattr(game, "rules", None), BattleshipsRules):
-        found["hunter"] = HunterPolicy(game)
+        opponents["hunter"] = HunterPolicy(game)
     elif "goofspiel" in str(game):
-        found["highest"] = HighestActionPolicy(game, [0, 1])
-    return found
+        opponents["highest"] = HighestActionPolicy(game, [0, 1])
+    return opponents
 
 
 def _match(
@@ -233,9 +236,9 @@ class _PolicyNetworks:
             )
         self._blueprint, self.game = blueprint, header["game"]
         self.arrays = {"parameters": blueprint.parameters.numpy()}
-        described = {**header["policy"], "array": "parameters", "row": None}
+        policy_header = {**header["policy"], "array": "parameters", "row": None}
         names = ("kind", "algorithm", "game", "config", "num_steps")
-        self.header = {name: header[name] for name in names} | {"policy": described}
+        self.header = {name: header[name] for name in names} | {"policy": policy_header}
         if "critic" in header:
             self.arrays[_CRITIC] = checkpoints.load(run).critic.parameters.numpy()
             self.header["critic"] = header["critic"]
@@ -244,18 +247,24 @@ class _PolicyNetworks:
     def policy(self, arrays: Arrays) -> NetworkPolicy:
         """A policy with these parameters."""
         parameters = torch.from_numpy(arrays["parameters"])
-        own = self._blueprint
-        return NetworkPolicy(own.game, own.network, parameters, own.fine_tuning, own.value_unit)
+        blueprint = self._blueprint
+        return NetworkPolicy(
+            blueprint.game,
+            blueprint.network,
+            parameters,
+            blueprint.fine_tuning,
+            blueprint.value_unit,
+        )
 
     def strength(self, arrays: Arrays) -> dict[str, float]:
-        """NashConv or the like with these parameters, if the game is compiled."""
+        """The NashConv of a policy with these parameters; empty if the game is too large."""
         if self._compiled is None:
             return {}
         return {"nash_conv": nash_conv(self._compiled, self.policy(arrays))}
 
 
 class _ParticleNetwork:
-    """A particle network, as `_PolicyNetworks` is one."""
+    """A particle network, with the interface of `_PolicyNetworks`."""
 
     def __init__(self, run: Path, header: dict[str, Any]):
         self._network = ParticleNetwork.load(run / NETWORK_FILE)
@@ -277,5 +286,5 @@ class _ParticleNetwork:
         if self._tree is None:
             return {}
         self._network.load_parameters(arrays)
-        found = learner_run.measure_network(self._tree, self._network, self._depth_limit)
-        return {"trunk_nash_conv": found["trunk_nash_conv"]}
+        metrics = learner_run.measure_network(self._tree, self._network, self._depth_limit)
+        return {"trunk_nash_conv": metrics["trunk_nash_conv"]}

@@ -1,4 +1,4 @@
-"""Reports of results: a JSON file for programs, the same as Markdown for people, and pictures."""
+"""Reports of results: JSON for programs, Markdown for people, and pictures."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from spiel_dl.system import tensor_files
 from spiel_dl.system.json_files import read_json, write_json
 
 MAX_COLUMNS = 8
-"""A person reads no more columns; what a wider table says besides is in the JSON file."""
+"""Of a readable table; further columns are in the JSON file."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Table:
-    """Some entries of some rows.
+    """A table of rows, whose columns are entries of the rows.
 
     Attributes:
-      rows: one for each line of the table. An entry that a row lacks stays empty.
-      titles: from the entries' names to the columns' titles, the most important first. Columns that
-        are empty in all rows are left out, and so are those after the first `MAX_COLUMNS`.
+      rows: one for each line of the table. Missing entries stay empty.
+      titles: the columns' titles by names of entries, the most important first. Columns that are
+        empty in all rows are left out, and so are those after the first `MAX_COLUMNS`.
     """
 
     rows: Sequence[Mapping[str, Any]]
@@ -34,19 +34,19 @@ class Table:
 
     @staticmethod
     def of(rows: Sequence[Mapping[str, Any]], **titles: str) -> Table:
-        """All entries of all rows; a column's title is its name, but for these."""
+        """A table of all entries of all rows; the default title of a column is its entry's name."""
         names = dict.fromkeys(name for row in rows for name in row)
         return Table(rows, {name: titles.get(name, name) for name in names})
 
     @property
     def columns(self) -> list[str]:
         """The names of the entries that are shown."""
-        return self._filled()[:MAX_COLUMNS]
+        return self._non_empty()[:MAX_COLUMNS]
 
     @property
     def rest(self) -> Table | None:
-        """The columns for which there is no room, as another table; None if all are shown."""
-        names = self._filled()[MAX_COLUMNS:]
+        """The columns after the first `MAX_COLUMNS`, as another table; None if there are none."""
+        names = self._non_empty()[MAX_COLUMNS:]
         return Table(self.rows, {name: self.titles[name] for name in names}) if names else None
 
     def to_markdown(self) -> str:
@@ -56,20 +56,20 @@ class Table:
         return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
     def show(self) -> None:
-        """Prints the table: in aligned columns on a terminal, and as Markdown into a file."""
+        """Prints the table: in aligned columns on a terminal, else as Markdown."""
         if not sys.stdout.isatty():
             print(self.to_markdown(), end="")
             return
         from rich import box, console, table
 
-        found = table.Table(box=box.SIMPLE_HEAD, header_style="")
+        rich_table = table.Table(box=box.SIMPLE_HEAD, header_style="")
         for name in self.columns:
-            found.add_column(self.titles[name], justify="right", overflow="fold")
+            rich_table.add_column(self.titles[name], justify="right", overflow="fold")
         for row in self.rows:
-            found.add_row(*(_cell(row.get(name)) for name in self.columns))
-        console.Console(markup=False, highlight=False).print(found)
+            rich_table.add_row(*(_cell(row.get(name)) for name in self.columns))
+        console.Console(markup=False, highlight=False).print(rich_table)
 
-    def _filled(self) -> list[str]:
+    def _non_empty(self) -> list[str]:
         return [name for name in self.titles if any(row.get(name) is not None for row in self.rows)]
 
 
@@ -79,9 +79,9 @@ class Picture:
 
     Attributes:
       name: of the file, without ending.
-      title: the complete game string, and what else is to be said.
-      panels: what is drawn against what.
-      groups: from label to rows.
+      title: the complete game string, and further description.
+      panels: the panels.
+      groups: rows by label.
       levels: horizontal lines.
       joined: join the points of a curve.
     """
@@ -94,13 +94,13 @@ class Picture:
     joined: bool = True
 
     @property
-    def is_of_one_place(self) -> bool:
-        """Whether all its points have one x: then it shows no more than a table does."""
+    def has_single_x(self) -> bool:
+        """Whether all points of each panel have the same x, so that a table shows as much."""
         rows = [row for group in self.groups.values() for row in group]
-        return all(len({row[each.x] for row in rows if each.x in row}) < 2 for each in self.panels)
+        return all(len({row[p.x] for row in rows if p.x in row}) < 2 for p in self.panels)
 
     def to_json(self) -> dict[str, Any]:
-        """All that `redraw` needs: of the rows, the entries that are drawn; JSON has no NaN."""
+        """The content for `redraw`: rows keep the entries that are drawn; JSON has no NaN."""
         names = {name for panel in self.panels for name in (panel.x, panel.y, *panel.band)}
         groups = {
             label: [{n: row[n] for n in row if n in names and _is_drawn(row[n])} for row in rows]
@@ -111,16 +111,16 @@ class Picture:
 
 @dataclasses.dataclass(frozen=True)
 class Report:
-    """What was found.
+    """The content of a report.
 
     Attributes:
       title: in one line.
-      notes: what there is to say before the tables, one paragraph each.
-      tables: from heading to table.
+      notes: paragraphs before the tables.
+      tables: by heading.
       pictures: the pictures. Those whose points all have one x are left out.
-      verdict: whether what was claimed holds, in words; "" if nothing was claimed.
-      more: what else programs can read, as JSON can hold it.
-      headline: the number that a reader asks for first, with its spread; "" if there is none.
+      verdict: whether the claim under test holds, in words; "" if there is no claim.
+      more: further entries of the JSON file.
+      headline: the most important number, with its spread; "" if there is none.
     """
 
     title: str
@@ -144,18 +144,18 @@ def write(
     """Writes a report to `path`.json and `path`.md, and its pictures beside them.
 
     Args:
-      report: what was found.
-      path: where, without ending.
-      environment: command, time, commit and machine, as `describe_environment` says them.
+      report: the content.
+      path: without ending.
+      environment: command, time, commit and machine, from `describe_environment`.
       seconds: wall-clock of this start.
-      workspace: where the parts are that the report was made of.
-      used: what of the machine was used; None: the workspace's engine, or one process.
+      workspace: of the parts that the report was made of.
+      used: processes and threads that were used; None: the workspace's engine, or one process.
 
     Returns:
       The path of the Markdown file.
     """
     path = Path(path)  # Without a slash at the end, after which there would be no name.
-    pictures = [picture for picture in report.pictures if not picture.is_of_one_place]
+    pictures = [picture for picture in report.pictures if not picture.has_single_x]
     content: dict[str, Any] = {
         "title": report.title,
         "verdict": report.verdict,
@@ -183,7 +183,7 @@ def write(
 
 
 def redraw(path: str | os.PathLike[str]) -> list[Path]:
-    """Draws the pictures of a report anew, from nothing but its JSON file.
+    """Draws the pictures of a report again, from its JSON file.
 
     Args:
       path: the JSON file.
@@ -192,7 +192,7 @@ def redraw(path: str | os.PathLike[str]) -> list[Path]:
       The files of the pictures.
 
     Raises:
-      ValueError: if the file does not hold what its pictures show, as old ones do not.
+      ValueError: if the file does not hold the pictures' data, as old ones do not.
     """
     content = read_json(path)
     if "pictures" not in content:
@@ -225,7 +225,7 @@ def _markdown(report: Report, content: Mapping[str, Any], name: str) -> str:
         paragraphs.append(f"**Verdict:** {report.verdict}")
     if report.headline:
         paragraphs.append(f"**Ours:** {report.headline}")
-    paragraphs += [_how_it_was_made(content), *report.notes]
+    paragraphs += [_provenance(content), *report.notes]
     for heading, table in report.tables.items():
         paragraphs += [f"## {heading}", table.to_markdown().rstrip()]
         if table.rest:
@@ -237,7 +237,8 @@ def _markdown(report: Report, content: Mapping[str, Any], name: str) -> str:
     return "\n\n".join(paragraphs) + "\n"
 
 
-def _how_it_was_made(content: Mapping[str, Any]) -> str:
+def _provenance(content: Mapping[str, Any]) -> str:
+    """A paragraph with command, time, commit, machine, versions and reused parts."""
     run = content["environment"]
     versions = ", ".join(f"{n} {v}" for n, v in run["versions"].items() if v)
     text = (
@@ -254,7 +255,7 @@ def _how_it_was_made(content: Mapping[str, Any]) -> str:
 
 
 def _is_drawn(value: Any) -> bool:
-    """Whether a picture has a place for it: a word, or a finite number."""
+    """Whether a plot can show a value: a string, or a finite number."""
     return isinstance(value, str) or (value is not None and math.isfinite(value))
 
 

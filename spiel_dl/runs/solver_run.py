@@ -1,6 +1,6 @@
 """Runs a solver to a number of iterations in a run directory: metrics, checkpoints, picture.
 
-Killed at any moment, a resumed run ends with the same policy, to the last bit.
+A run that was killed and resumed ends with the same policy, to the last bit.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from spiel_dl.system.run_directory import AVERAGE_POLICY_FILE, RunDirectory
 
 PLOT_FILE = "exploitability.png"
 _SECONDS_PER_CHECKPOINT = 60.0
-# Of large games, whose checkpoints are gigabytes, fewer are written.
+# Checkpoints of large games are gigabytes, so they are written less often.
 _BYTES_PER_SECOND = 2e6
 
 Solver: TypeAlias = CFRSolver | DLCFRSolver
-"""What can be run; whatever else has its methods can be, too."""
+"""The solvers that can be run; other classes with their methods work, too."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Evaluation:
-    """How the average policy of a run is judged.
+    """An evaluation of the average policy of a run.
 
     Attributes:
-      measure: from a policy to metrics.
+      measure: returns the metrics of a policy.
       metric: the name of the one that the picture and the progress bar show.
-      title: what the picture calls it.
+      title: its title in the picture.
     """
 
     measure: Callable[[ArrayPolicy], dict[str, float]]
@@ -62,19 +62,19 @@ def run_solver(
     points_per_decade: int = 8,
     show_progress: bool = True,
 ) -> ArrayPolicy:
-    """Solves, from the directory's checkpoint if it has one.
+    """Runs a solver, from the directory's checkpoint if it has one.
 
     Writes to the directory: a line of metrics at log-spaced iterations (iteration, solving_seconds,
     and those of the evaluation), checkpoints, the average policy, and a picture.
 
     Args:
       solver: a fresh solver.
-      directory: where the run lives.
-      num_iterations: how many iterations to have done at the end.
+      directory: the run directory.
+      num_iterations: number of iterations at the end.
       label: the solver's name, in the picture and at the progress bar.
-      evaluation: how to judge the average policy.
-      other_curves: for the picture, from label to metrics of other runs with this evaluation.
-      points_per_decade: how many metrics per factor of 10 in iterations.
+      evaluation: of the average policy.
+      other_curves: for the picture, metrics of other runs with this evaluation, by label.
+      points_per_decade: lines of metrics per factor of 10 in iterations.
       show_progress: show a progress bar on standard error.
 
     Returns:
@@ -89,7 +89,7 @@ def run_solver(
             f"num_iterations={num_iterations} and points_per_decade={points_per_decade} must be "
             "positive"
         )
-    solver.run(0)  # Loads the compiled loop, which is not solving.
+    solver.run(0)  # Compiles or loads the loop, which does not count as solving time.
     num_bytes = sum(array.nbytes for array in solver.state().values())
     run_job(
         _SolverJob(solver, evaluation),
@@ -114,7 +114,7 @@ def run_solver(
 
 
 class _SolverJob:
-    """A solver as the loop of all runs takes it."""
+    """The `Job` of a solver."""
 
     unit = step_name = "iteration"
 

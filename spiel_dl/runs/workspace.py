@@ -1,8 +1,8 @@
-"""A workspace: a directory in which what is finished is not done again.
+"""Workspaces: directories of finished results, which are reused instead of computed again.
 
-parts/NAME.json     a small result that JSON can hold, what it depends on and whose code made it
-FOLDER/             run directories, see `run_directory`, for what takes longer
-NAME/               workspaces within, which keep one account with the outer one
+parts/NAME.json     a small JSON-serialisable result, with its settings and git commit
+FOLDER/             run directories of longer computations, see `run_directory`
+NAME/               nested workspaces, which share the records of reuse with the outer one
 """
 
 from __future__ import annotations
@@ -28,22 +28,22 @@ _UNKNOWN = "unknown"
 
 
 def file_name(*words: object) -> str:
-    """Words as the name of a file or folder: letters, digits, underscores, dots and dashes."""
+    """The name of a file or folder from words: letters, digits, underscores, dots and dashes."""
     return capped(re.sub(r"[^\w.]+", "-", " ".join(map(str, words))).strip("-"))
 
 
 class Workspace:
-    """A directory of finished parts, and who makes those that are missing.
+    """A directory of finished parts and runs, and the engine that computes missing ones.
 
     Attributes:
-      directory: the directory; it need not exist before something is finished.
-      engine: who works. No result depends on it.
+      directory: the directory; it is created when the first part is finished.
+      engine: computes missing parts. No result depends on it.
       show_progress: whether progress bars are shown on standard error.
-      reused: names of what was there already when it was asked for.
-      commits: of the code that made the parts, and began the runs, that were asked for; "unknown"
-        for one that does not say it, and for code that is in no git repository.
-      finished: when these parts were finished and these runs begun, as `datetime.isoformat` writes
-        it in UTC.
+      reused: names of requested parts that had been finished before.
+      commits: git commits that made the requested parts and began the requested runs; "unknown" if
+        it was not recorded, or the code was in no git repository.
+      finished: when these parts were finished and these runs begun, in `datetime.isoformat`'s
+        format, in UTC.
     """
 
     def __init__(
@@ -59,11 +59,10 @@ class Workspace:
 
         Args:
           directory: the directory.
-          engine: who makes what is missing.
+          engine: computes missing parts.
           show_progress: show progress bars.
-          commit: of the code that makes it; None: git is asked.
-          only_own: make again what another commit made; parts are replaced, run directories
-            renamed.
+          commit: of the running code; None: as git says.
+          only_own: recompute results of other commits; parts are replaced, run directories renamed.
         """
         self.directory = Path(directory)
         self.engine = engine
@@ -76,7 +75,7 @@ class Workspace:
         self._only_own = only_own
 
     def within(self, name: str) -> Workspace:
-        """A workspace in a folder of this one; what it reuses is counted here as well."""
+        """A workspace in a folder of this one; what it reuses is recorded here as well."""
         inner = Workspace(
             self.directory / name,
             self.engine,
@@ -90,28 +89,28 @@ class Workspace:
         return inner
 
     def start_anew(self) -> None:
-        """Forgets which parts were asked for."""
+        """Clears the records of requested parts: `reused`, `commits` and `finished`."""
         self.reused.clear()
         self.commits.clear()
         self.finished.clear()
 
     def part(self, name: str, settings: Mapping[str, Any], compute: Callable[[], Any]) -> Any:
-        """A result that JSON can hold, not None, from its file if there is one.
+        """A JSON-serialisable result, not None: from its file, or computed and written to it.
 
         Args:
           name: of the file.
-          settings: what the result depends on; JSON must be able to hold it.
+          settings: that the result depends on; JSON-serialisable.
           compute: computes the result.
 
         Raises:
           ValueError: if the file holds a result of other settings.
         """
-        found = self.find(name, settings)
-        return self.keep(name, settings, compute()) if found is None else found
+        result = self.find(name, settings)
+        return self.keep(name, settings, compute()) if result is None else result
 
     def parts(
         self,
-        named: Sequence[tuple[str, Mapping[str, Any]]],
+        keys: Sequence[tuple[str, Mapping[str, Any]]],
         function: Callable[[Item], Any],
         items: Sequence[Item],
         description: str | None = None,
@@ -119,20 +118,20 @@ class Workspace:
         """The results of a function for some items, each of them a part; the engine computes.
 
         Args:
-          named: for each item, the name and the settings of its part.
+          keys: for each item, the name and the settings of its part.
           function: of one item; see `distributed.for_each`.
-          items: what it is applied to.
-          description: what the progress bar says.
+          items: the function's arguments.
+          description: label of the progress bar.
 
         Raises:
           ValueError: if a part has other settings.
           Exception: as `distributed.for_each` raises; what was finished before is kept.
         """
-        results = [self.find(*each) for each in named]
+        results = [self.find(*key) for key in keys]
         missing = [number for number, result in enumerate(results) if result is None]
 
         def keep(number: int, result: Any) -> None:
-            results[missing[number]] = self.keep(*named[missing[number]], result)
+            results[missing[number]] = self.keep(*keys[missing[number]], result)
 
         self.for_each(function, [items[number] for number in missing], keep, description)
         return results
@@ -144,31 +143,31 @@ class Workspace:
         on_result: Callable[[int, Any], object] = lambda number, result: None,
         description: str | None = None,
     ) -> None:
-        """What `distributed.for_each` does, with the engine and progress bar of this workspace."""
+        """Calls `distributed.for_each` with this workspace's engine and progress bar."""
         shown = description if self.show_progress else None
         distributed.for_each(function, items, on_result, self.engine, description=shown)
 
     def find(self, name: str, settings: Mapping[str, Any]) -> Any:
-        """A result from its file; None if there is no such file. Otherwise as `part`."""
+        """The result in a file; None if there is no such file. Otherwise as `part`."""
         path = self._path(name)
         if not path.exists():
             return None
-        found = read_json(path)
-        if not {"settings", "result"} <= found.keys():
+        part = read_json(path)
+        if not {"settings", "result"} <= part.keys():
             raise ValueError(f"{path} is no finished part; delete it, and it is made again")
-        if self._only_own and found.get("git_commit") != self._commit:
+        if self._only_own and part.get("git_commit") != self._commit:
             return None
-        wanted = json.loads(json.dumps(dict(settings)))
-        if other := differences(found["settings"], wanted):
+        json_settings = json.loads(json.dumps(dict(settings)))
+        if changes := differences(part["settings"], json_settings):
             raise ValueError(
-                f"{path} has other settings: its {', its '.join(other)}; use the same settings or "
-                "another directory"
+                f"{path} has other settings: its {', its '.join(changes)}; use the same settings "
+                "or another directory"
             )
         self.note_reused(name)
-        self.commits.add(found.get("git_commit", _UNKNOWN))
-        if "finished" in found:
-            self.finished.add(found["finished"])
-        return found["result"]
+        self.commits.add(part.get("git_commit", _UNKNOWN))
+        if "finished" in part:
+            self.finished.add(part["finished"])
+        return part["result"]
 
     def keep(self, name: str, settings: Mapping[str, Any], result: Any) -> Any:
         """Writes a result to its file, completely or not at all.
@@ -177,46 +176,46 @@ class Workspace:
           The result as `find` will return it: JSON has lists for tuples, and strings for keys.
         """
         finished = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-        made = {"git_commit": self._commit, "finished": finished}
-        write_json(self._path(name), {"settings": dict(settings), "result": result, **made})
+        origin = {"git_commit": self._commit, "finished": finished}
+        write_json(self._path(name), {"settings": dict(settings), "result": result, **origin})
         self.commits.add(self._commit)
         self.finished.add(finished)
         return json.loads(json.dumps(result))
 
     def note_reused(self, *names: str) -> None:
-        """Counts names of what was finished before among the reused."""
+        """Adds names of parts or runs that were finished before to `reused`."""
         self.reused.update(f"{self._prefix}{name}" for name in names)
 
     def run_directory(self, name: str, config: Mapping[str, Any]) -> RunDirectory:
-        """A run directory within, begun or resumed; it raises as `RunDirectory` does.
+        """A run directory in this workspace, new or resumed; raises as `RunDirectory` does.
 
-        Whose code began it counts among `commits`, and when, among `finished`.
+        The commit and time of its first start are added to `commits` and `finished`.
         """
         path = self.directory / name
-        if self._only_own and path.exists() and _begun(path)[0] != self._commit:
+        if self._only_own and path.exists() and _first_start(path)[0] != self._commit:
             set_aside(path)
-        found = RunDirectory(path, config, resume=True)
+        directory = RunDirectory(path, config, resume=True)
         self.note_run(name)
-        return found
+        return directory
 
     def note_run(self, name: str) -> None:
-        """Counts who began a run directory, which workers may have opened, and when."""
-        commit, when = _begun(self.directory / name)
-        if when is not None:
+        """Records the commit and time of a run's first start; workers may have begun the run."""
+        commit, started = _first_start(self.directory / name)
+        if started is not None:
             self.commits.add(commit)
-            self.finished.add(when)
+            self.finished.add(started)
 
     def _path(self, name: str) -> Path:
         return self.directory / "parts" / f"{name}.json"
 
 
-def _begun(directory: Path) -> tuple[str, str | None]:
-    """Whose code began a run, and when."""
-    first = first_start(directory) or {}
-    return first.get("git_commit") or _UNKNOWN, first.get("started")
+def _first_start(directory: Path) -> tuple[str, str | None]:
+    """The git commit and the time of a run's first start."""
+    environment = first_start(directory) or {}
+    return environment.get("git_commit") or _UNKNOWN, environment.get("started")
 
 
 @functools.cache
 def _git_commit() -> str:
-    """The commit of the code, as it was when this process first asked."""
+    """The commit of the code, read once per process."""
     return describe_environment()["git_commit"] or _UNKNOWN

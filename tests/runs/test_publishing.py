@@ -117,10 +117,10 @@ def test_a_critic_and_how_the_policy_learned_that_it_is_of(trained: Path, models
     assert second.blueprint == model.blueprint
     publish(trained / "rnad", models, "rnad:alone", num_games=0)
     for known, expected in ((str(models / "rnad_alone.safetensors"), "rnad"), (None, None)):
-        found = publishing._of_blueprint(known)
+        found = publishing._blueprint_origin(known)
         assert (found and found["algorithm"]) == expected
     with pytest.raises(ValueError, match="gone"):
-        publishing._of_blueprint(str(trained / "gone"))
+        publishing._blueprint_origin(str(trained / "gone"))
 
 
 def test_a_particle_network(trained: Path, models: Path) -> None:
