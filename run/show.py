@@ -47,7 +47,7 @@ def main(
     with script.waiting(f"listing the histories of {game}"):
         tree = compile_game(game)
     ahead = Pieces(tree, limit, "sliding").limit(look_ahead or 1)
-    options = registry.taken({"depth_limit": ahead, **_DEFAULTS, **given}, policy)
+    options = registry.select_options({"depth_limit": ahead, **_DEFAULTS, **given}, policy)
     shown = registry.load_array_policy(policy, tree, device=device, **options)
     name = f"{policy}, {ahead} ahead" if "depth_limit" in options else policy
     view = view_public_tree(tree, shown, limit, name)

@@ -1,1 +1,1 @@
-"""Names of policies, bots, matches, the terminal, and pages of public trees."""
+"""Policies by name, bots, matches, play in a terminal, and views of public states and trees."""

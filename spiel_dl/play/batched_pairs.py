@@ -1,6 +1,6 @@
-"""Pairs of games played by batches of states, for policies that answer many at once.
+"""Plays pairs of games in batches of states, by policies that evaluate batches.
 
-The luck is that of `play.matches`, number by number, so the games are the same.
+The random numbers are those of `play.matches`, so the games are the same.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ def play(
       pairs: the numbers of the pairs.
       seed: of chance and of both players' choices.
     """
-    luck = _numbers(rules, pairs, seed)
+    random_numbers = _random_numbers(rules, pairs, seed)
     games = np.arange(2 * len(pairs))
-    used = np.zeros((3, len(games)), np.int64)
+    num_drawn = np.zeros((3, len(games)), np.int64)
     returns = np.zeros(len(games))
     states = rules.initial_state(len(games))
     times = [DecisionTime(), DecisionTime()]
@@ -48,30 +48,30 @@ def play(
         weights = np.zeros((len(games), max(rules.num_actions, rules.num_chance_outcomes)))
         chance = np.flatnonzero(source == CHANCE)
         if len(chance):
-            found = rules.chance_probabilities(states.take(torch.from_numpy(chance))).numpy()
-            weights[chance, : rules.num_chance_outcomes] = found
+            probabilities = rules.chance_probabilities(states.take(torch.from_numpy(chance)))
+            weights[chance, : rules.num_chance_outcomes] = probabilities.numpy()
         for player in (0, 1):
-            for which, policy in enumerate(policies):
+            for number, policy in enumerate(policies):
                 # In a pair's first game the first policy is player 0, in its second one player 1.
-                is_mine = (source == player) & ((games % 2 == player) == (which == 0))
-                mine = np.flatnonzero(is_mine)
-                if len(mine):
+                is_mover = (source == player) & ((games % 2 == player) == (number == 0))
+                rows = np.flatnonzero(is_mover)
+                if len(rows):
                     start = time.perf_counter()
-                    found = policy(states.take(torch.from_numpy(mine)), player)
+                    policy_rows = policy(states.take(torch.from_numpy(rows)), player)
                     seconds = time.perf_counter() - start
-                    weights[mine, : rules.num_actions] = found
-                    took = DecisionTime(len(mine), seconds, seconds / len(mine))
-                    times[which] = times[which].add(took)
-        numbers = luck[source, games // 2, used[source, games]]
-        used[source, games] += 1
+                    weights[rows, : rules.num_actions] = policy_rows
+                    decisions = DecisionTime(len(rows), seconds, seconds / len(rows))
+                    times[number] = times[number].add(decisions)
+        numbers = random_numbers[source, games // 2, num_drawn[source, games]]
+        num_drawn[source, games] += 1
         moves = sample(torch.from_numpy(weights), torch.from_numpy(numbers), torch.float64)
         states = rules.apply(states, moves)
     by_seat = returns.reshape(-1, 2) * [1.0, -1.0]
     return PairResults(by_seat + 0.0, (times[0], times[1]))
 
 
-def _numbers(rules: Rules[Any], pairs: range, seed: int) -> np.ndarray:
+def _random_numbers(rules: Rules[Any], pairs: range, seed: int) -> np.ndarray:
     """Random numbers in [0, 1) for all events of each source: float64 [3, P, E]."""
-    most = max(rules.max_game_length, rules.max_chance_nodes)
-    drawn = [[source.random(most) for source in sources(seed, pair)] for pair in pairs]
+    num_events = max(rules.max_game_length, rules.max_chance_nodes)
+    drawn = [[source.random(num_events) for source in sources(seed, pair)] for pair in pairs]
     return np.array(drawn).transpose(1, 0, 2)

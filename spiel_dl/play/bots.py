@@ -11,9 +11,9 @@ from spiel_dl.tree.histories import check_player
 
 
 class SeatedBot(pyspiel.Bot):
-    """A bot that plays one seat by a policy, and asks it only in the states that it comes to.
+    """A bot that plays one seat by a policy, which is evaluated only in the states that occur.
 
-    OpenSpiel's `PolicyBot` gives up where action 0 is the only legal one; this one does not.
+    Unlike OpenSpiel's `PolicyBot`, it works in states whose only legal action is 0.
     """
 
     def __init__(
@@ -26,7 +26,7 @@ class SeatedBot(pyspiel.Bot):
         self._generator = generator
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Pickles the policy, the seat and where the generator stands."""
+        """Pickles the policy, the seat and the generator's state."""
         return type(self), (self._policy, self._player, self._generator)
 
     def player_id(self) -> int:
@@ -34,7 +34,7 @@ class SeatedBot(pyspiel.Bot):
         return self._player
 
     def restart_at(self, state: pyspiel.State) -> None:
-        """Does nothing, because policies answer states alone."""
+        """Does nothing, because policies depend on the state alone."""
 
     def provides_policy(self) -> bool:
         """Whether `step_with_policy` works: yes."""
@@ -42,17 +42,17 @@ class SeatedBot(pyspiel.Bot):
 
     def get_policy(self, state: pyspiel.State) -> list[tuple[int, float]]:
         """The policy in a state, as pairs of action and probability; see `step_with_policy`."""
-        found = asking.checked_probabilities(self._policy, state, self._player)
-        return list(found.items())
+        probabilities = asking.checked_probabilities(self._policy, state, self._player)
+        return list(probabilities.items())
 
     def step_with_policy(self, state: pyspiel.State) -> tuple[list[tuple[int, float]], int]:
         """The policy in a state, as pairs of action and probability, and an action drawn from it.
 
         Raises:
-          ValueError: if the player does not act in this state, or the policy does not know it.
+          ValueError: if the player does not act in this state, or the policy is undefined there.
         """
         probabilities = asking.checked_probabilities(self._policy, state, self._player)
-        # NumPy wants a sum that is closer to 1 than we do.
+        # NumPy's tolerance of the sum is smaller than ours.
         weights = np.array(list(probabilities.values()))
         action = self._generator.choice(list(probabilities), p=weights / weights.sum())
         return list(probabilities.items()), int(action)
@@ -70,10 +70,10 @@ def policy_bot(policy: openspiel_policy.Policy, player: int, seed: int | None = 
         converted from. An `ArrayPolicy` of the turn-based game also plays the one with simultaneous
         moves; a network refuses its states with a ValueError.
       player: the seat, 0 or 1.
-      seed: of its choices; None: another one every time.
+      seed: of its choices; None: a random one.
 
     Raises:
-      ValueError: if there is no such player, the policy is none, or the seed is negative.
+      ValueError: if there is no such player, `policy` is no policy, or the seed is negative.
     """
     check_player(player)
     if not isinstance(policy, openspiel_policy.Policy):

@@ -1,21 +1,21 @@
-"""Takes luck out of matches without bias, as AIVAT does.
+"""Unbiased variance reduction for matches by control variates, as in AIVAT.
 
 Burch, Schmid, Moravčík, Morrill, Bowling: *AIVAT: A New Variance Reduction Technique for Agent
-Evaluation in Imperfect Information Games* (AAAI 2018). Take any values v of histories. Where a
-game went from h by a to ha, a having been drawn with the probabilities p,
+Evaluation in Imperfect Information Games* (AAAI 2018). Let v be any values of histories. When a
+game goes from h by a to ha, where a was drawn with the probabilities p,
 
     v(ha) - sum over b of p(b) v(hb)
 
-is luck: its mean is 0, whoever acts and whatever v is. A game counts as its return without the luck
-of chance and of both players. So the mean stays what it was, and the better v is, the less is left
-of the variance: nothing, if v(h) is what the two policies come to from h on.
+is luck: its mean is 0, whoever acts and whatever v is. A game counts as its return minus the luck
+of chance and of both players. This leaves the mean unchanged, and the better v is, the smaller the
+variance: it is 0 if v(h) is the expected utility of the two policies from h on.
 
-Values of another scale, or of players who see less, may tell more luck than there was. So the luck
-is taken off as often as the observations themselves say, each half of them for the other half: this
-leaves the mean as it is, too.
+Values of another scale, or of players who see less, may overestimate luck. So the luck is
+multiplied by a factor that is estimated from the observations, for each half of them from the other
+half: this leaves the mean unchanged, too.
 
-What AIVAT has besides is left out: it also averages over what the players might have held.
-`history_networks` has values that networks tell.
+One part of AIVAT is left out: it also averages over the hands that the players might have held.
+`history_networks` has values by networks.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ import pyspiel
 Step = tuple[Mapping[int, float], int]
 """The probabilities of all outcomes or actions, and the one that was drawn."""
 
-_LEAST = 20
-"""Of fewer observations no factor is estimated; it is 1."""
+_MIN_OBSERVATIONS = 20
+"""With fewer observations the factor is not estimated; it is 1."""
 
 
 class HistoryValues(abc.ABC):
-    """Guesses what histories are worth; any guess is allowed."""
+    """Estimates of the values of histories; any estimates leave matches unbiased."""
 
     @abc.abstractmethod
     def of(self, states: Sequence[pyspiel.State]) -> np.ndarray:
@@ -42,11 +42,11 @@ class HistoryValues(abc.ABC):
 
 
 def luck(initial: pyspiel.State, steps: Iterable[Step], values: HistoryValues) -> float:
-    """Player 0's luck in a game, in utility units: of chance and of both players.
+    """Player 0's luck in a game, by chance and both players' choices, in utility units.
 
     Args:
-      initial: where the game began.
-      steps: all of its steps, chance's as well.
+      initial: the game's initial state.
+      steps: all steps of the game, chance's as well.
       values: of histories.
     """
     terms, state = _Terms(), initial.clone()
@@ -59,10 +59,10 @@ def luck(initial: pyspiel.State, steps: Iterable[Step], values: HistoryValues) -
 
 
 def without_luck(returns: np.ndarray, lucks: np.ndarray) -> np.ndarray:
-    """Independent observations of returns less their luck: float64 [N].
+    """Independent observations of returns minus their luck: float64 [N].
 
     The luck of each half of them (those of even, and of odd numbers) is multiplied by the factor
-    that would leave least of the other half's variance.
+    that minimises the other half's variance.
 
     Args:
       returns: float64 [N].
@@ -71,29 +71,29 @@ def without_luck(returns: np.ndarray, lucks: np.ndarray) -> np.ndarray:
     factors = np.ones(len(returns))
     for half in (0, 1):
         other = slice(1 - half, None, 2)
-        if len(lucks[other]) >= _LEAST:
+        if len(lucks[other]) >= _MIN_OBSERVATIONS:
             centred = lucks[other] - lucks[other].mean()
             variance = centred @ centred
             factors[half::2] = centred @ returns[other] / variance if variance > 0 else 1.0
-    found: np.ndarray = returns - factors * lucks
-    return found
+    adjusted: np.ndarray = returns - factors * lucks
+    return adjusted
 
 
 class _Terms:
-    """A weighted sum of values of histories; those that networks value are asked for at once."""
+    """A weighted sum of values of histories, which are evaluated in one batch."""
 
     def __init__(self) -> None:
-        self._known = 0.0
+        self._terminal_sum = 0.0
         self._states: list[pyspiel.State] = []
         self._weights: list[float] = []
 
     def add(self, state: pyspiel.State, outcome: int, weight: float) -> None:
-        """Adds the value behind an outcome; before chance, it is the mean over what chance does."""
+        """Adds the value of the state after an outcome; of a chance node, its children's mean."""
         if weight == 0:
             return
         child = state.child(outcome)
         if child.is_terminal():
-            self._known += weight * child.returns()[0]
+            self._terminal_sum += weight * child.returns()[0]
         elif child.is_chance_node():
             for event, probability in child.chance_outcomes():
                 self.add(child, event, weight * probability)
@@ -104,5 +104,5 @@ class _Terms:
     def total(self, values: HistoryValues) -> float:
         """The sum."""
         if not self._states:
-            return self._known
-        return self._known + float(np.array(self._weights) @ values.of(self._states))
+            return self._terminal_sum
+        return self._terminal_sum + float(np.array(self._weights) @ values.of(self._states))

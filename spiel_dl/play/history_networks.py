@@ -1,4 +1,4 @@
-"""What networks say that histories are worth, as `control_variates` takes it."""
+"""Values of histories by critics and policy networks, for `control_variates`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from spiel_dl.tree.load import AnyGame, turn_based_game
 
 
 class CriticValues(HistoryValues):
-    """Both players go on by a critic's blueprint: its values of the identity, of both players."""
+    """A critic's values of histories, if both players follow its blueprint."""
 
     def __init__(self, critic: NetworkCritic):
         """Takes the critic."""
@@ -31,12 +31,12 @@ class CriticValues(HistoryValues):
         rows = [history_features.of_state(state) for state in states]
         tensor = torch.from_numpy(np.array(rows, np.float32)).to(critic.parameters.device)
         values = critic.network.values(critic.parameters, tensor)[..., 0].double()
-        found: np.ndarray = ((values[:, 0] - values[:, 1]) / 2).cpu().numpy()
-        return found
+        player_0_values: np.ndarray = ((values[:, 0] - values[:, 1]) / 2).cpu().numpy()
+        return player_0_values
 
 
 class NetworkValues(HistoryValues):
-    """What a policy network's value says to the player who acts; it does not see what is hidden."""
+    """A policy network's value for the acting player, which sees only that player's infoset."""
 
     def __init__(self, policy: NetworkPolicy):
         """Takes the network."""
@@ -56,7 +56,7 @@ def load_values(name: str, game: AnyGame, device: torch.device | str = "cpu") ->
     Args:
       name: a checkpoint or a run directory of a learner, or a model of the zoo.
       game: the game, its game string, or the compiled game.
-      device: where the network lives.
+      device: torch device of the network.
 
     Raises:
       ValueError: if there is no such file, or it holds neither a critic nor a policy network.

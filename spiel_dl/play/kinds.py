@@ -1,7 +1,7 @@
-"""The kinds of policies that have names: a pattern, what it means, and what makes the policy.
+"""The kinds of policies that have names: pattern, meaning, loading function and options.
 
-A new kind of policy of this package is one more entry of `KINDS`; a person's own is made known by
-`register_kind`. Trained networks have names of their own, see `play.zoo`.
+A new kind of policy of this package is one more entry of `KINDS`; users add their own by
+`register_kind`. Trained networks are named in `play.zoo`.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ class Kind:
     """A kind of policy.
 
     Attributes:
-      pattern: its name, and behind the colon what must be said.
-      meaning: what it is, for help texts.
+      pattern: its name and, after a colon, its arguments, such as "cfr:K".
+      meaning: description for help texts.
       load: makes the policy.
       compiles: whether the game must be small enough to compile.
-      options: its configuration, whose fields are its options, apart from those of a policy within
-        it; see `play.options`.
-      models: whose models of the zoo may stand behind the colon without their algorithm; empty:
-        nobody's.
+      options: its configuration, whose fields are its options, apart from those of a nested
+        policy; see `play.options`.
+      models: the algorithm of models of the zoo that may be named without "ALGORITHM:"; empty:
+        none.
     """
 
     pattern: str
@@ -49,18 +49,18 @@ class Kind:
 
     @property
     def name(self) -> str:
-        """What stands before the colon."""
+        """The part of the pattern before the colon."""
         return self.pattern.partition(":")[0]
 
     @property
     def takes(self) -> str:
-        """What its pattern has last, behind colons: MODEL, FILE, and so on; empty: nothing."""
+        """The last argument of the pattern, such as MODEL or FILE; empty: none."""
         return self.pattern.partition(":")[2].rpartition(":")[2]
 
     def source_of(self, name: str) -> str:
-        """What a policy's name has where the pattern says what the kind takes; empty: nothing."""
-        words = name.split(":", self.pattern.count(":"))
-        return words[-1] if len(words) > max(self.pattern.count(":"), 1) else ""
+        """The last argument in a policy's name, see `takes`; empty: none."""
+        parts = name.split(":", self.pattern.count(":"))
+        return parts[-1] if len(parts) > max(self.pattern.count(":"), 1) else ""
 
     def fits(self, name: str) -> bool:
         """Whether a policy's name is of this kind."""
@@ -130,20 +130,20 @@ def _solved(request: Request) -> openspiel_policy.Policy:
 
 
 def _function(request: Request) -> openspiel_policy.Policy:
-    """A network of another program: of both players, or two files with a comma between them."""
+    """An ONNX network of both players, or two files separated by a comma."""
     from spiel_dl.policies import function_policy
 
     paths = request.source.split(",")
-    wrong = [path for path in paths if not os.path.isfile(path)] or paths[2:]
-    if wrong:
+    invalid = [path for path in paths if not os.path.isfile(path)] or paths[2:]
+    if invalid:
         raise ValueError(
-            f"no policy {request.name!r}: {wrong[0]} is no file, or the third one; give one, or "
+            f"no policy {request.name!r}: {invalid[0]} is no file, or the third one; give one, or "
             "two with a comma between them, of player 0 and player 1"
         )
     functions = [function_policy.load_onnx(path, request.device) for path in paths]
-    known = getattr(functions[0], "game", None) if request.given_game is None else None
-    game = turn_based_game(known or request.game)
-    policies = [function_policy.FunctionPolicy(game, each) for each in functions]
+    stored_game = getattr(functions[0], "game", None) if request.given_game is None else None
+    game = turn_based_game(stored_game or request.game)
+    policies = [function_policy.FunctionPolicy(game, function) for function in functions]
     return policies[0] if len(policies) == 1 else SeatsPolicy((policies[0], policies[1]))
 
 
@@ -257,46 +257,46 @@ _ALL = (
     ),
 )
 KINDS: dict[str, Kind] = {kind.name: kind for kind in _ALL}
-"""All kinds of policies that have a name, by what stands before the colon."""
+"""All kinds of policies, by the part of their pattern before the colon."""
 
 
 def register_kind(kind: Kind) -> None:
-    """Makes a kind of policy of one's own known, in this process, by what stands before its colon.
+    """Registers a kind of policy in this process, under the name before its colon.
 
     Raises:
-      ValueError: if it is no `Kind`, or if another kind has this name. What was registered by the
-        same function `load` may be registered anew.
+      ValueError: if it is no `Kind`, or if another kind has this name. A kind with the same
+        function `load` may be registered again.
     """
     if not isinstance(kind, Kind):
         raise ValueError(f"kind={kind!r} must be a Kind, such as Kind('mine', 'what it is', load)")
-    known = KINDS.get(kind.name)
-    if known is not None and not is_same_function(known.load, kind.load):
+    other = KINDS.get(kind.name)
+    if other is not None and not is_same_function(other.load, kind.load):
         raise ValueError(
-            f"pattern={kind.pattern!r}: {kind.name} is the name of another kind ({known.meaning}); "
+            f"pattern={kind.pattern!r}: {kind.name} is the name of another kind ({other.meaning}); "
             "choose another name"
         )
     KINDS[kind.name] = kind
 
 
 def policy_names() -> str:
-    """The patterns of all kinds there are now, for help texts and errors."""
+    """The patterns of all registered kinds, for help texts and errors."""
     patterns = ", ".join(kind.pattern for kind in KINDS.values())
     return f"{patterns}, or the path of a policy, a run or a checkpoint"
 
 
 def all_options(kinds: Iterable[Kind]) -> dict[str, Parameter]:
-    """All options of some kinds; texts name the kinds that have them, and the kinds' defaults."""
-    users: dict[str, dict[str, Parameter]] = {}
+    """All options of some kinds by name; texts list the kinds that have them, and defaults."""
+    by_kind: dict[str, dict[str, Parameter]] = {}
     for kind in kinds:
         for name, option in options_of(kind.options).items():
-            users.setdefault(name, {})[kind.name] = option
-    found = {}
-    for name, known in users.items():
-        defaults = {kind: each.default for kind, each in known.items() if each.default is not None}
-        told = [f"{kind} ({defaults[kind]})" if kind in defaults else kind for kind in known]
+            by_kind.setdefault(name, {})[kind.name] = option
+    merged = {}
+    for name, options in by_kind.items():
+        defaults = {kind: o.default for kind, o in options.items() if o.default is not None}
+        users = [f"{kind} ({defaults[kind]})" if kind in defaults else kind for kind in options]
         if len(set(defaults.values())) == 1:
-            told = [*known, f"default: {next(iter(defaults.values()))}"]
-        first = next(iter(known.values()))
-        text = f"{first.text} For {', '.join(told)}."
-        found[name] = dataclasses.replace(first, default=None, text=text)
-    return found
+            users = [*options, f"default: {next(iter(defaults.values()))}"]
+        first = next(iter(options.values()))
+        text = f"{first.text} For {', '.join(users)}."
+        merged[name] = dataclasses.replace(first, default=None, text=text)
+    return merged

@@ -1,4 +1,4 @@
-"""Kuhn poker for people: OpenSpiel's own strings, such as "211" and "2pb", tell nobody anything."""
+"""Readable views of OpenSpiel's Kuhn poker, whose own strings are such as "211" and "2pb"."""
 
 from __future__ import annotations
 
@@ -11,13 +11,8 @@ _CARDS = "JQK"
 _MOVES = {"p": "pass", "b": "bet"}
 
 
-def is_shown(state: pyspiel.State) -> bool:
-    """Whether a state is of this game."""
-    return is_of(state.get_game())
-
-
-def is_of(game: pyspiel.Game) -> bool:
-    """Whether a game is this one."""
+def is_kuhn_poker(game: pyspiel.Game) -> bool:
+    """Whether a game is Kuhn poker of two players."""
     return bool(game.get_type().short_name == "kuhn_poker" and game.num_players() == 2)
 
 
@@ -27,8 +22,8 @@ def card_of(text: str) -> str:
 
 
 def picture(state: pyspiel.State, player: int) -> list[Block]:
-    """What a player sees, as blocks that a page draws."""
-    card, moves = _seen(state, player)
+    """A player's view of a state, as blocks that a page draws."""
+    card, moves = _observation(state, player)
     cards = [
         blocks.card(card, note="yours", mark="plain"),
         blocks.card("?", note="theirs", mark="back"),
@@ -37,7 +32,7 @@ def picture(state: pyspiel.State, player: int) -> list[Block]:
 
 
 def ending(state: pyspiel.State, player: int) -> str:
-    """Why a game ended so, for a player."""
+    """An explanation of how a game ended, for a player."""
     moves = state.information_state_string(player)[1:]
     if moves.endswith("bp"):
         who = "You" if (len(moves) - 1) % 2 == player else "Your opponent"
@@ -46,12 +41,13 @@ def ending(state: pyspiel.State, player: int) -> str:
 
 
 def view(state: pyspiel.State, player: int) -> str:
-    """The same as lines of text."""
+    """A player's view of a state, as lines of text."""
     lines = [line for block in picture(state, player) for line in blocks.write(block)]
     return "\n".join([f"You are player {player}.", *lines])
 
 
-def _seen(state: pyspiel.State, player: int) -> tuple[str, list[str]]:
+def _observation(state: pyspiel.State, player: int) -> tuple[str, list[str]]:
+    """The player's card and all moves, for people."""
     text = state.information_state_string(player)
     moves = [
         f"{'you' if number % 2 == player else 'opponent'} {_MOVES[letter]}"

@@ -1,4 +1,4 @@
-"""What matches come to: returns of pairs of games, and what decisions took."""
+"""Results of matches: returns of pairs of games, and times of decisions."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from spiel_dl.play.tally import Tally
 
 
 class DecisionTime(NamedTuple):
-    """What a policy's decisions took.
+    """The time of a policy's decisions.
 
     Attributes:
-      num_moves: decisions.
-      seconds: for all of them.
-      slowest: seconds for the slowest one; a batch's are shared out evenly.
-      num_choices: how many of them were of several actions, if the policy says which it searches.
-      num_searched: how many of these were searched.
+      num_moves: number of decisions.
+      seconds: of all decisions.
+      slowest: seconds of the slowest decision; a batch's time is divided evenly.
+      num_choices: number of decisions with several actions, if the policy reports its searches.
+      num_searched: number of these that were searched.
     """
 
     num_moves: int = 0
@@ -30,7 +30,7 @@ class DecisionTime(NamedTuple):
     num_searched: int = 0
 
     def add(self, other: DecisionTime) -> DecisionTime:
-        """Both together."""
+        """The times of both."""
         return DecisionTime(
             self.num_moves + other.num_moves,
             self.seconds + other.seconds,
@@ -46,18 +46,17 @@ class DecisionTime(NamedTuple):
 
     @property
     def share_searched(self) -> float | None:
-        """Of the choices, how many were searched; None if the policy does not say it."""
+        """The share of choices that were searched; None if the policy does not report it."""
         return self.num_searched / self.num_choices if self.num_choices else None
 
 
 class PairResults(NamedTuple):
-    """How some pairs of games went.
+    """The results of some pairs of games.
 
     Attributes:
       returns: float64 [N, 2], the first policy's in each pair, as player 0 and as player 1.
       times: the first policy's and the second's.
-      luck: float64 [N, 2], how much of these returns control variates say was luck; None: there
-        are none.
+      luck: float64 [N, 2], the luck in these returns by control variates; None: there are none.
     """
 
     returns: np.ndarray
@@ -65,23 +64,23 @@ class PairResults(NamedTuple):
     luck: np.ndarray | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """The same as JSON can hold it."""
-        found: dict[str, Any] = {"returns": self.returns.tolist(), "times": self.times}
-        return found if self.luck is None else {**found, "luck": self.luck.tolist()}
+        """The results as JSON-serialisable objects."""
+        content: dict[str, Any] = {"returns": self.returns.tolist(), "times": self.times}
+        return content if self.luck is None else {**content, "luck": self.luck.tolist()}
 
     @staticmethod
-    def from_json(kept: dict[str, Any]) -> PairResults:
-        """What `to_json` made of some pairs."""
-        first, second = (DecisionTime(*times) for times in kept["times"])
-        lucks = kept.get("luck")
+    def from_json(content: dict[str, Any]) -> PairResults:
+        """Restores the results from `to_json`."""
+        first, second = (DecisionTime(*times) for times in content["times"])
+        luck = content.get("luck")
         return PairResults(
-            np.array(kept["returns"]), (first, second), None if lucks is None else np.array(lucks)
+            np.array(content["returns"]), (first, second), None if luck is None else np.array(luck)
         )
 
 
 @dataclasses.dataclass(frozen=True)
 class MatchResult:
-    """How a match went.
+    """The result of a match.
 
     Attributes:
       pairs: the first policy's returns, in utility units: of pairs, each the mean of its two games.
@@ -97,29 +96,29 @@ class MatchResult:
 
     @staticmethod
     def of_pairs(parts: Iterable[PairResults]) -> MatchResult:
-        """All pairs together.
+        """Combines the results of all pairs.
 
         Args:
           parts: in the order of the match. Control variates take each pair's factor from the half
-            of even or of odd positions, so that another order gives another `without_luck`; on
-            everything else, the order has an influence in the last digits only.
+            of even or of odd positions, so that another order gives another `without_luck`; all
+            other results depend on the order in the last digits only.
         """
-        everything = list(parts)
-        returns = np.concatenate([part.returns for part in everything])
+        part_list = list(parts)
+        returns = np.concatenate([part.returns for part in part_list])
         first, second = DecisionTime(), DecisionTime()
-        for part in everything:
+        for part in part_list:
             first, second = first.add(part.times[0]), second.add(part.times[1])
         seats = (Tally().add(returns[:, 0]), Tally().add(returns[:, 1]))
-        lucks = [part.luck for part in everything if part.luck is not None]
-        pairs, reduced = returns.mean(axis=1), None
-        if len(lucks) == len(everything):
-            reduced = Tally().add(without_luck(pairs, np.concatenate(lucks).mean(axis=1)))
-        return MatchResult(Tally().add(pairs), seats, (first, second), reduced)
+        lucks = [part.luck for part in part_list if part.luck is not None]
+        pairs, adjusted = returns.mean(axis=1), None
+        if len(lucks) == len(part_list):
+            adjusted = Tally().add(without_luck(pairs, np.concatenate(lucks).mean(axis=1)))
+        return MatchResult(Tally().add(pairs), seats, (first, second), adjusted)
 
     def __str__(self) -> str:
         """Mean return, interval and number of games, in one line."""
-        told = f"mean return {self.mean_return:.4g} ± {self.half_width:.2g} (95 %)"
-        return f"{told} in {self.num_games:,} games"
+        interval = f"{self.mean_return:.4g} ± {self.half_width:.2g} (95 %)"
+        return f"mean return {interval} in {self.num_games:,} games"
 
     @property
     def num_games(self) -> int:
@@ -128,17 +127,17 @@ class MatchResult:
 
     @property
     def mean_return(self) -> float:
-        """The first policy's, in utility units."""
+        """The first policy's mean return, in utility units."""
         return self.pairs.mean
 
     @property
     def half_width(self) -> float:
-        """Of the 95% confidence interval of the mean return, over pairs; NaN of a single pair."""
+        """Half the 95% confidence interval of the mean return, over pairs; NaN of a single pair."""
         return self.pairs.half_width
 
     @property
     def variance_left(self) -> float | None:
-        """The share of pairs' variance that control variates leave; None without any, or of 0."""
+        """The share of pairs' variance left by control variates; None without them or variance."""
         if self.without_luck is None or not self.pairs.standard_error > 0:
             return None
         return (self.without_luck.standard_error / self.pairs.standard_error) ** 2

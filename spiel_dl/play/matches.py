@@ -1,17 +1,17 @@
 """Matches between two policies, in pairs of games with common random numbers.
 
-The two games of a pair have changed seats and the same luck: in both, chance's n-th event is drawn
-with the same random number, and so is the n-th decision of player 0, and that of player 1, whoever
-sits there. A number u in [0, 1) draws the first outcome or action, by id, at which the cumulative
-probability exceeds u. So the cards are dealt alike while the games go alike, and a policy draws
-with itself in every pair.
+In the two games of a pair the policies change seats and the random numbers are the same: chance's
+n-th event is drawn with the same random number, and so is the n-th decision of player 0, and that
+of player 1, whichever policy plays it. A number u in [0, 1) draws the first outcome or action, by
+id, at which the cumulative probability exceeds u. So the same cards are dealt as long as the games
+are the same, and the returns of a policy against itself sum to 0 in every pair.
 
-Pairs are independent of each other and what the first policy wins in one, on average over its two
-games, is one observation: 95% intervals of a match are over pairs. Pair k of a seed has the same
-luck in every match, however many pairs there are and whoever plays; so the difference of two
+Pairs are independent of each other, and the first policy's mean return in the two games of one is
+one observation: 95% intervals of a match are over pairs. Pair k of a seed has the same random
+numbers in every match, whatever the number of pairs and the policies; so the difference of two
 matches of the same seed can be measured pair by pair.
 
-With values of histories, what luck is left is taken out as well, see `play.control_variates`.
+With values of histories, the remaining luck is subtracted, see `play.control_variates`.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 Policies = tuple[openspiel_policy.Policy, openspiel_policy.Policy]
 _PAIRS_AT_ONCE = 64
 _PAIRS_IN_BATCH = 1024
-_QUICK = (
+_TABLES_AND_SCRIPTS = (
     ArrayPolicy,
     HighestActionPolicy,
     UniformPolicy,
@@ -52,8 +52,9 @@ _QUICK = (
 )
 
 
-def _is_quick(policy: openspiel_policy.Policy) -> bool:
-    return type(policy) in _QUICK or isinstance(policy, asking.BatchPolicy)
+def _plays_many_games(policy: openspiel_policy.Policy) -> bool:
+    """Whether a policy may play many games at once: networks, tables and scripts."""
+    return type(policy) in _TABLES_AND_SCRIPTS or isinstance(policy, asking.BatchPolicy)
 
 
 def play_match(
@@ -67,28 +68,28 @@ def play_match(
     """Plays games, half of them in each seat.
 
     A game with simultaneous moves is played turn by turn. Its policies may be for the turn-based
-    game or for the original: each is asked in states of its own game.
+    game or for the original: each is evaluated in states of its own game.
 
     Args:
       game: the game, its game string, or the compiled game.
       policy: the first policy.
       opponent: the second one.
-      num_games: how many games, an even number.
+      num_games: number of games, even.
       seed: of chance and of both players' choices.
-      values: of histories, for control variates; None: there are none.
+      values: of histories, for control variates; None: no control variates.
 
     Raises:
       ValueError: if the game is not one that can be played turn by turn by two players, `num_games`
         is not positive and even, or the seed is negative.
     """
     policies = (policy, opponent)
-    in_batch = values is None and _rows_of(turn_based_game(game), policies) is not None
+    in_batch = values is None and _batch_policies(turn_based_game(game), policies) is not None
     parts = parts_of(num_games, _PAIRS_IN_BATCH if in_batch else _PAIRS_AT_ONCE)
     return MatchResult.of_pairs(play_pairs(game, policies, pairs, seed, values) for pairs in parts)
 
 
 def parts_of(num_games: int, pairs_at_once: int = _PAIRS_AT_ONCE) -> list[range]:
-    """The numbers of a match's pairs, in parts that are played at a time.
+    """The numbers of a match's pairs, divided into parts.
 
     Raises:
       ValueError: if `num_games` is not positive and even, or `pairs_at_once` not positive.
@@ -114,19 +115,18 @@ def play_pairs(
 ) -> PairResults:
     """Plays some pairs of games.
 
-    Networks and tables play all of them at once: networks are asked for many decisions at a time.
-    In games with Rules, networks and scripts play by batches of states, not by OpenSpiel's; the
-    games are the same. Others play one game after the other, because those who search build on what
-    they have found earlier in a game, and remember only so much of it. What a network answers
-    depends on how many it is asked at a time by rounding errors alone, which may very rarely turn a
-    choice.
+    Networks and tables play all games at once, so that networks evaluate batches of states. In
+    games with Rules, networks and scripts play in batches of states instead of OpenSpiel's states;
+    the games are the same. Other policies play one game after the other, because searches build on
+    earlier results of the same game, and keep a limited number of them. A network's output depends
+    on the batch size by rounding errors only, which may very rarely change a choice.
 
     Args:
       game: the game, its game string, or the compiled game.
       policies: the first and the second policy.
       pairs: the numbers of the pairs.
       seed: of chance and of both players' choices.
-      values: of histories, for control variates; None: there are none.
+      values: of histories, for control variates; None: no control variates.
 
     Raises:
       ValueError: if the game cannot be played turn by turn by two players, or the seed is negative.
@@ -134,33 +134,35 @@ def play_pairs(
     if not is_count(seed) or seed < 0:
         raise ValueError(f"seed={seed!r} must be a whole number that is not negative")
     turn_based = turn_based_game(game)
-    rows = _rows_of(turn_based, policies) if values is None else None
-    if rows is not None:
+    batch_policies = _batch_policies(turn_based, policies) if values is None else None
+    if batch_policies is not None:
         from spiel_dl.play import batched_pairs  # It imports torch.
 
-        return batched_pairs.play(turn_based.rules, rows, pairs, seed)
+        return batched_pairs.play(turn_based.rules, batch_policies, pairs, seed)
     games = [_Game(turn_based, seed, pair, seat) for pair in pairs for seat in (0, 1)]
-    at_once = all(_is_quick(policy) for policy in policies)
+    at_once = all(_plays_many_games(policy) for policy in policies)
     groups = [games] if at_once else [[each] for each in games]
-    checks = [InfosetCheck() for _ in "01"]
-    parts = [_play(group, policies, checks) for group in groups]
+    checks = [InfosetCheck() for _ in policies]
+    times_of_groups = [_play(group, policies, checks) for group in groups]
     for each in games:
-        zero_sum_utility(turn_based, each.state)  # Refuses other games.
+        zero_sum_utility(turn_based, each.state)  # Refuses games that are not zero-sum.
     returns = np.array([each.state.returns()[each.first_seat] for each in games]).reshape(-1, 2)
-    times = [functools.reduce(DecisionTime.add, each) for each in zip(*parts, strict=True)]
-    lucks = None
+    first, second = (
+        functools.reduce(DecisionTime.add, times) for times in zip(*times_of_groups, strict=True)
+    )
+    luck_of_pairs = None
     if values is not None:
-        lucks = np.array([each.luck_of_first(values) for each in games]).reshape(-1, 2)
-    return PairResults(returns, (times[0], times[1]), lucks)
+        luck_of_pairs = np.array([each.first_policy_luck(values) for each in games]).reshape(-1, 2)
+    return PairResults(returns, (first, second), luck_of_pairs)
 
 
-def _rows_of(game: pyspiel.Game, policies: Policies) -> tuple[PolicyRows, PolicyRows] | None:
-    """Both policies in batches of states, if the game has Rules and both can answer these."""
+def _batch_policies(game: pyspiel.Game, policies: Policies) -> tuple[PolicyRows, PolicyRows] | None:
+    """Both policies in batches of states, if the game has Rules and both can evaluate batches."""
     if not hasattr(game, "rules"):
         return None
-    # Policies in C++ do not tell their game.
-    own = [getattr(policy, "game", None) for policy in policies]
-    if not all(each is not None and is_same_game(each, game) for each in own):
+    # Policies in C++ have no attribute `game`.
+    policy_games = [getattr(policy, "game", None) for policy in policies]
+    if not all(each is not None and is_same_game(each, game) for each in policy_games):
         return None
     from spiel_dl.search.policy_rows import find_rows  # It imports torch.
 
@@ -171,32 +173,34 @@ def _rows_of(game: pyspiel.Game, policies: Policies) -> tuple[PolicyRows, Policy
 def _play(
     running: list[_Game], policies: Policies, checks: Sequence[InfosetCheck]
 ) -> tuple[DecisionTime, DecisionTime]:
-    """Plays games to their ends, all at once; what both policies' decisions took."""
+    """Plays games to their ends, all at once; the times of both policies' decisions."""
     times = [DecisionTime(), DecisionTime()]
-    while running := [each for each in running if each.plays_on()]:
-        # Who moves is settled before anybody does.
-        movers = [each.mover() for each in running]
-        for which, policy in enumerate(policies):
-            waiting = list(itertools.compress(running, [mover == which for mover in movers]))
+    while running := [each for each in running if each.advance_to_decision()]:
+        # The movers before any of the moves below.
+        movers = [each.moving_policy() for each in running]
+        for number, policy in enumerate(policies):
+            waiting = list(itertools.compress(running, [mover == number for mover in movers]))
             if not waiting:
                 continue
-            answers = asking.ask(policy, [each.state for each in waiting], checks[which])
-            seconds = [each.seconds for each in answers]
+            answers = asking.ask(policy, [each.state for each in waiting], checks[number])
+            seconds = [answer.seconds for answer in answers]
             choices = [a.was_searched for a in answers if len(a.probabilities) > 1]
-            told = [was_searched for was_searched in choices if was_searched is not None]
-            took = DecisionTime(len(waiting), sum(seconds), max(seconds), len(told), sum(told))
-            times[which] = times[which].add(took)
+            known = [was_searched for was_searched in choices if was_searched is not None]
+            decisions = DecisionTime(
+                len(waiting), sum(seconds), max(seconds), len(known), sum(known)
+            )
+            times[number] = times[number].add(decisions)
             for each, answer in zip(waiting, answers, strict=True):
                 each.move(answer.probabilities)
     return times[0], times[1]
 
 
 class _Game:
-    """A game that is being played, and its luck.
+    """A game in progress, and its random numbers.
 
     Attributes:
-      state: how far it is.
-      first_seat: which player the first policy is.
+      state: the current state.
+      first_seat: the first policy's player.
     """
 
     def __init__(self, game: pyspiel.Game, seed: int, pair: int, first_seat: int):
@@ -204,8 +208,8 @@ class _Game:
         self._sources = sources(seed, pair)
         self._steps: list[Step] = []
 
-    def plays_on(self) -> bool:
-        """Plays chance, and says whether a player is to move then.
+    def advance_to_decision(self) -> bool:
+        """Plays chance; whether a player is to move then.
 
         Raises:
           ValueError: if both players move at once; the game's type did not say that they may.
@@ -217,18 +221,18 @@ class _Game:
         asking.acting_player(self.state)
         return True
 
-    def mover(self) -> int:
-        """Which policy is to move: 0, the first, or 1."""
+    def moving_policy(self) -> int:
+        """The policy to move: 0, the first, or 1, the second."""
         return int(self.state.current_player() != self.first_seat)
 
     def move(self, probabilities: Mapping[int, float]) -> None:
         """Makes the move of the player to move."""
         self._apply(probabilities, self.state.current_player())
 
-    def luck_of_first(self, values: HistoryValues) -> float:
+    def first_policy_luck(self, values: HistoryValues) -> float:
         """The first policy's luck so far, in utility units, by values of histories."""
-        found = luck(self.state.get_game().new_initial_state(), self._steps, values)
-        return found if self.first_seat == 0 else -found
+        player_0_luck = luck(self.state.get_game().new_initial_state(), self._steps, values)
+        return player_0_luck if self.first_seat == 0 else -player_0_luck
 
     def _apply(self, probabilities: Mapping[int, float], source: int) -> None:
         drawn = draw(probabilities, self._sources[source].random())

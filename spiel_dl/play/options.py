@@ -1,13 +1,13 @@
-"""Options of policies that have names: each is a field of a configuration, and stands there alone.
+"""Options of named policies: fields of configurations, declared once.
 
-A kind of policy has one configuration. Its fields are the options, and so are those fields of an
-algorithm's own configuration that it offers:
+A kind of policy has one configuration. Its fields are the options, and so are those fields of a
+nested algorithm's configuration that it offers:
 
     @dataclasses.dataclass(frozen=True)
     class SePoT(LookingAhead, Solving):
         search: SearchConfig = offered(SearchConfig(), "max_histories", "leaf_choice")
 
-Names, texts, types and defaults are those of the fields: for `load_policy`, flags and the page.
+`load_policy`, flags and the page take names, texts, types and defaults from the fields.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ T = TypeVar("T", bound="Options")
 
 @dataclasses.dataclass(frozen=True)
 class Options:
-    """Those of a kind of policy that has none."""
+    """Base of options: a kind of policy without any."""
 
     def __post_init__(self) -> None:
         for name, check in _CHECKS.items():
@@ -41,7 +41,7 @@ class Options:
 
 @dataclasses.dataclass(frozen=True)
 class LookingAhead(Options):
-    """Those of who looks ahead.
+    """Options of depth-limited search.
 
     Attributes:
       depth_limit: how deep each search looks. Default: one round, or two moves in games without
@@ -51,7 +51,7 @@ class LookingAhead(Options):
     depth_limit: DepthLimit | None = None
 
     def depth_limit_in(self, game: pyspiel.Game | None) -> DepthLimit:
-        """The depth limit in a turn-based game; None: in one with rounds."""
+        """The depth limit in a turn-based game; None: in a game with rounds."""
         if self.depth_limit is not None:
             return self.depth_limit
         return DepthLimit(rounds=1) if game is None else default_depth_limit(game)
@@ -59,7 +59,7 @@ class LookingAhead(Options):
 
 @dataclasses.dataclass(frozen=True)
 class Solving(Options):
-    """Those of who solves.
+    """Options of policies that solve games or subgames.
 
     Attributes:
       effort: iterations of CFR at most, in each search; from Python, also an Effort. Default: 1500,
@@ -69,7 +69,7 @@ class Solving(Options):
     effort: Effort | int | None = None
 
     def effort_or(self, default: Effort) -> Effort:
-        """How to solve, where a kind of policy has a default of its own."""
+        """The effort; what is not given is taken from the kind's default."""
         if isinstance(self.effort, int):
             return dataclasses.replace(default, iterations=self.effort)
         return self.effort or default
@@ -77,7 +77,7 @@ class Solving(Options):
 
 @dataclasses.dataclass(frozen=True)
 class Responding(Solving):
-    """Those of who responds to a model.
+    """Options of responses to a model.
 
     Attributes:
       player: who responds, 0 or 1, while the other one plays the model. Default: each player
@@ -96,25 +96,26 @@ _CHECKS = {"depth_limit": check_depth_limit, "effort": _check_effort, "player": 
 
 
 def offered(default: Any, *names: str) -> Any:
-    """A field that holds an algorithm's configuration, of which some fields are options."""
+    """A field for an algorithm's configuration, some of whose fields (`names`) are options."""
     return dataclasses.field(default=default, metadata={_OFFERED: names})
 
 
 def options_of(config: type[Options]) -> dict[str, Parameter]:
     """The options of a kind's configuration, by name."""
-    found: dict[str, Parameter] = {}
+    options: dict[str, Parameter] = {}
     for field in dataclasses.fields(config):
         names, default = field.metadata.get(_OFFERED), field.default
         if names is None:
-            [found[field.name]] = parameters_of(config, only=[field.name])
+            [options[field.name]] = parameters_of(config, only=[field.name])
             continue
-        for each in parameters_of(type(default), only=names):
-            found[each.name] = dataclasses.replace(each, default=getattr(default, each.name))
-    return found
+        for option in parameters_of(type(default), only=names):
+            own_default = getattr(default, option.name)
+            options[option.name] = dataclasses.replace(option, default=own_default)
+    return options
 
 
 def configure(config: type[T], given: Mapping[str, Any]) -> T:
-    """A kind's configuration, with those of the options that it has; None: it is not given."""
+    """A kind's configuration with those of the given options that it has; None: not given."""
     given = {name: value for name, value in given.items() if value is not None}
     values = {}
     for field in dataclasses.fields(config):
@@ -129,28 +130,28 @@ def configure(config: type[T], given: Mapping[str, Any]) -> T:
 
 
 def as_reported(game: pyspiel.Game, options: Any) -> dict[str, Any]:
-    """Options as reports say them and JSON can hold them; without those that are None."""
-    found: dict[str, Any] = {}
+    """JSON-serialisable options for reports; without those that are None."""
+    entries: dict[str, Any] = {}
     for field in dataclasses.fields(options):
         value = getattr(options, field.name)
         if field.name == "effort":
-            found |= _effort(value)
+            entries |= _effort_entries(value)
         elif field.name == "depth_limit":
-            found["depth_limit"] = str(options.depth_limit_in(game))
+            entries["depth_limit"] = str(options.depth_limit_in(game))
         elif _OFFERED in field.metadata:
-            found |= {name: getattr(value, name) for name in field.metadata[_OFFERED]}
+            entries |= {name: getattr(value, name) for name in field.metadata[_OFFERED]}
         else:
-            found[field.name] = value
-    return {name: value for name, value in found.items() if value is not None}
+            entries[field.name] = value
+    return {name: value for name, value in entries.items() if value is not None}
 
 
-def _effort(effort: Effort | int | None) -> dict[str, Any]:
-    """What an effort says, without what is the default of all efforts."""
+def _effort_entries(effort: Effort | int | None) -> dict[str, Any]:
+    """Iterations, and those fields of an effort that are not the defaults of `Effort`."""
     if not isinstance(effort, Effort):
         return {"iterations": effort or DEFAULT_EFFORT.iterations}
     names = [name for name, variant in VARIANTS.items() if variant == effort.variant]
     variant = names[0] if names else str(effort.variant)
-    told = {"tolerance": effort.tolerance, "seconds": effort.seconds, "variant": variant}
+    fields = {"tolerance": effort.tolerance, "seconds": effort.seconds, "variant": variant}
     default = Effort()
-    beyond = {n: each for n, each in told.items() if getattr(effort, n) != getattr(default, n)}
-    return {"iterations": effort.iterations, **beyond}
+    changed = {n: value for n, value in fields.items() if getattr(effort, n) != getattr(default, n)}
+    return {"iterations": effort.iterations, **changed}

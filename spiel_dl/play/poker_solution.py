@@ -1,6 +1,6 @@
-"""A solved endgame of hold'em, node by node: hands, what they do, and what they are worth.
+"""Hands, strategies and values at each node of a solved endgame of hold'em.
 
-A node is named by its path, what led to it: actions, and cards dealt, as numbers.
+A node is identified by its path: the actions and dealt cards that lead to it, as numbers.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from spiel_dl.solvers.best_response import FixedStrategy, best_response
 
 
 class Place(NamedTuple):
-    """Where play stands.
+    """A node of the endgame.
 
     Attributes:
       node: of the betting tree.
       dealt: the cards dealt since the endgame began.
-      board: the number of the board that they make, in round len(dealt).
-      before: what each player had in when the street began: both the same.
+      board: the number of the resulting board, in round len(dealt).
+      before: each player's chips in the pot when the street began, the same for both.
     """
 
     node: int
@@ -35,19 +35,18 @@ class Place(NamedTuple):
 
 
 class Side(NamedTuple):
-    """A player's n live hands at a node; not a number: what is not defined.
+    """A player's n live hands at a node; NaN where a number is not defined.
 
     Attributes:
       cards: int64 [n, 2], in ascending order.
       reach: float64 [n], the range's weight times the player's own reach probability.
-      possible: float64 [n], what the opponent's reach sums to over hands without a card in common.
-      equity: float64 [n], the part of the pot that it wins if nobody bets any more.
-      cfv: float64 [n], counterfactual value, unnormalised, as in the whole package; None: where
-        chance acts.
-      value: float64 [n], chips that it gets from here on, where folding at once gets 0.
-      strategy: float64 [A, n], how likely each legal action is; None: another acts.
+      possible: float64 [n], sum of the opponent's reach over hands without a card in common.
+      equity: float64 [n], the share of the pot that it wins if nobody bets any more.
+      cfv: float64 [n], counterfactual value, unnormalised; None where chance acts.
+      value: float64 [n], expected chips from here on, relative to folding at once.
+      strategy: float64 [A, n], probability of each legal action; None: another player acts.
       action_values: float64 [A, n], as `value`, of always taking an action here.
-      strength: int64 [n], by which hands are compared on a full board; else empty.
+      strength: int64 [n], strength of the hands on a full board; else empty.
     """
 
     cards: np.ndarray
@@ -62,19 +61,19 @@ class Side(NamedTuple):
 
 
 class PokerSolution:
-    """Both players' strategies in an endgame, with all values under them.
+    """Both players' strategies in an endgame, and the values under them.
 
     Attributes:
       game: the endgame.
-      start: the first node at which somebody decides.
+      start: the first decision node.
     """
 
     def __init__(self, policy: ArrayPolicy):
         """Evaluates a policy, once for each player.
 
         Raises:
-          ValueError: if it is none of a factored endgame of hold'em with two cards of each player's
-            own, in which one card is dealt before each further street.
+          ValueError: if it is not a policy of a factored endgame of hold'em with two private cards
+            each, in which one card is dealt before each further street.
         """
         game = policy.tree
         if not isinstance(game, HoldemGame) or game.rules.num_hole != 2:
@@ -102,7 +101,7 @@ class PokerSolution:
             self._infoset_cfv.append(treeplex.sum_per_infoset(strategies[player] * cfv))
 
     def place(self, path: Sequence[int]) -> Place:
-        """Where actions and cards lead to.
+        """The node at the end of a path of actions and cards.
 
         Raises:
           ValueError: if one of them is not possible.
@@ -135,33 +134,33 @@ class PokerSolution:
         index = len(dealt)
         tree, boards = game.rules.tree, game.deals.boards[index]
         live, all_hands = boards.live[player], game.deals.hands[player]
-        here = slice(live.offset[board], live.offset[board + 1])
-        hands = live.hand[here]
+        live_slice = slice(live.offset[board], live.offset[board + 1])
+        hands = live.hand[live_slice]
         cards, weights = all_hands.cards[hands], all_hands.weights[hands]
-        reach, others = (self._reach(place, each) for each in (player, 1 - player))
-        possible = self._possible(place, player, others)
+        reach, opponent_reach = (self._reach(place, p) for p in (player, 1 - player))
+        possible = self._possible(place, player, opponent_reach)
         with np.errstate(divide="ignore", invalid="ignore"):
-            # Chance's part, to the opponent's reach: what turns cfvs into utilities.
+            # Divides cfvs by chance's and the opponent's reach.
             scale = 1.0 / (weights * game.deals.scale * boards.chance * possible)
             scale[possible <= 0] = np.nan
-        equity = self._equity(place, player, weights, others, possible)
+        equity = self._equity(place, player, weights, opponent_reach, possible)
         cfv = value = strategy = action_values = None
-        own = float(tree.spent[node, player])
+        spent = float(tree.spent[node, player])
         if tree.player[node] == TERMINAL:
-            folded, pays = int(tree.folded[node]), float(tree.spent[node].min())
+            folded, stake = int(tree.folded[node]), float(tree.spent[node].min())
             share = equity if folded == NOBODY else np.where(possible > 0, folded != player, np.nan)
-            value = (2 * share - 1) * pays + own
-            cfv = np.nan_to_num((value - own) / scale)
+            value = (2 * share - 1) * stake + spent
+            cfv = np.nan_to_num((value - spent) / scale)
         elif tree.player[node] != CHANCE:
             cfv = self._cfvs(place, player, hands)
-            value = cfv * scale + own
+            value = cfv * scale + spent
         if tree.player[node] == player:
             first = self._sequences(player, node, index, board, hands)
             rows = first + np.arange(int(tree.legal[node].sum()))[:, None]
             strategy = self._strategies[player][rows]
-            action_values = self._cfv[player][rows] * scale + own
+            action_values = self._cfv[player][rows] * scale + spent
         is_last = index == game.rules.num_rounds - 1
-        strength = live.strength[here] if is_last else np.zeros(0, np.int64)
+        strength = live.strength[live_slice] if is_last else np.zeros(0, np.int64)
         return Side(cards, reach, possible, equity, cfv, value, strategy, action_values, strength)
 
     def _reach(self, place: Place, player: int) -> np.ndarray:
@@ -171,79 +170,81 @@ class PokerSolution:
         weights = self.game.deals.hands[player].weights[hands]
         decision, rank = self.game.places[player].before[place.node]
         if decision < 0:
-            whole: np.ndarray = weights.copy()
-            return whole
-        before = int(self.game.places[player].nodes[decision])
-        first = self._sequences(player, before, len(place.dealt), place.board, hands)
-        found: np.ndarray = weights * self._plans[player][first + rank]
-        return found
+            initial_reach: np.ndarray = weights.copy()
+            return initial_reach
+        last_node = int(self.game.places[player].nodes[decision])
+        first = self._sequences(player, last_node, len(place.dealt), place.board, hands)
+        reach: np.ndarray = weights * self._plans[player][first + rank]
+        return reach
 
-    def _possible(self, place: Place, player: int, others: np.ndarray) -> np.ndarray:
-        """What the opponent's reach sums to over hands without a card in common: float64 [n]."""
+    def _possible(self, place: Place, player: int, opponent_reach: np.ndarray) -> np.ndarray:
+        """Sums of the opponent's reach over hands without a card in common: float64 [n]."""
         rules, boards = self.game.rules, self.game.deals.boards[len(place.dealt)]
         own, other = boards.live[player], boards.live[1 - player]
-        here = slice(own.offset[place.board], own.offset[place.board + 1])
-        there = slice(other.offset[place.board], other.offset[place.board + 1])
+        own_slice = slice(own.offset[place.board], own.offset[place.board + 1])
+        other_slice = slice(other.offset[place.board], other.offset[place.board + 1])
         by_card = np.zeros(rules.num_cards)
-        for cards in self.game.deals.hands[1 - player].cards[other.hand[there]].T:
-            by_card += np.bincount(cards, others, rules.num_cards)
-        twice = np.append(others, 0.0)[own.same[here]]
-        cards = self.game.deals.hands[player].cards[own.hand[here]]
-        sums = others.sum() - by_card[cards].sum(axis=1) + twice
-        # What is left of a sum that is 0 is rounding.
-        found: np.ndarray = np.where(sums > 1e-12 * max(others.sum(), 1e-300), sums, 0.0)
-        return found
+        for cards in self.game.deals.hands[1 - player].cards[other.hand[other_slice]].T:
+            by_card += np.bincount(cards, opponent_reach, rules.num_cards)
+        # The same hand was subtracted once for each of its two cards.
+        same_hand = np.append(opponent_reach, 0.0)[own.same[own_slice]]
+        cards = self.game.deals.hands[player].cards[own.hand[own_slice]]
+        total = opponent_reach.sum()
+        sums = total - by_card[cards].sum(axis=1) + same_hand
+        # Smaller sums are rounding errors of 0.
+        possible: np.ndarray = np.where(sums > 1e-12 * max(total, 1e-300), sums, 0.0)
+        return possible
 
     def _equity(
         self,
         place: Place,
         player: int,
         weights: np.ndarray,
-        others: np.ndarray,
+        opponent_reach: np.ndarray,
         possible: np.ndarray,
     ) -> np.ndarray:
-        """The part of the pot that each hand wins if nobody bets any more: float64 [n]."""
+        """The share of the pot that each hand wins if nobody bets any more: float64 [n]."""
         form, deals, index = self.game.sequence_form, self.game.deals, len(place.dealt)
         own, other = form.sides[index][player], form.sides[index][1 - player]
         last = form.sides[-1][player], form.sides[-1][1 - player]
-        # The game's own kernel, on one showdown after the opponent's hands as they are here.
+        # The game's own kernel, for one showdown against the opponent's reach at this node.
         ones, none = np.ones(LANES, np.int64), np.zeros(0, np.int64)
         showdown = Ends(ones, ones, ones, ones, np.eye(1, LANES)[0])
         plan, cfv = np.zeros(1 + len(other.hand)), np.zeros(1 + len(own.hand))
-        there = slice(1 + other.offset[place.board], 1 + other.offset[place.board + 1])
+        other_slice = slice(1 + other.offset[place.board], 1 + other.offset[place.board + 1])
         hands = other.hand[other.offset[place.board] : other.offset[place.board + 1]]
-        plan[there] = others / other.weights[hands]
+        plan[other_slice] = opponent_reach / other.weights[hands]
         holdem_kernels.add_ends(
             place.board, place.board + 1, form.num_cards,
             Ends(none, none, none, none, np.zeros(0)), showdown,
             (own, other), last, form.last[index],
             plan, cfv, np.zeros(len(own.offset) - 1),
         )  # fmt: skip
-        finals = deals.boards[index].chance / deals.boards[-1].chance
-        here = slice(1 + own.offset[place.board], 1 + own.offset[place.board + 1])
+        num_runouts = deals.boards[index].chance / deals.boards[-1].chance
+        own_slice = slice(1 + own.offset[place.board], 1 + own.offset[place.board + 1])
         with np.errstate(divide="ignore", invalid="ignore"):
-            share = 0.5 + 0.5 * cfv[here] / (weights * finals * possible)
-        found: np.ndarray = np.where(possible > 0, share, np.nan)
-        return found
+            share = 0.5 + 0.5 * cfv[own_slice] / (weights * num_runouts * possible)
+        equity: np.ndarray = np.where(possible > 0, share, np.nan)
+        return equity
 
     def _cfvs(self, place: Place, player: int, hands: np.ndarray) -> np.ndarray:
-        """A player's counterfactual values where somebody decides: float64 [n]."""
+        """A player's counterfactual values at a decision of either player: float64 [n]."""
         tree, index = self.game.rules.tree, len(place.dealt)
-        places, where = self.game.places[player], (index, place.board, hands)
-        found: np.ndarray
+        places, board_and_hands = self.game.places[player], (index, place.board, hands)
+        cfvs: np.ndarray
         decision, rank = places.before[place.node]
         if tree.player[place.node] == player:
-            found = self._infoset_cfv[player][self._infosets(player, place.node, *where)]
+            cfvs = self._infoset_cfv[player][self._infosets(player, place.node, *board_and_hands)]
         elif decision >= 0 and tree.round[places.nodes[decision]] == index:
-            # The opponent answers to this action, and nothing else follows it.
-            first = self._sequences(player, int(places.nodes[decision]), *where)
-            found = self._cfv[player][first + rank]
+            # This node is the only successor of the player's last action.
+            first = self._sequences(player, int(places.nodes[decision]), *board_and_hands)
+            cfvs = self._cfv[player][first + rank]
         else:
-            # The street begins with the opponent's action; whatever it is, this player is next.
-            after = tree.successor[place.node, tree.legal[place.node]].tolist()
-            infosets = [self._infosets(player, node, *where) for node in after]
-            found = np.sum([self._infoset_cfv[player][each] for each in infosets], axis=0)
-        return found
+            # The opponent begins the street; after each of its actions, this player is next.
+            successors = tree.successor[place.node, tree.legal[place.node]].tolist()
+            infosets = [self._infosets(player, node, *board_and_hands) for node in successors]
+            cfvs = np.sum([self._infoset_cfv[player][each] for each in infosets], axis=0)
+        return cfvs
 
     def _infosets(
         self, player: int, node: int, index: int, board: int, hands: np.ndarray
@@ -255,10 +256,10 @@ class PokerSolution:
         for later in range(index, earlier, -1):
             board = int(boards[later].parent[board])
         live = boards[earlier].live[player]
-        found: np.ndarray = (
+        infosets: np.ndarray = (
             places.first_infoset[decision] + live.offset[board] + live.position[board, hands]
         )
-        return found
+        return infosets
 
     def _sequences(
         self, player: int, node: int, index: int, board: int, hands: np.ndarray
@@ -266,5 +267,5 @@ class PokerSolution:
         """The first sequences of `_infosets`: int64 [n]."""
         infosets = self._infosets(player, node, index, board, hands)
         first = self.game.treeplexes[player].first_sequence
-        found: np.ndarray = first[infosets].astype(np.int64)
-        return found
+        sequences: np.ndarray = first[infosets].astype(np.int64)
+        return sequences

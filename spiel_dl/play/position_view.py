@@ -1,14 +1,14 @@
-"""What a policy thinks where a game stands: ranges, cfvs and strategies in a public state.
+"""A policy's ranges, cfvs and strategies in the public state of a game's current state.
 
     watched = Watched(lambda: load_policy("resolving:exact", "leduc_poker"))
     insight = look(watched, state)
 
-Who searches is looked at in what its search found: its own range, the one that it expected of its
-opponent, and what both thought their actions were worth. Other policies are looked at as if both
-players followed them to the end of the game, where that is small enough; in larger games with
-`Rules` the public state is reconstructed, and ranges and strategies alone are told.
+For a policy that searches, the numbers are its search's solution: its own range, the range that it
+assumed for the opponent, and both players' action values. For other policies, they are of both
+players following the policy to the end of the game, if the game is small enough; in larger games
+with `Rules` the public state is reconstructed, with ranges and strategies but no values.
 
-What is said depends on the public state alone. `Insight.is_private` says where it does not.
+The numbers depend on the public state alone, unless `Insight.is_private` is true.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ from spiel_dl.tree.load import compile_if_small
 from spiel_dl.tree.public_texts import public_text
 
 MAX_COMPILED = 200_000
-"""Games of more histories are not compiled only to be looked at."""
+"""Maximum number of histories of games that are compiled for a view."""
 _MAX_SHOWN = 60
-_SHOW_ALL_OF = 150
-_MAX_FOUND = 64
+_MAX_SHOWN_COMPLETELY = 150
+_MAX_SOLUTIONS = 64
 _MAX_HISTORIES_KEPT = 2_000_000
 
 SEARCHED = "These are the numbers that its search found here."
@@ -60,20 +60,20 @@ PRIVATE = (
 TOO_LARGE = "This game is too large to be looked at."
 SILENT = "This kind of policy does not tell what it thinks."
 TOO_MANY = "This public state has too many histories to be looked at."
-_Place: TypeAlias = int | frozenset[int]
+_PositionKey: TypeAlias = int | frozenset[int]
 
 
 @dataclasses.dataclass(frozen=True)
 class Insight:
-    """What a policy thinks in a public state.
+    """A policy's numbers in a public state.
 
     Attributes:
-      player: who acts there.
-      how: what the numbers are, or why there are none: a whole sentence.
+      player: the acting player.
+      how: origin of the numbers, or the reason why there are none: a whole sentence.
       is_private: whether they depend on what only this player knows.
-      num_left_out: how many histories of the public state were left out of the infosets shown.
-      state: the public state; ranges of a search are scaled to sum 1. None: there is nothing to be
-        said without telling what only the player knows.
+      num_left_out: number of histories of the public state that are not shown.
+      state: the public state; ranges of a search are scaled to sum 1. None: there are no numbers,
+        or they must not be shown as they are private.
     """
 
     player: int
@@ -84,7 +84,7 @@ class Insight:
 
 
 class Watched:
-    """A policy, and what its searches have found.
+    """A policy, and the recorded solutions of its searches.
 
     Attributes:
       policy: the policy.
@@ -94,79 +94,81 @@ class Watched:
         """Makes the policy.
 
         Args:
-          make: makes it; called again where it is to search anew.
+          make: makes the policy; called again to repeat a search that was forgotten.
         """
         self._make = make
-        self._unsearched: set[tuple[int, _Place]] = set()
+        self._unsearched: set[tuple[int, _PositionKey]] = set()
         self._restart()
 
     def _restart(self) -> None:
         self.policy = self._make()
-        self._found: collections.deque[Solution] = collections.deque(maxlen=_MAX_FOUND)
-        self._numbers: dict[int, PolicyNumbers] = {}  # By the identity of who searches.
+        self._solutions: collections.deque[Solution] = collections.deque(maxlen=_MAX_SOLUTIONS)
+        self._numbers: dict[int, PolicyNumbers] = {}  # By the searcher's id().
         for seat in (0, 1):
             searcher = self.searcher(seat)
             if isinstance(searcher, SearchPolicy):
                 searcher.watch = self._remember
 
-    def _remember(self, found: Solution) -> None:
-        self._found.append(found)
-        while sum(each.trunk.tree.num_histories for each in self._found) > _MAX_HISTORIES_KEPT:
-            if len(self._found) == 1:
+    def _remember(self, solution: Solution) -> None:
+        self._solutions.append(solution)
+        while sum(each.trunk.tree.num_histories for each in self._solutions) > _MAX_HISTORIES_KEPT:
+            if len(self._solutions) == 1:
                 return
-            self._found.popleft()
+            self._solutions.popleft()
 
     def searcher(self, player: int) -> openspiel_policy.Policy:
-        """The policy that plays a seat, without what is wrapped around it."""
+        """The policy that plays a seat, without wrappers."""
         policy = self.policy
         while isinstance(policy, (RememberingPolicy, SeatsPolicy)):
             policy = policy.seats[player] if isinstance(policy, SeatsPolicy) else policy.policy
         return policy
 
-    def found_at(self, state: pyspiel.State, player: int) -> tuple[Solution, int] | None:
-        """What the player's search found that decides in a state, and the public state in its tree.
+    def solution_at(self, state: pyspiel.State, player: int) -> tuple[Solution, int] | None:
+        """The solution of the search that decides in a state, and the public state in its tree.
 
-        None if there was no search. Solves what is on the way.
+        Runs the searches on the path to the state. None if there is none that decides in it.
         """
-        place = _place(self.searcher(player), state, player)
-        if place is None:
+        key = _position_key(self.searcher(player), state, player)
+        if key is None:
             return None
         asking.action_probabilities(self.policy, state, player)
-        found = self._latest(state, player, place)
-        if found is None and (player, place) not in self._unsearched:
-            # It may have been forgotten; then the search is made again.
+        solution = self._latest(state, player, key)
+        if solution is None and (player, key) not in self._unsearched:
+            # It may have been forgotten: repeats the search.
             self._restart()
             asking.action_probabilities(self.policy, state, player)
-            found = self._latest(state, player, place)
-            if found is None:
-                self._unsearched.add((player, place))
-        return found
+            solution = self._latest(state, player, key)
+            if solution is None:
+                self._unsearched.add((player, key))
+        return solution
 
     def _latest(
-        self, state: pyspiel.State, player: int, place: _Place
+        self, state: pyspiel.State, player: int, key: _PositionKey
     ) -> tuple[Solution, int] | None:
-        fitting = []
-        for order, found in enumerate(self._found):
-            is_own, tree, extent = found.player == player, found.trunk.tree, found.trunk.extent
-            is_other = isinstance(place, frozenset) and found.root.key not in place
+        """The player's own, deepest and newest solution that holds a state; see `solution_at`."""
+        candidates = []
+        for order, solution in enumerate(self._solutions):
+            is_own, tree = solution.player == player, solution.trunk.tree
+            extent = solution.trunk.extent
+            is_other = isinstance(key, frozenset) and solution.root.key not in key
             if is_other or not (is_own or extent.is_whole):
                 continue
             history = _history_in(tree, self.searcher(player), state, player)
             if history is not None and extent.holds(history):
                 start = int(tree.depth[extent.starts[0]])
                 number = int(tree.public_states.of_history[history])
-                fitting.append(((is_own, start, order), found, number))
-        if not fitting:
+                candidates.append(((is_own, start, order), solution, number))
+        if not candidates:
             return None
-        _, found, number = max(fitting, key=lambda each: each[0])
-        return found, number
+        _, solution, number = max(candidates, key=lambda candidate: candidate[0])
+        return solution, number
 
     def numbers(self, player: int, compiled: Callable[[], GameTree | None]) -> PolicyNumbers | None:
-        """The policy of a seat in the whole game; None if that is too large.
+        """The policy of a seat in the whole game; None if the game is too large.
 
         Args:
           player: the seat.
-          compiled: the compiled game; asked only if the policy does not have it.
+          compiled: returns the compiled game; called only if the policy does not have it.
         """
         searcher = self.searcher(player)
         if id(searcher) not in self._numbers:
@@ -175,7 +177,7 @@ class Watched:
                 return None
             numbers = PolicyNumbers(array)
             if _compiled_source(searcher) is not None:
-                return numbers  # It may know more the next time.
+                return numbers  # Not kept: further searches change the policy.
             self._numbers[id(searcher)] = numbers
         return self._numbers[id(searcher)]
 
@@ -201,34 +203,35 @@ def look(
     may_tell_private: bool = False,
     own: int | None = None,
 ) -> Insight:
-    """What a policy thinks in the public state of a state.
+    """A policy's numbers in the public state of a state.
 
     Args:
       watched: the policy.
       state: a state of the turn-based game in which a player acts.
-      may_tell_private: whether to tell what depends on what only the acting player knows.
-      own: the player whose infoset is to be among those that are shown; None: nobody's.
+      may_tell_private: whether to show numbers that depend on what only the acting player knows.
+      own: the player whose current infoset must be among those that are shown; None: neither.
 
     Raises:
-      ValueError: if no player acts in the state, or the policy has no answer there.
+      ValueError: if no player acts in the state, or the policy is undefined there.
     """
     player = asking.acting_player(state)
     searcher = watched.searcher(player)
     is_private = _is_private(searcher)
     if is_private and not may_tell_private:
         return Insight(player, PRIVATE, True, 0, None)
-    found = watched.found_at(state, player)
-    if found is not None:
-        numbers: PublicStateNumbers = FoundNumbers(*found)
-        return _insight(numbers, found[1], player, SEARCHED, is_private=is_private)
+    solution = watched.solution_at(state, player)
+    if solution is not None:
+        numbers: PublicStateNumbers = SolutionNumbers(*solution)
+        return _insight(numbers, solution[1], player, SEARCHED, is_private=is_private)
     is_search = _compiled_source(searcher) is not None
     whole = watched.numbers(player, lambda: compiled(str(state.get_game())))
     if whole is not None:
         assert isinstance(whole.tree, GameTree)
         history = int(whole.tree.first_history[player][whole.tree.find_infoset(state, player)])
         number = int(whole.tree.public_states.of_history[history])
-        shown = history if own == player else None
-        return _insight(whole, number, player, NOT_SEARCHED if is_search else WHOLE_GAME, shown)
+        own_history = history if own == player else None
+        how = NOT_SEARCHED if is_search else WHOLE_GAME
+        return _insight(whole, number, player, how, own_history)
     return _reconstructed(searcher, state, player)
 
 
@@ -252,16 +255,16 @@ def _insight(
 def shown_histories(
     numbers: PublicStateNumbers, number: int, own_history: int | None = None
 ) -> np.ndarray | None:
-    """The likeliest histories of a public state that is too large to be shown; None: it is not.
+    """The most probable histories of a public state that is too large to show; None: show all.
 
     Args:
-      numbers: say what is likely.
+      numbers: of the reach probabilities.
       number: the public state.
-      own_history: one that is shown in any case; None: none is.
+      own_history: a history that is always included; None: none.
     """
     tree = numbers.tree
     histories = tree.public_states.histories(number)
-    if len(histories) <= _SHOW_ALL_OF:
+    if len(histories) <= _MAX_SHOWN_COMPLETELY:
         return None
     order = np.argsort(-numbers.total_reach(histories), kind="stable")
     shown = histories[order[:_MAX_SHOWN]]
@@ -269,7 +272,7 @@ def shown_histories(
 
 
 def _reconstructed(searcher: openspiel_policy.Policy, state: pyspiel.State, player: int) -> Insight:
-    """The blueprint of who did not search, or a network, in a large game with `Rules`."""
+    """The numbers of a search's blueprint or of a network, in a large game with `Rules`."""
     if not hasattr(state.get_game(), "rules"):
         return Insight(player, TOO_LARGE, False, 0, None)
     from spiel_dl.play import reconstructed_view  # It imports torch.
@@ -277,20 +280,20 @@ def _reconstructed(searcher: openspiel_policy.Policy, state: pyspiel.State, play
     act = reconstructed_view.acting_policy_within(searcher)
     if act is None:
         return Insight(player, SILENT, False, 0, None)
-    found = reconstructed_view.reconstruct(state, act)
-    if found is None:
+    solution = reconstructed_view.reconstruct(state, act)
+    if solution is None:
         return Insight(player, TOO_MANY, False, 0, None)
-    number = int(found.trunk.tree.public_states.of_history[1])
-    return _insight(FoundNumbers(found, number), number, player, RECONSTRUCTED)
+    number = int(solution.trunk.tree.public_states.of_history[1])
+    return _insight(SolutionNumbers(solution, number), number, player, RECONSTRUCTED)
 
 
-class FoundNumbers(PublicStateNumbers):
-    """What a search found in a public state; both players' ranges there are scaled to sum 1."""
+class SolutionNumbers(PublicStateNumbers):
+    """A search's solution in a public state; both players' ranges are scaled to sum 1."""
 
-    def __init__(self, found: Solution, number: int):
-        """Looks at a public state of a search's tree."""
-        super().__init__(found.trunk.tree)
-        self._found = found
+    def __init__(self, solution: Solution, number: int):
+        """Takes the number of a public state in the solution's tree."""
+        super().__init__(solution.trunk.tree)
+        self._solution = solution
         self._scale = [1.0, 1.0]
         histories = self.tree.public_states.histories(number)
         for player in (0, 1):
@@ -301,57 +304,59 @@ class FoundNumbers(PublicStateNumbers):
 
     def reach(self, player: int, histories: np.ndarray) -> np.ndarray:
         """See `PublicStateNumbers`."""
-        sequences = self._found.trunk.sequences_at(player, histories)
-        found: np.ndarray = self._found.plans[player][sequences] * self._scale[player]
-        return found
+        sequences = self._solution.trunk.sequences_at(player, histories)
+        reach: np.ndarray = self._solution.plans[player][sequences] * self._scale[player]
+        return reach
 
     def cfvs(
         self, player: int, histories: np.ndarray, others_reach: np.ndarray, infoset: np.ndarray
     ) -> np.ndarray:
-        """See `PublicStateNumbers`. Who waits is valued where the search started alone."""
+        """See `PublicStateNumbers`. The player who does not act has cfvs at the root only."""
         del others_reach
-        found = np.full(int(infoset.max()) + 1, np.nan)
-        trunk = self._found.trunk
-        if self._found.leaf_cfvs is None:
-            return found
+        cfvs = np.full(int(infoset.max()) + 1, np.nan)
+        trunk = self._solution.trunk
+        if self._solution.leaf_cfvs is None:
+            return cfvs
         for number, row in enumerate(np.unique(infoset, return_index=True)[1]):
             history = int(histories[row])
             if self.tree.player[history] == player:
-                strategy, cfvs = self.decisions(player, int(self.tree.infoset[history]))
-                found[number] = strategy @ cfvs
+                strategy, action_cfvs = self.decisions(player, int(self.tree.infoset[history]))
+                cfvs[number] = strategy @ action_cfvs
             elif trunk.extent.starts_at(history):
                 root = int(trunk.extent.roots_at(player, histories[row : row + 1])[0])
-                found[number] = self._found.cfvs[player][root] * self._scale[1 - player]
-        return found
+                cfvs[number] = self._solution.cfvs[player][root] * self._scale[1 - player]
+        return cfvs
 
     def decisions(self, player: int, infoset: int) -> tuple[np.ndarray, np.ndarray]:
         """See `PublicStateNumbers`."""
-        trunk = self._found.trunk
-        own = trunk.sequence_form.treeplexes[player].sequences(
+        trunk = self._solution.trunk
+        sequences = trunk.sequence_form.treeplexes[player].sequences(
             int(np.searchsorted(trunk.infosets[player], infoset))
         )
-        strategy = self._found.strategies[player][own]
-        if self._found.leaf_cfvs is None:
+        strategy = self._solution.strategies[player][sequences]
+        if self._solution.leaf_cfvs is None:
             return strategy, np.full(len(strategy), np.nan)
-        return strategy, self._found.cfvs[player][own] * self._scale[1 - player]
+        return strategy, self._solution.cfvs[player][sequences] * self._scale[1 - player]
 
 
 def _is_private(searcher: openspiel_policy.Policy) -> bool:
-    """Whether a search starts from more than the public state: all do that draw histories."""
+    """Whether a search's root depends on more than the public state, as with drawn histories."""
     return isinstance(searcher, SearchPolicy) and searcher.source.is_private
 
 
 def _compiled_source(searcher: openspiel_policy.Policy) -> CompiledSource | None:
-    """From what a policy searches that searches in a compiled game; None: it does not."""
+    """The source of a policy that searches in a compiled game; None of other policies."""
     source = searcher.source if isinstance(searcher, SearchPolicy) else None
     return source if isinstance(source, CompiledSource) else None
 
 
-def _place(searcher: openspiel_policy.Policy, state: pyspiel.State, player: int) -> _Place | None:
-    """Where a state is for who searches; None: nobody does.
+def _position_key(
+    searcher: openspiel_policy.Policy, state: pyspiel.State, player: int
+) -> _PositionKey | None:
+    """The key of a state for a search policy; None: the policy does not search for this player.
 
-    In a compiled game, its public state; else the keys of the searches on the way to it. These may
-    be those of infosets: then searches in other infosets of a public state are others.
+    In a compiled game, the number of its public state; else the keys of the searches on the path to
+    it, which may depend on the infoset.
     """
     if not isinstance(searcher, SearchPolicy) or player not in searcher.source.players:
         return None
@@ -376,11 +381,12 @@ def _history_in(
     if isinstance(tree, GameTree):
         return int(tree.first_history[player][tree.find_infoset(state, player)])
     assert tree.public_key is not None
-    here = np.flatnonzero((tree.public_key == _public_key(searcher, state)) & (tree.player >= 0))
-    return int(here[0]) if len(here) else None
+    is_in_state = (tree.public_key == _public_key(searcher, state)) & (tree.player >= 0)
+    histories = np.flatnonzero(is_in_state)
+    return int(histories[0]) if len(histories) else None
 
 
 @functools.lru_cache(maxsize=4)
 def compiled(game: str) -> GameTree | None:
-    """The compiled game; None if it has too many histories to be looked at as a whole."""
+    """The compiled game; None if it has more than `MAX_COMPILED` histories."""
     return compile_if_small(game, MAX_COMPILED)

@@ -1,10 +1,10 @@
-"""Games by name, with settings for learners to begin with.
+"""Presets: games by name, with settings for learners.
 
     python run/train.py --algorithm=rnad --preset=goofspiel_5_descending
 
-The games are those of Kubíček et al. (2023), smaller ones beside them, and large ones in which
-strength is known exactly, see `runs.large_games`. The defaults of learners
-are meant for all of them. The paper's own parameters, its Table 2, have a preset of their own.
+The games are those of Kubíček et al. (2023), smaller ones, and large ones whose exploitability can
+be computed exactly, see `runs.large_games`. The defaults of learners are meant for all of them. The
+paper's own parameters, its Table 2, are a separate preset.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ _BATTLESHIPS = "python_battleships(board_width={0},board_height={0},ship_sizes={
 
 @dataclasses.dataclass(frozen=True)
 class Preset:
-    """A game, and how learners are to learn it.
+    """A game, with settings for learners.
 
     Attributes:
       game: the game string.
-      settings: by an algorithm's name, the fields of its configuration that are not the defaults.
+      settings: by algorithm, the fields of its configuration that differ from the defaults.
     """
 
     game: str
     settings: Mapping[str, Mapping[str, Any]] = dataclasses.field(default_factory=dict)
 
     def of(self, algorithm: str) -> dict[str, Any]:
-        """The settings of an algorithm that are not the defaults."""
+        """The settings of an algorithm that differ from the defaults."""
         return dict(self.settings.get(algorithm, {}))
 
 
-# What `rnad.PAPER` says other than the defaults.
-_PAPERS_RNAD = {
+# The fields of `rnad.PAPER` that differ from the defaults.
+_PAPER_RNAD = {
     "hidden_sizes": (512, 512),
     "batch_size": 128,
     "learning_rate": 3e-4,
@@ -54,9 +54,10 @@ _PAPERS_RNAD = {
 
 
 def _long_game(magnet_weight: float) -> dict[str, dict[str, Any]]:
-    """In a game of dozens of moves, one is worth little, so all regularisation is weak. With a
-    temperature that falls, as by default, it would be too weak in the end to keep ships from one
-    place."""
+    """Settings for games of dozens of moves, with weak regularisation, as a move changes the value
+    little. The temperature is constant: with the default annealing it would become too small, and
+    ships would always be placed on the same tiles.
+    """
     constant = {"temperature": 0.01, "annealing_steps": math.inf}
     return {"rnad": {"eta": 0.02}, "mmd": {"magnet_weight": magnet_weight, **constant}}
 
@@ -72,7 +73,7 @@ PRESETS: dict[str, Preset] = {
         for order in ("descending", "random")
     },
     "goofspiel_5_descending_paper": Preset(
-        _GOOFSPIEL.format(5, "descending"), {"rnad": _PAPERS_RNAD}
+        _GOOFSPIEL.format(5, "descending"), {"rnad": _PAPER_RNAD}
     ),
     "battleships_2x2": Preset(_BATTLESHIPS.format(2, "[2]")),
     "battleships_3x3": Preset(_BATTLESHIPS.format(3, "[2;2]"), _long_game(0.1)),

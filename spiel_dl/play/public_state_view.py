@@ -1,7 +1,7 @@
-"""A public state in numbers: ranges, cfvs, strategies and values of its infosets.
+"""Views of public states: ranges, cfvs, strategies and values of their infosets.
 
-Where the numbers come from is said by a `PublicStateNumbers`: from a policy that both players
-follow to the end (`public_tree_view`), or from what a search found (`position_view`).
+A `PublicStateNumbers` computes the numbers: from a policy that both players follow to the end of
+the game (`public_tree_view`), or from a search's solution (`position_view`).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class ActionView:
       probability: of the policy.
       cfv: the infoset's cfv if its player always takes this action there, in its utility; None:
         not known, as below a search.
-      value: the same, divided by the opponent's reach; None if that is 0.
+      value: cfv divided by the opponent's reach; None if that is 0.
     """
 
     id: int
@@ -42,7 +42,7 @@ class InfosetView:
 
     Attributes:
       string: `information_state_string`.
-      own: the part of it by which the player's infosets of this public state differ.
+      own: the part of `string` that distinguishes the player's infosets of this public state.
       range: the player's own reach probability; of a search, scaled to sum 1 over the infosets of
         the public state.
       opponent_reach: sum over its histories of chance's and the opponent's reach; of a search, by
@@ -73,13 +73,13 @@ class PublicStateView:
       depth: of its first history, in the unit of the depth limit.
       is_leaf: whether the depth limit ends the tree here.
       name: the public action or observation that leads here.
-      observation: what everybody knows here.
-      players: who acts here, OpenSpiel's ids; several where not everybody knows who does.
-      num_histories: how many histories it has.
+      observation: the public information.
+      players: the acting players, OpenSpiel's ids; several if it is not public who acts.
+      num_histories: number of histories.
       reach: probability that play comes here. Of a search, whose ranges are scaled to sum 1, only
         chance's part of it: the mean of chance's reach over pairs of infosets by both ranges.
-      value: player 0's expected utility if play comes here; None if it never does, or if not both
-        players are valued, as in what a search found.
+      value: player 0's expected utility if play comes here; None if it never does, or if the values
+        of one player are not known, as in a search's solution.
       range_mass: for each player, the sum of its range; 1 of a search.
       infosets: for each player.
     """
@@ -108,7 +108,7 @@ class PublicStateNumbers(abc.ABC):
     def __init__(self, tree: CompiledTree):
         """Takes the tree."""
         self.tree = tree
-        self._is_kuhn = kuhn_view.is_of(tree.game)
+        self._is_kuhn = kuhn_view.is_kuhn_poker(tree.game)
 
     @abc.abstractmethod
     def reach(self, player: int, histories: np.ndarray) -> np.ndarray:
@@ -121,7 +121,7 @@ class PublicStateNumbers(abc.ABC):
         """The cfvs of a public state's infosets; NaN: not known.
 
         Args:
-          player: whose.
+          player: the infosets' player.
           histories: int [n], all histories of the public state.
           others_reach: float64 [n], chance's and the opponent's.
           infoset: int [n], the numbers of their infosets, from 0 on.
@@ -132,7 +132,7 @@ class PublicStateNumbers(abc.ABC):
         """Probabilities and cfvs (NaN: not known) of a decision infoset's actions: float64 [A]."""
 
     def state_value(self, first: np.ndarray, reach: np.ndarray) -> float | None:
-        """Player 0's expected utility at histories (int [n]) of a reach (float64 [n])."""
+        """Player 0's expected utility over histories (int [n]) with a reach (float64 [n])."""
         del first, reach
         return None
 
@@ -142,9 +142,9 @@ class PublicStateNumbers(abc.ABC):
 
     def total_reach(self, histories: np.ndarray) -> np.ndarray:
         """Chance's and both players' reach of histories of one public state: float64 [n]."""
-        own = self.reach(0, histories) * self.reach(1, histories)
-        found: np.ndarray = own * self.tree.chance_reach[histories]
-        return found
+        both = self.reach(0, histories) * self.reach(1, histories)
+        total: np.ndarray = both * self.tree.chance_reach[histories]
+        return total
 
     def public_state(
         self,
@@ -160,11 +160,11 @@ class PublicStateNumbers(abc.ABC):
 
         Args:
           state: the public state.
-          text: what it and its infosets are called.
-          name: what leads here.
+          text: names of the public state and its infosets.
+          name: the public action or observation that leads here.
           depth: in a depth limit's unit.
           is_leaf: whether the depth limit ends the tree here.
-          shown: int [n], the histories that the text is made of; None: all.
+          shown: int [n], the histories that the text describes; None: all.
         """
         tree, partition = self.tree, self.tree.public_states
         histories = partition.histories(state)
@@ -183,13 +183,13 @@ class PublicStateNumbers(abc.ABC):
                     self.cfvs(player, histories, others, infoset),
                 ]
             )
-            kept = np.arange(len(ids))
+            shown_ids = np.arange(len(ids))
             if shown is not None:
-                kept = np.flatnonzero(np.isin(ids, partition.augmented_infoset[player, shown]))
+                shown_ids = np.flatnonzero(np.isin(ids, partition.augmented_infoset[player, shown]))
             infosets.append(
                 tuple(
-                    self._infoset(player, int(histories[rows[each]]), called, *numbers[:, each])
-                    for each, called in zip(kept, text.infosets[player], strict=True)
+                    self._infoset(player, int(histories[rows[n]]), infoset_text, *numbers[:, n])
+                    for n, infoset_text in zip(shown_ids, text.infosets[player], strict=True)
                 )
             )
             masses.append(float(own[rows].sum()))
@@ -212,18 +212,18 @@ class PublicStateNumbers(abc.ABC):
         self,
         player: int,
         history: int,
-        called: InfosetText,
+        text: InfosetText,
         own_reach: float,
         others_reach: float,
         cfv: float,
     ) -> InfosetView:
         return InfosetView(
-            string=called.string,
-            own=kuhn_view.card_of(called.string) if self._is_kuhn else called.own,
+            string=text.string,
+            own=kuhn_view.card_of(text.string) if self._is_kuhn else text.own,
             range=float(own_reach),
             opponent_reach=float(others_reach),
-            cfv=_known(cfv),
-            value=_known(ratio(cfv, others_reach)),
+            cfv=_or_none(cfv),
+            value=_or_none(ratio(cfv, others_reach)),
             actions=self._actions(player, history, others_reach),
         )
 
@@ -239,8 +239,8 @@ class PublicStateNumbers(abc.ABC):
                 action,
                 action_name(tree, history, action),
                 float(probability),
-                _known(cfv),
-                _known(ratio(cfv, reach)),
+                _or_none(cfv),
+                _or_none(ratio(cfv, reach)),
             )
             for action, probability, cfv in zip(
                 actions, *self.decisions(player, infoset), strict=True
@@ -255,14 +255,15 @@ def first_histories(tree: CompiledTree, state: int) -> np.ndarray:
     """
     histories = tree.public_states.histories(state)
     from_outside = tree.public_states.of_history[tree.parent[histories]] != state
-    found: np.ndarray = histories[(histories == 0) | from_outside]
-    return found
+    first: np.ndarray = histories[(histories == 0) | from_outside]
+    return first
 
 
 def ratio(part: float, whole: float) -> float | None:
-    """A quotient of numbers; None where the whole is 0."""
+    """A quotient of numbers; None if the whole is 0."""
     return part / whole if whole > 0 else None
 
 
-def _known(number: float | None) -> float | None:
+def _or_none(number: float | None) -> float | None:
+    """The number; None for NaN."""
     return None if number is None or np.isnan(number) else float(number)

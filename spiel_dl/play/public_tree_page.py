@@ -1,6 +1,6 @@
-"""A public tree as an HTML page: one file, which needs no network and opens in any browser.
+"""Writes a public tree as an HTML page: a single file that needs no network connection.
 
-`#state-17` behind the page's address selects public state 17.
+`#state-17` at the end of the page's address selects public state 17.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ def render(view: Mapping[str, Any], template: str = _TREE) -> str:
     """The page's HTML.
 
     Args:
-      view: what `play.public_tree_view.PublicTreeView.to_json` or `play.poker_view.page` returns.
-      template: which page.
+      view: from `play.public_tree_view.PublicTreeView.to_json` or `play.poker_view.page`.
+      template: file name of the template.
 
     Raises:
-      ValueError: if a number is infinite or not a number.
+      ValueError: if a number is infinite or NaN.
       ImportError: if jinja2 is not installed.
     """
     try:
@@ -39,8 +39,8 @@ def render(view: Mapping[str, Any], template: str = _TREE) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    # Smaller numbers are what rounding leaves of 0.
-    environment.filters["told"] = lambda number: 0.0 if abs(number) < 1e-12 else number
+    # Smaller numbers are rounding errors of 0.
+    environment.filters["rounded"] = lambda number: 0.0 if abs(number) < 1e-12 else number
     environment.policies["json.dumps_kwargs"] = {"allow_nan": False, "separators": (",", ":")}
     return environment.get_template(template).render(view=view)
 

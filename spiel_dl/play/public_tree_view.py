@@ -1,9 +1,9 @@
-"""What a policy means in every public state of a game: ranges, cfvs, strategies, values.
+"""Ranges, cfvs, strategies and values of a policy in all public states of a game.
 
     view = view_public_tree("leduc_poker", policy, DepthLimit(plies=4), "CFR+, 1000 iterations")
     public_tree_page.write("page.html", view.to_json())
 
-All numbers are those of both players following the policy to the end of the game.
+All numbers assume that both players follow the policy to the end of the game.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ MAX_INFOSETS = 50_000
 
 @dataclasses.dataclass(frozen=True)
 class PublicTreeView:
-    """The public tree of a game down to a depth limit, with what a policy means there.
+    """The public tree of a game down to a depth limit, with a policy's numbers.
 
     Attributes:
       game: the complete game string.
-      policy: what the policy is called.
+      policy: name of the policy.
       depth_limit: with its unit.
       nash_conv: of the policy in the whole game, in utility units.
       value: player 0's expected utility.
@@ -51,7 +51,7 @@ class PublicTreeView:
     public_states: tuple[PublicStateView, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """The same as dicts and lists of numbers and strings."""
+        """The view as dicts and lists of numbers and strings."""
         return dataclasses.asdict(self)
 
 
@@ -61,17 +61,17 @@ def view_public_tree(
     depth_limit: DepthLimit,
     policy_name: str,
 ) -> PublicTreeView:
-    """Looks at a policy in all public states of a trunk, its leaf public states included.
+    """The view of a policy in all public states of a trunk, including its leaf public states.
 
     Args:
       game: the game, its game string, or the compiled game.
       policy: both players' policy.
-      depth_limit: where to stop; a limit beyond the game shows all of it.
-      policy_name: what to call the policy.
+      depth_limit: of the trunk; a limit beyond the game shows all of it.
+      policy_name: name of the policy on the page.
 
     Raises:
       ValueError: if the game cannot be compiled or cut, the policy is not one for it, or the trunk
-        is too large to be looked at.
+        is too large to be shown.
     """
     tree = compile_game(game, policy)
     shown, leaves = _states_above(tree, depth_limit)
@@ -103,7 +103,7 @@ def view_public_tree(
 
 
 def _states_above(tree: GameTree, depth_limit: DepthLimit) -> tuple[list[int], set[int]]:
-    """The public states of a trunk, those of its leaves included; and those of its leaves."""
+    """All public states of a trunk, leaves included, in order; and its leaf public states."""
     trunk = cut(tree, depth_limit)
     leaves = set(trunk.leaves.public_states.tolist())
     above = tree.public_states.of_history[trunk.extent.histories]
@@ -116,7 +116,7 @@ def _check_size(
     depth_limit: DepthLimit,
     shown: list[int],
 ) -> None:
-    """Raises a ValueError if there is more than a person or a browser can take."""
+    """Raises a ValueError if there are too many public states or infosets for a page."""
     remedy = f"Give a smaller depth limit than {depth_limit}, or count it in moves."
     if len(shown) > MAX_PUBLIC_STATES:
         raise ValueError(
@@ -134,14 +134,14 @@ def _check_size(
 
 
 class PolicyNumbers(PublicStateNumbers):
-    """A policy's, if both players follow it to the end of the game.
+    """The numbers of a policy that both players follow to the end of the game.
 
     Attributes:
       values: float64 [H], player 0's expected utility from each history on.
     """
 
     def __init__(self, policy: ArrayPolicy):
-        """Looks at a policy of a whole game."""
+        """Evaluates a policy of a whole game."""
         tree = compile_game(policy.tree)
         super().__init__(tree)
         self._policy = policy
@@ -165,8 +165,8 @@ class PolicyNumbers(PublicStateNumbers):
 
     def reach(self, player: int, histories: np.ndarray) -> np.ndarray:
         """See `PublicStateNumbers`."""
-        found: np.ndarray = self._reach[player, histories]
-        return found
+        reach: np.ndarray = self._reach[player, histories]
+        return reach
 
     def cfvs(
         self, player: int, histories: np.ndarray, others_reach: np.ndarray, infoset: np.ndarray
@@ -176,8 +176,8 @@ class PolicyNumbers(PublicStateNumbers):
 
     def decisions(self, player: int, infoset: int) -> tuple[np.ndarray, np.ndarray]:
         """See `PublicStateNumbers`."""
-        own = self.tree.treeplexes[player].sequences(infoset)
-        return self._policy.strategies[player][own], self._action_cfv[player][own]
+        sequences = self.tree.treeplexes[player].sequences(infoset)
+        return self._policy.strategies[player][sequences], self._action_cfv[player][sequences]
 
     def state_value(self, first: np.ndarray, reach: np.ndarray) -> float | None:
         """See `PublicStateNumbers`."""

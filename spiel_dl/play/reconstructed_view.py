@@ -1,4 +1,4 @@
-"""A public state of a large game with `Rules`, as an acting policy would come there."""
+"""Reconstructs a public state of a large game with `Rules`, with an acting policy's ranges."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MAX_HISTORIES = 20_000
 
 
 def acting_policy_within(policy: openspiel_policy.Policy) -> ActingPolicy | None:
-    """What a policy does in many states at once: a network, a search's blueprint; else None."""
+    """The batched policy of a network or of a search's blueprint; None of other policies."""
     source = getattr(policy, "source", None)
     if isinstance(source, BlueprintSource):
         return source.blueprint.acting if isinstance(source.blueprint, TensorPolicy) else None
@@ -31,10 +31,10 @@ def acting_policy_within(policy: openspiel_policy.Policy) -> ActingPolicy | None
 
 
 def reconstruct(state: pyspiel.State, act: ActingPolicy) -> Solution | None:
-    """Both players' ranges and strategies in a state's public state, if both act so.
+    """Both players' ranges and strategies in a state's public state, if both follow a policy.
 
     Args:
-      state: a state of a game with `Rules` in which a player acts; its public part alone is read.
+      state: a state of a game with `Rules` in which a player acts; only its public part is read.
       act: the policy.
 
     Returns:
@@ -53,6 +53,6 @@ def reconstruct(state: pyspiel.State, act: ActingPolicy) -> Solution | None:
     particles = Particles(game, histories.states, np.stack(reach), chance)
     trunk = sparse_trunk(particles, DepthLimit(moves=1))
     ranges, player = root_ranges(trunk, particles), int(state.current_player())
-    strategies = [fixed_to(policy, trunk, each).strategy for each in (0, 1)]
+    strategies = [fixed_to(policy, trunk, p).strategy for p in (0, 1)]
     first, second = map(realization_plan, trunk.sequence_form.treeplexes, strategies, ranges)
     return Solution(Root(trunk, player, ranges), (first, second), strategies[player])

@@ -1,7 +1,7 @@
-"""The one registry that turns a name into a policy, for scripts and for `spiel_dl.load_policy`.
+"""The registry of policies by name, for scripts and for `spiel_dl.load_policy`.
 
-A name is one of the patterns of `play.kinds`, or a path: the file of a policy, a run directory, or
-a learner's checkpoint. Trained networks have names of their own, see `play.zoo`.
+A name fits one of the patterns of `play.kinds`, or is a path: the file of a policy, a run
+directory, or a learner's checkpoint. Trained networks are named in `play.zoo`.
 """
 
 from __future__ import annotations
@@ -35,25 +35,25 @@ def load_policy(
     device: str = "cpu",
     **options: Any,
 ) -> openspiel_policy.Policy:
-    """The policy of a name.
+    """Loads a policy by its name.
 
-    Policies that search do so when they are asked; `load_array_policy` searches everywhere in a
-    game that is small enough to compile.
+    Policies that search do so when they are evaluated; `load_array_policy` searches in all infosets
+    of a game that is small enough to compile.
 
     Args:
       name: see `play.kinds`, or the path of a policy file, a run directory or a learner's
         checkpoint.
-      game: the game, its game string, or the compiled game; None: as the named file says.
-      device: where networks live.
+      game: the game, its game string, or the compiled game; None: the game of the named file.
+      device: torch device of networks.
       **options: fields of the configuration of this kind of policy, such as `depth_limit` or
-        `effort`, and of those within it; see `options_of`. What is None is as if it were not given.
+        `effort`, and of nested policies; see `options_of`. None: not given.
 
     Returns:
       A policy of both players; of a game with simultaneous moves, see `policies.asking`.
 
     Raises:
       ValueError: if there is no such policy for this game, the game is too large for it, an option
-        is wrong or none of this policy, or torch has no such device.
+        is invalid or not one of this policy, or torch has no such device.
     """
     if not isinstance(name, (str, os.PathLike)):
         raise ValueError(f"name={name!r} is neither a policy's name nor a path")
@@ -68,7 +68,7 @@ def load_policy(
 
 
 def load_array_policy(name: str, game: AnyGame, **options: Any) -> ArrayPolicy:
-    """The policy of a name in all infosets of a game that is small enough to compile.
+    """Loads a policy by its name, evaluated in all infosets of a game that is small enough.
 
     Arguments and errors are those of `load_policy`.
     """
@@ -77,48 +77,48 @@ def load_array_policy(name: str, game: AnyGame, **options: Any) -> ArrayPolicy:
 
 
 def options_of(*names: str) -> dict[str, Parameter]:
-    """The options of policies, those of policies within them included."""
-    found: dict[str, Parameter] = {}
+    """The options of policies, those of nested policies included."""
+    options: dict[str, Parameter] = {}
     for name in names:
-        for kind in _kinds_along(name):
-            found = kind_options.options_of(kind.options) | found
-    return found
+        for kind in _nested_kinds(name):
+            options = kind_options.options_of(kind.options) | options
+    return options
 
 
-def taken(given: Mapping[str, Any], *names: str) -> dict[str, Any]:
-    """Those of some options that a policy has, or one of several."""
+def select_options(given: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    """Those of the given options that one of the policies has."""
     known = options_of(*names)
     return {option: value for option, value in given.items() if option in known}
 
 
-def reported(game: AnyGame, given: Mapping[str, Any], *names: str) -> dict[str, Any]:
-    """The options of policies as reports say them and JSON can hold them; empty if they have none.
+def reported_options(game: AnyGame, given: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    """The options of policies for reports, JSON-serialisable; empty if they have none.
 
     Args:
       game: the game.
-      given: those that were given; others are the defaults.
-      *names: those of the policies.
+      given: the options that were given; others are the defaults.
+      *names: of the policies.
     """
-    found: dict[str, Any] = {}
+    entries: dict[str, Any] = {}
     turn_based = turn_based_game(game)
     for name in names:
-        for kind in _kinds_along(name):
+        for kind in _nested_kinds(name):
             config = kind_options.configure(kind.options, given)
-            found = kind_options.as_reported(turn_based, config) | found
-    return found
+            entries = kind_options.as_reported(turn_based, config) | entries
+    return entries
 
 
 def _load(
     name: str, game: AnyGame | None, given: Mapping[str, Any], device: str
 ) -> openspiel_policy.Policy:
-    """The policy of a name; others within it take of the options those that they have."""
+    """Loads a policy by its name; nested policies take the options that they have."""
 
     def load_model(model: str, tree: GameTree) -> ArrayPolicy:
         return _in_all_infosets(tree, _load(model, tree, given, device))
 
-    kind = _known_kind(name)
+    kind = _check_kind(name)
     if kind is None:
-        return _of_path(Request(name, name, game, None, device, load_model))
+        return _load_path(Request(name, name, game, None, device, load_model))
     config = kind_options.configure(kind.options, given)
     source = name.partition(":")[2]
     source = zoo.file_of(source, kind.models) if kind.models else source
@@ -127,37 +127,39 @@ def _load(
 
 def check_name(name: str) -> None:
     """Raises a ValueError if a policy's name is neither of a kind nor a path."""
-    _known_kind(name)
+    _check_kind(name)
 
 
-def _known_kind(name: str) -> Kind | None:
+def _check_kind(name: str) -> Kind | None:
     """The kind of a policy's name; None if it is a path. A ValueError if it is neither."""
     kind = _kind_of(name)
     if kind is None and (name.partition(":")[0] in KINDS or not name or not os.path.exists(name)):
-        nearest = _meant_by(name)
-        told = f"{nearest} Give" if nearest else "; give"
-        raise ValueError(f"no policy {name!r}{told} one of {policy_names()}")
+        question = _suggestion(name)
+        remedy = f"{question} Give" if question else "; give"
+        raise ValueError(f"no policy {name!r}{remedy} one of {policy_names()}")
     return kind
 
 
-def _meant_by(name: str) -> str:
-    """A question with the names that are most like an unknown one; empty if none are."""
-    word = name.partition(":")[0]
-    if word in KINDS:
-        return did_you_mean(name, (), more=[KINDS[word].pattern])
+def _suggestion(name: str) -> str:
+    """A question with the names most similar to an unknown one; empty if none are similar."""
+    kind_name = name.partition(":")[0]
+    if kind_name in KINDS:
+        return did_you_mean(name, (), more=[KINDS[kind_name].pattern])
     models = zoo.models()
-    of_preset = [f"{each}:{name}" for each in zoo.ALGORITHMS if f"{each}:{name}" in models]
-    return did_you_mean(name, [*KINDS, *models], more=of_preset)
+    candidates = [f"{algorithm}:{name}" for algorithm in zoo.ALGORITHMS]
+    return did_you_mean(
+        name, [*KINDS, *models], more=[each for each in candidates if each in models]
+    )
 
 
 def _check_options(name: str, given: Mapping[str, Any]) -> None:
     """Raises a ValueError if a policy lacks an option that is given, or if there is no policy."""
-    _known_kind(name)
+    _check_kind(name)
     known = options_of(name)
     unknown = ", ".join(f"{option}={given[option]!r}" for option in given if option not in known)
     if unknown:
-        told = f"its options are {', '.join(known)}" if known else "it has no options"
-        raise ValueError(f"{name} does not use {unknown}; {told}")
+        options = f"its options are {', '.join(known)}" if known else "it has no options"
+        raise ValueError(f"{name} does not use {unknown}; {options}")
 
 
 def _in_all_infosets(tree: GameTree, policy: openspiel_policy.Policy) -> ArrayPolicy:
@@ -165,13 +167,13 @@ def _in_all_infosets(tree: GameTree, policy: openspiel_policy.Policy) -> ArrayPo
         first, second = (_in_all_infosets(tree, seat).strategies for seat in policy.seats)
         return ArrayPolicy(tree, (first[0], second[1]))
     if hasattr(policy, "to_array_policy"):
-        found: ArrayPolicy = policy.to_array_policy()
-        return found
+        array_policy: ArrayPolicy = policy.to_array_policy()
+        return array_policy
     return ArrayPolicy.from_policy(tree, policy)
 
 
-def _of_path(request: Request) -> openspiel_policy.Policy:
-    """The policy of a file, or of a run directory of a solver or a learner."""
+def _load_path(request: Request) -> openspiel_policy.Policy:
+    """Loads the policy of a file, or of a run directory of a solver or a learner."""
     path = Path(request.name)
     if path.is_dir() and (path / AVERAGE_POLICY_FILE).is_file():
         path /= AVERAGE_POLICY_FILE
@@ -188,7 +190,7 @@ def _of_path(request: Request) -> openspiel_policy.Policy:
 
 
 def blueprint_of(name: str) -> str | None:
-    """The name of the policy that another one searches on top of, or responds to; None: none."""
+    """The name of the blueprint or model of a policy that searches or responds; None: none."""
     kind = _kind_of(name)
     if kind is None:
         return None
@@ -199,8 +201,8 @@ def blueprint_of(name: str) -> str | None:
     return source if kind.takes == "MODEL" else None
 
 
-def _kinds_along(name: str) -> Iterator[Kind]:
-    """The kinds of a policy and of those that it is made of, from the outside in."""
+def _nested_kinds(name: str) -> Iterator[Kind]:
+    """The kinds of a policy and of its nested policies, from the outside in."""
     inner: str | None = name
     while inner:
         kind = _kind_of(inner)
@@ -215,15 +217,15 @@ def _kind_of(name: str) -> Kind | None:
 
 
 def path_in(name: str) -> Path | None:
-    """The file or directory that a policy is made of; the first if there are two, None: none."""
+    """The first file or directory of a policy; None: none."""
     return next(iter(paths_in(name)), None)
 
 
 def paths_in(name: str) -> list[Path]:
-    """The files or directories that a policy is made of, those of a policy within it as well.
+    """The files or directories of a policy and of its nested policies.
 
     Raises:
-      ValueError: if the zoo has no such solution, or something is both a path and a model's name.
+      ValueError: if the zoo has no such solution, or a name is both a path and a model.
     """
     if name in zoo.models():
         return [zoo.find(name)]
@@ -241,7 +243,7 @@ def paths_in(name: str) -> list[Path]:
 
 
 def digest(name: str) -> str:
-    """A hash of the files that a policy is made of, also within others; empty if there are none.
+    """A hash of the files of a policy and of its nested policies; empty if there are none.
 
     Raises:
       ValueError: as `paths_in`.
@@ -249,10 +251,10 @@ def digest(name: str) -> str:
     files: list[Path] = []
     for path in paths_in(name):
         files += [path] if path.is_file() else sorted(path.glob("*.safetensors"))
-    found = hashlib.sha256()
+    checksum = hashlib.sha256()
     for file in files:
-        found.update(file.read_bytes())
-    return found.hexdigest() if files else ""
+        checksum.update(file.read_bytes())
+    return checksum.hexdigest() if files else ""
 
 
 def _existing(*paths: str) -> list[Path]:

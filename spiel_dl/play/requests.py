@@ -1,4 +1,4 @@
-"""What a person asks for by the name of a policy: the name, the game, and how to search."""
+"""Requests for policies by name, passed to the loading functions of `play.kinds`."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from spiel_dl.tree.load import AnyGame, compile_game, turn_based_game
 
 @dataclasses.dataclass(frozen=True)
 class Request:
-    """What is asked of a kind of policy.
+    """A request for a policy by its name.
 
     Attributes:
       name: the whole name.
-      source: what stands behind the first colon of the name.
-      given_game: the game; None: as the source says, if it says one.
+      source: the part of the name after the first colon.
+      given_game: the game; None: the source's game, if it has one.
       options: the kind's configuration, see `play.options`.
-      device: where networks live.
+      device: torch device of networks.
       load_model: loads another policy by its name, in all infosets of a compiled game.
     """
 
@@ -51,13 +51,13 @@ class Request:
 
     @property
     def depth_limit(self) -> DepthLimit:
-        """How deep each search looks."""
-        known = None if self.given_game is None else turn_based_game(self.given_game)
-        limit: DepthLimit = self.options.depth_limit_in(known)
+        """The depth limit of each search."""
+        game = None if self.given_game is None else turn_based_game(self.given_game)
+        limit: DepthLimit = self.options.depth_limit_in(game)
         return limit
 
     def number(self) -> int:
-        """The source as a whole number."""
+        """The source as an integer."""
         if not self.source.isdecimal():
             raise ValueError(
                 f"no policy {self.name!r}: {self.source!r} is not a whole number; give one, as "

@@ -1,6 +1,6 @@
-"""Policies that search: their options, and what makes them; each constructor is called here once.
+"""Policies that search: their options and loading functions.
 
-What needs torch is imported where it is asked for, because torch takes seconds to import.
+Modules that need torch are imported inside functions, because torch takes seconds to import.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ if TYPE_CHECKING:
 
 _EFFORT = Effort(DEFAULT_EFFORT.iterations)
 _RESPONSE_EFFORT = Effort(DEFAULT_EFFORT.iterations, tolerance=1e-6)
-"""Of responses: they stop at this gap."""
+"""Default of responses, which stop at this gap."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Resolving(LookingAhead, Solving):
-    """Of continual resolving.
+    """Options of continual resolving.
 
     Attributes:
-      gadget: what is put on top of each search but the first, one of `solvers.gadgets`.
+      gadget: of each search but the first, one of `solvers.gadgets`.
     """
 
     gadget: str = "resolving"
@@ -51,12 +51,12 @@ class Resolving(LookingAhead, Solving):
 
 @dataclasses.dataclass(frozen=True)
 class RespondingAhead(LookingAhead, Responding):
-    """Of responses with a depth limit."""
+    """Options of depth-limited responses."""
 
 
 @dataclasses.dataclass(frozen=True)
 class SePoT(LookingAhead, Solving):
-    """Of SePoT."""
+    """Options of SePoT."""
 
     search: SearchConfig = offered(
         SearchConfig(max_histories=MAX_HISTORIES), "max_histories", "leaf_choice"
@@ -65,11 +65,10 @@ class SePoT(LookingAhead, Solving):
 
 @dataclasses.dataclass(frozen=True)
 class AmongParticles(LookingAhead, Solving):
-    """Of search among particles.
+    """Options of search among particles.
 
     Attributes:
-      gadget: what is put on top of each search but the first, one of `solvers.gadgets`; "unsafe" is
-        none.
+      gadget: of each search but the first, one of `solvers.gadgets`; "unsafe" is none.
     """
 
     gadget: str = "unsafe"
@@ -78,7 +77,7 @@ class AmongParticles(LookingAhead, Solving):
 
 @dataclasses.dataclass(frozen=True)
 class BelowParticles(LookingAhead, Solving):
-    """Of SePoT below particles."""
+    """Options of SePoT below particles."""
 
     search: SearchConfig = offered(SearchConfig(), "leaf_choice")
     particles: ParticleConfig = offered(ParticleConfig(), "budget")
@@ -86,14 +85,14 @@ class BelowParticles(LookingAhead, Solving):
 
 @dataclasses.dataclass(frozen=True)
 class KnowledgeLimited(BelowParticles):
-    """Of knowledge-limited search."""
+    """Options of knowledge-limited search."""
 
     particles: ParticleConfig = offered(ParticleConfig(order=1), "budget", "order")
 
 
 @dataclasses.dataclass(frozen=True)
 class MirrorDescent(Options):
-    """Of mirror-descent search."""
+    """Options of mirror-descent search."""
 
     search: MirrorDescentConfig = offered(
         MirrorDescentConfig(budget=1000),
@@ -142,7 +141,7 @@ def cdrnr(request: Request) -> openspiel_policy.Policy:
 
 
 def abd(request: Request) -> openspiel_policy.Policy:
-    """The response to a model that errs behind the depth limit, too."""
+    """The response to a model that also errs below the depth limit."""
     from spiel_dl.algorithms.abd import ABDPolicy
 
     p, model = _probability_and_model(request)
@@ -178,7 +177,7 @@ def _respond(
     response: Callable[..., openspiel_policy.Policy],
     **settings: Any,
 ) -> openspiel_policy.Policy:
-    """One player's response, or both players', each in its own seat."""
+    """The response of the player in the options, or both players' responses in their seats."""
     options: Responding = request.options
     settings["effort"] = options.effort_or(_RESPONSE_EFFORT)
     if options.player is not None:
@@ -188,7 +187,7 @@ def _respond(
 
 
 def sepot(request: Request) -> openspiel_policy.Policy:
-    """SePoT, by reconstruction where the game has `Rules` and is not compiled."""
+    """SePoT: by reconstruction if the game has `Rules` and is not compiled, else in its tree."""
     from spiel_dl.algorithms.sepot import SePoTPlayPolicy
     from spiel_dl.learning import checkpoints
     from spiel_dl.policies.network_policy import NetworkPolicy
@@ -205,16 +204,16 @@ def sepot(request: Request) -> openspiel_policy.Policy:
                 config=_sepot_config(request.options),
             )
             return RememberingPolicy(policy)
-    return _sepot_in_a_tree(request)
+    return _sepot_in_tree(request)
 
 
-def _sepot_in_a_tree(request: Request) -> openspiel_policy.Policy:
+def _sepot_in_tree(request: Request) -> openspiel_policy.Policy:
     from spiel_dl.algorithms.sepot import SePoTPolicy
     from spiel_dl.learning import checkpoints
 
     if request.given_game is None:
-        known = checkpoints.load(request.source).critic.game
-        request = dataclasses.replace(request, given_game=known)
+        game = checkpoints.load(request.source).critic.game
+        request = dataclasses.replace(request, given_game=game)
     tree = request.compiled()
     blueprint, critic = checkpoints.load(request.source, tree, request.device)
     config = _sepot_config(request.options)
@@ -260,7 +259,7 @@ def mirror_descent(request: Request) -> openspiel_policy.Policy:
 
 
 def _turn_based(game: AnyGame | None) -> pyspiel.Game | None:
-    """The game that a network is asked about: also of a compiled one, its states are built."""
+    """The turn-based game of a network's states, also for a compiled game; None: not given."""
     return None if game is None else turn_based_game(game)
 
 
@@ -278,7 +277,7 @@ def _check_checkpoint(source: str) -> None:
     if not checkpoints.is_checkpoint(source):
         raise ValueError(
             f"{source} is neither a learner's checkpoint nor a run directory with one, nor a model "
-            f"of the zoo: {zoo.described()}; train one by run/train.py --transformations=paper"
+            f"of the zoo: {zoo.listing()}; train one by run/train.py --transformations=paper"
         )
 
 
@@ -294,12 +293,12 @@ def particle(request: Request) -> openspiel_policy.Policy:
     if not path.is_file():
         raise ValueError(
             f"{path} is neither the file of a particle network nor a model of the zoo: "
-            f"{zoo.described()}; train one by run/train.py --algorithm=particle"
+            f"{zoo.listing()}; train one by run/train.py --algorithm=particle"
         )
     network = ParticleNetwork.load(path, device=request.device)
-    known = network.domain["game"] if network.domain else None
+    trained_game = network.domain["game"] if network.domain else None
     return ParticlePolicy(
-        turn_based_game(request.given_game or known or request.game),
+        turn_based_game(request.given_game or trained_game or request.game),
         network,
         request.depth_limit,
         budget=options.particles.budget,

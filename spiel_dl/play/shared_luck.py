@@ -1,13 +1,13 @@
-"""The luck that the two games of a pair share."""
+"""The random numbers that the two games of a pair share."""
 
 from __future__ import annotations
 
 import numpy as np
 
 CHANCE = 2
-"""The third source of luck, behind the players."""
+"""The number of chance's generator, after the players'."""
 
 
 def sources(seed: int, pair: int) -> list[np.random.Generator]:
-    """Those of both games of a pair: each player, and chance, has one of its own."""
+    """The generators of both games of a pair: one for each player, and one for chance."""
     return [np.random.default_rng([seed, pair, source]) for source in (0, 1, CHANCE)]

@@ -11,23 +11,23 @@ from scipy import special
 
 
 class Tally(NamedTuple):
-    """Winnings so far: how many, their sum, and the sum of squared deviations from their mean."""
+    """Number of winnings so far, their sum, and the sum of squared deviations from their mean."""
 
     size: int = 0
     total: float = 0.0
     squared_deviations: float = 0.0
 
     def add(self, winnings: np.ndarray) -> Tally:
-        """Counts more winnings: float64 [N], utilities."""
+        """Adds winnings: float64 [N], in utility units."""
         if not len(winnings):
             return self
         size, total = self.size + len(winnings), self.total + float(winnings.sum())
-        own = winnings - winnings.mean()
-        squared_deviations = self.squared_deviations + float(own @ own)
+        deviations = winnings - winnings.mean()
+        squared_deviations = self.squared_deviations + float(deviations @ deviations)
         if self.size:
             # Chan et al. (1979), equation 2.1; sums of squares would cancel for large means.
-            apart = float(winnings.mean()) - self.mean
-            squared_deviations += apart**2 * self.size * len(winnings) / size
+            difference = float(winnings.mean()) - self.mean
+            squared_deviations += difference**2 * self.size * len(winnings) / size
         return Tally(size, total, squared_deviations)
 
     @property
@@ -37,9 +37,9 @@ class Tally(NamedTuple):
 
     @property
     def standard_error(self) -> float:
-        """The mean's; NaN of fewer than two.
+        """The standard error of the mean; NaN of fewer than two.
 
-        With one variance for all, wherever they come from, as of independent draws.
+        All winnings count as independent draws of the same variance.
         """
         if self.size < 2:
             return math.nan

@@ -1,6 +1,6 @@
 """Plays OpenSpiel games in a terminal: a person against a policy.
 
-A person sees what its player may know, never the state: for games with `Rules` their view
+The person sees their player's information only, never the state: for games with `Rules` their view
 (`spiel_dl.games.views`), for others OpenSpiel's own strings for that player.
 """
 
@@ -27,10 +27,10 @@ _HELP = """Type the number or the name of an action; part of a name will do if o
 
 
 class Option(NamedTuple):
-    """A legal action, as a person sees it.
+    """A legal action in the list that the person sees.
 
     Attributes:
-      number: what to type; see `options`.
+      number: the number to type; see `options`.
       name: the action's name.
       action: OpenSpiel's id.
     """
@@ -45,12 +45,12 @@ class _LeaveError(Exception):
 
 
 class Match:
-    """Games in a row, with a running score.
+    """A series of games, with a running score.
 
     Attributes:
-      game: the game; where moves are simultaneous, a conversion to turns.
-      scores: the sums of returns of all games that ended: the person's and its opponent's.
-      num_finished: how many games ended.
+      game: the turn-based game.
+      scores: sums of returns over all finished games: the person's and the opponent's.
+      num_finished: number of finished games.
     """
 
     def __init__(
@@ -68,17 +68,16 @@ class Match:
         Args:
           game: the game, its game string, or the compiled game. Simultaneous moves are played turn
             by turn.
-          opponent: the policy that the person plays against, of this game or of its turn-based
-            form.
-          source: where the person's lines come from.
-          sink: what it sees.
-          seat: which player the person is; None: a random one in every game.
-          seed: of chance, the opponent's choices and random seats; None: a new one every time.
-          reveal: whether to show all that was hidden once a game is over.
+          opponent: the opponent's policy, of this game or of its turn-based form.
+          source: of the person's input lines.
+          sink: of the output.
+          seat: the person's player; None: a random one in every game.
+          seed: of chance, the opponent's choices and random seats; None: a random one.
+          reveal: whether to show all hidden information once a game is over.
 
         Raises:
           ValueError: if `seat` is no player, or the game cannot be played turn by turn by two
-            players or does not tell what they see.
+            players or has no strings of their information.
         """
         if seat not in (0, 1, None):
             raise ValueError(f"seat={seat} is no player; use 0, 1, or None for a random one")
@@ -93,7 +92,7 @@ class Match:
         self._random = random.Random(seed)
 
     def play(self, num_games: int = 1) -> None:
-        """Plays games until all are over or somebody leaves, at a `quit` or the end of input."""
+        """Plays games until all are over or the person leaves, by `quit` or the end of input."""
         self._write(f"{self.game}\nType help for help, quit to leave.")
         try:
             for number in range(1, num_games + 1):
@@ -110,26 +109,26 @@ class Match:
         """Plays one game from a state to its end, and counts it.
 
         Args:
-          state: where to start; it is played on.
-          seat: which player the person is.
+          state: the initial state; it is changed in place.
+          seat: the person's player.
 
         Raises:
-          ValueError: if the opponent has no answer, or one that is no distribution over the legal
-            actions.
+          ValueError: if the opponent's policy is undefined in a state, or is no distribution over
+            the legal actions.
         """
         while not state.is_terminal():
             player = state.current_player()
             if player == pyspiel.PlayerId.CHANCE:
                 state.apply_action(self.draw(dict(state.chance_outcomes())))
             elif player != seat:
-                answer = asking.checked_probabilities(self._opponent, state, player)
-                state.apply_action(self.draw(answer))
+                probabilities = asking.checked_probabilities(self._opponent, state, player)
+                state.apply_action(self.draw(probabilities))
             else:
                 state.apply_action(self._ask(state, player))
         self._finish(state, seat)
 
     def _finish(self, state: pyspiel.State, seat: int) -> None:
-        """Tells the result."""
+        """Adds a finished game to the score, and writes the result."""
         self._write("\n--- The game is over. ---")
         if self._reveal:
             self._write(f"All that happened:\n{state}")
@@ -151,7 +150,7 @@ class Match:
         return "you win" if returns[0] > returns[1] else "you lose"
 
     def _show(self, numbers: Sequence[float]) -> str:
-        """Both sides' numbers; plus zero, as the sum of zeros may be minus zero."""
+        """The person's and the opponent's numbers as text; adding 0.0 avoids "-0"."""
         pairs = zip(("you", "opponent"), numbers, strict=True)
         return ", ".join(f"{name} {number + 0.0:+g}" for name, number in pairs)
 
@@ -159,28 +158,28 @@ class Match:
         return f"{self.num_finished} game{'s' if self.num_finished != 1 else ''}"
 
     def _ask(self, state: pyspiel.State, player: int) -> int:
-        """The action that a person chooses."""
-        offered = options(state)
-        self._write(f"\n{view(state, player)}\n\nLegal actions:\n{list_options(offered)}")
+        """Asks the person for an action."""
+        legal_options = options(state)
+        self._write(f"\n{view(state, player)}\n\nLegal actions:\n{list_options(legal_options)}")
         while True:
             line = self._read(f"Player {player}> ").strip()
             if line == "help":
                 self._write("\n".join(filter(None, [_HELP, summary(self.game)])))
             elif line == "actions":
-                self._write(list_options(offered))
+                self._write(list_options(legal_options))
             else:
                 try:
-                    return choose(offered, line)
+                    return choose(legal_options, line)
                 except ValueError as error:
                     self._write(str(error))
 
     def draw(self, probabilities: Mapping[int, float]) -> int:
-        """One of the keys, at random: what chance or the opponent does."""
+        """Draws an outcome of chance or an action of the opponent."""
         actions = list(probabilities)
         return self._random.choices(actions, [probabilities[action] for action in actions])[0]
 
     def _read(self, prompt: str) -> str:
-        """A line of input; `quit`, end of input and Ctrl-C leave the match."""
+        """Reads a line of input; `quit`, end of input and Ctrl-C leave the match."""
         self._sink.write(prompt)
         self._sink.flush()
         try:
@@ -199,32 +198,32 @@ class Match:
 
 
 def view(state: pyspiel.State, player: int) -> str:
-    """What a player of a turn-based game may know, as text."""
+    """A player's information in a turn-based game, as text."""
     game = state.get_game()
     if hasattr(game, "rules"):
         return str(_views().view(game.rules, state.batch, player))
-    if kuhn_view.is_shown(state):
+    if kuhn_view.is_kuhn_poker(game):
         return kuhn_view.view(state, player)
     game_type = game.get_type()
     texts = []
     if game_type.provides_observation_string:
         texts.append(state.observation_string(player))
-    # Of a game with perfect information it is the history, which the board tells better.
+    # In games with perfect information it is the history, and the board is more readable.
     if game_type.provides_information_state_string and not (
         texts and has_perfect_information(game)
     ):
         texts.append(state.information_state_string(player))
     if not texts:
         texts.append(str(state))
-    said = [text for text in texts if not any(text != t and text in t for t in texts)]
-    first, *others = [_lines(text) for text in dict.fromkeys(said)]
-    # What is remembered often says again what is seen.
-    more = [line for lines in others for line in lines if line not in first]
-    return "\n".join([f"You are player {player}.", *first, *more])
+    maximal = [text for text in texts if not any(text != t and text in t for t in texts)]
+    first, *others = [_lines(text) for text in dict.fromkeys(maximal)]
+    # Information states often repeat lines of the observation.
+    new_lines = [line for lines in others for line in lines if line not in first]
+    return "\n".join([f"You are player {player}.", *first, *new_lines])
 
 
 def _lines(text: str) -> list[str]:
-    """The lines of a text; of one such as "[Round 1][Pot: 2]", what stands in the brackets."""
+    """The lines of a text; of a text such as "[Round 1][Pot: 2]", the contents of the brackets."""
     if re.fullmatch(r"(\[[^\[\]]*\])+", text.strip()):
         return re.findall(r"\[([^\[\]]*)\]", text)
     return text.splitlines()
@@ -233,8 +232,8 @@ def _lines(text: str) -> list[str]:
 def options(state: pyspiel.State) -> list[Option]:
     """The legal actions of the player to move, numbered.
 
-    The number is the action's id; but if every name has one number in it and no two have the same,
-    as in "Bid: 3", it is that: whoever types 3 there does not mean the action with id 3.
+    The number is the action's id; but if every name contains one number and these differ, as in
+    "Bid: 3", it is that number: a person who types 3 means the bid, not the id.
     """
     player = state.current_player()
     actions = state.legal_actions()
@@ -242,29 +241,29 @@ def options(state: pyspiel.State) -> list[Option]:
     names = [
         re.sub(r"^\[P\d\]\s*", "", state.action_to_string(player, action)) for action in actions
     ]
-    found = [re.findall(r"\d+", name) for name in names]
-    numbers = [int(digits[0]) for digits in found if len(digits) == 1]
+    digits_in_names = [re.findall(r"\d+", name) for name in names]
+    numbers = [int(digits[0]) for digits in digits_in_names if len(digits) == 1]
     if len(set(numbers)) != len(actions):
         numbers = actions
     return sorted(map(Option, numbers, names, actions))
 
 
-def choose(offered: Sequence[Option], text: str) -> int:
-    """The action that a person means.
+def choose(legal_options: Sequence[Option], text: str) -> int:
+    """The action that a person's input stands for.
 
     Args:
-      offered: the legal actions.
-      text: a number; or a name, or a part of it that fits a single one: consecutive words, cases
+      legal_options: the legal actions.
+      text: a number; or a name, or a part of it that fits a single one: consecutive words, case
         and punctuation ignored.
 
     Raises:
-      ValueError: if no action, or more than one, is meant.
+      ValueError: if the text fits no action, or more than one.
     """
-    found = _fitting(offered, text)
-    if len(found) == 1:
-        return found[0].action
-    if found:
-        names = ", ".join(option.name for option in found[:5])
+    matches = _matching(legal_options, text)
+    if len(matches) == 1:
+        return matches[0].action
+    if matches:
+        names = ", ".join(option.name for option in matches[:5])
         raise ValueError(f"{text!r} fits several actions ({names}); type a number from the list.")
     raise ValueError(
         f"{text!r} is not a legal action; type a number or name from the list, actions to see it "
@@ -272,20 +271,22 @@ def choose(offered: Sequence[Option], text: str) -> int:
     )
 
 
-def _fitting(offered: Sequence[Option], text: str) -> list[Option]:
-    """The options that a text may mean, by the strictest reading that fits any."""
+def _matching(legal_options: Sequence[Option], text: str) -> list[Option]:
+    """The options that a text fits, by the strictest of the rules of `choose` that fits any."""
     if re.fullmatch(r"[+-]?\d+", text):
-        return [option for option in offered if option.number == int(text)]
-    said = _words(text)
-    same = [option for option in offered if option.name == text]
-    if same or not said:
+        return [option for option in legal_options if option.number == int(text)]
+    words = _words(text)
+    same = [option for option in legal_options if option.name == text]
+    if same or not words:
         return same
-    same = [option for option in offered if _words(option.name) == said]
-    return same or [option for option in offered if f" {said} " in f" {_words(option.name)} "]
+    same = [option for option in legal_options if _words(option.name) == words]
+    return same or [
+        option for option in legal_options if f" {words} " in f" {_words(option.name)} "
+    ]
 
 
 def check_readable(game: pyspiel.Game) -> None:
-    """Raises a ValueError if there is nothing to show of a game to one player only."""
+    """Raises a ValueError if a game has no strings of one player's information."""
     game_type = game.get_type()
     if not (
         game_type.provides_observation_string
@@ -299,30 +300,30 @@ def check_readable(game: pyspiel.Game) -> None:
 
 
 def has_perfect_information(game: pyspiel.Game) -> bool:
-    """Whether nothing is hidden from anybody."""
+    """Whether a game has perfect information."""
     return bool(game.get_type().information == pyspiel.GameType.Information.PERFECT_INFORMATION)
 
 
 def summary(game: pyspiel.Game) -> str:
-    """How a game of this package is played, in a few lines; empty for others."""
+    """A short description of the rules of a game of this package; empty for others."""
     return str(_views().summary(game.rules)) if hasattr(game, "rules") else ""
 
 
 def _views() -> types.ModuleType:
-    from spiel_dl.games import views  # With torch, which other games do without.
+    from spiel_dl.games import views  # Imports torch, which other games do not need.
 
     return views
 
 
 def _words(text: str) -> str:
-    """The words and numbers of a text, in lower case, one space between them."""
+    """The words and numbers of a text, in lower case, separated by single spaces."""
     return " ".join(re.findall(r"[a-z]+|\d+", text.casefold()))
 
 
-def list_options(offered: Sequence[Option]) -> str:
-    """All options, in as many columns as fit."""
-    widest = max(len(str(option.number)) for option in offered)
-    cells = [f"{option.number:>{widest}}  {option.name}" for option in offered]
+def list_options(legal_options: Sequence[Option]) -> str:
+    """All options as text, in as many columns as fit."""
+    widest = max(len(str(option.number)) for option in legal_options)
+    cells = [f"{option.number:>{widest}}  {option.name}" for option in legal_options]
     width = max(map(len, cells)) + 3
     columns = max(1, _LINE_WIDTH // width)
     lines = [cells[start : start + columns] for start in range(0, len(cells), columns)]

@@ -1,11 +1,11 @@
-"""The model zoo: networks that were trained already, found by name.
+"""The model zoo: trained networks by name.
 
     policy = load_policy("rnad:goofspiel_5_descending")
     zoo.names()
 
-A name is ALGORITHM:NAME, where NAME is mostly that of a preset. The networks lie in the package
-`spiel_dl.models`, in a checkout the folder `models/`, beside an index in JSON: from each name to
-what `Model` says. `runs.publishing` adds to it.
+A name is ALGORITHM:NAME, where NAME is usually a preset's. The networks are files of the package
+`spiel_dl.models`, in a checkout the folder `models/`, beside an index in JSON: a `Model` for each
+name. `runs.publishing` adds to it.
 """
 
 from __future__ import annotations
@@ -20,31 +20,31 @@ from spiel_dl.system.json_files import read_json, write_json
 
 INDEX_FILE = "index.json"
 SOLVED = "solved"
-"""The folder of policies that were computed, and what stands before the colon of their names."""
+"""The folder of policies that were computed, and the prefix of their names."""
 ALGORITHMS = ("rnad", "mmd", "ppo", "particle")
-"""What may stand before the colon of a name."""
+"""The prefixes of the models' names."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Model:
-    """A trained network, as the index says it.
+    """A trained network's entry in the index.
 
     Attributes:
       file: its file, in the folder of the zoo; a critic is in the same file.
       curve: the file of its metrics over training, likewise: a JSON object whose `metrics` are a
         run's lines.
       game: the complete game string.
-      algorithm: what trained it; "critic", where a critic was trained for a policy by itself.
-      config: how it learned.
-      critic: how its critic learned, and of which transformations; None: it has none.
+      algorithm: that trained it; "critic" if only a critic was trained, for an existing policy.
+      config: of the learner.
+      critic: configuration and transformations of its critic; None: it has none.
       num_steps: learner steps.
-      commit: that of the code that trained it; None: not known.
-      command: what trained it.
+      commit: of the code that trained it; None: not known.
+      command: that trained it.
       dtype: of the stored parameters, float16 or float32.
-      measured: its strength, and what storing it changed.
-      blueprint: where a critic was trained for a policy, how that one was: `algorithm` and
-        `num_steps`, and of newer models `config`, `commit` and `command`. None: what stands above
-        is of the policy itself, or it is not known.
+      measured: its strength, and changes by float16.
+      blueprint: the training of the policy of a critic that was trained alone: `algorithm` and
+        `num_steps`, and of newer models `config`, `commit` and `command`. None: the fields above
+        are of the policy itself, or it is not known.
     """
 
     file: str
@@ -62,7 +62,7 @@ class Model:
 
 
 def folder() -> Path:
-    """Where the zoo of this installation lies."""
+    """The folder of the zoo of this installation."""
     return Path(str(importlib.resources.files("spiel_dl.models")))
 
 
@@ -96,10 +96,10 @@ def find(name: str) -> Path:
     Raises:
       ValueError: if there is no model of that name; it lists those there are.
     """
-    found = models()
-    if name not in found:
-        raise ValueError(f"no model {name!r} in the zoo; {described()}")
-    return folder() / found[name].file
+    index = models()
+    if name not in index:
+        raise ValueError(f"no model {name!r} in the zoo; {listing()}")
+    return folder() / index[name].file
 
 
 def solved(name: str) -> Path:
@@ -114,21 +114,21 @@ def solved(name: str) -> Path:
     return files[name]
 
 
-def described() -> str:
-    """The names that there are, for errors."""
-    known = names()
-    return f"there are {', '.join(known)}" if known else "it is empty; run/publish.py adds to it"
+def listing() -> str:
+    """The names of all models, for errors."""
+    all_names = ", ".join(names())
+    return f"there are {all_names}" if all_names else "it is empty; run/publish.py adds to it"
 
 
 def file_of(source: str, algorithm: str) -> str:
-    """What a person means by a path, or by the name of a model.
+    """The path of a source, which is a path or the name of a model.
 
     Args:
       source: a path; or a model's name, or its NAME alone.
-      algorithm: what stands before the colon of a NAME alone.
+      algorithm: the algorithm of a NAME alone.
 
     Returns:
-      The path of the model's file; a source that is no name of a model as it is.
+      The path of the model's file; a source that is not a model's name is returned unchanged.
 
     Raises:
       ValueError: if it is both a path and a name.
@@ -144,7 +144,6 @@ def file_of(source: str, algorithm: str) -> str:
 
 
 def add(name: str, model: Model, zoo: Path) -> None:
-    """Writes a model's entry into the index of a zoo, in the place of an older one."""
-    index = {each: dataclasses.asdict(known) for each, known in models(zoo).items()}
-    index[name] = dataclasses.asdict(model)
-    write_json(zoo / INDEX_FILE, dict(sorted(index.items())))
+    """Writes a model's entry into the index of a zoo; replaces an older one."""
+    entries = models(zoo) | {name: model}
+    write_json(zoo / INDEX_FILE, {key: dataclasses.asdict(entries[key]) for key in sorted(entries)})

@@ -155,7 +155,7 @@ def measure(
         "seed": others.get("seed", Match.seed),
         **outcome(result, others.get("control_variates")),
         "wall_clock": wall_clock,
-        **registry.reported(presets.game_string(game), options, first, second),
+        **registry.reported_options(presets.game_string(game), options, first, second),
         "threads": (workspace.engine if workspace else engine).threads,
     }
 
@@ -207,7 +207,9 @@ def report(rows: Sequence[dict[str, Any]]) -> Report:
             f"Control variates are values of {', '.join(variates)}: the luck of chance and of both "
             "players by them is taken off each return, which leaves the mean as it is."
         )
-    options = [registry.reported(row["game"], {}, row["first"], row["second"]) for row in rows]
+    options = [
+        registry.reported_options(row["game"], {}, row["first"], row["second"]) for row in rows
+    ]
     names = dict.fromkeys(name for each in options for name in each)
     columns = ("first", "second", *names, *_EFFORT_COLUMNS)
     titles = {name: name.replace("_", " ") for name in columns}
@@ -249,7 +251,7 @@ def _settings(players: _Players) -> dict[str, Any]:
         "game": players.game,
         "policies": players.names,
         "files": players.files[:2],
-        "search": registry.reported(players.game, dict(players.options), *players.names),
+        "search": registry.reported_options(players.game, dict(players.options), *players.names),
         "seed": players.match.seed,
         **({} if variates is None else {"control_variates": [variates, file]}),
     }
@@ -268,7 +270,9 @@ def _load(players: _Players) -> tuple[Policies, HistoryValues | None]:
     match, options = players.match, dict(players.options)
     game = turn_based_game(players.game)
     first, second = (
-        registry.load_policy(name, game, device=match.device, **registry.taken(options, name))
+        registry.load_policy(
+            name, game, device=match.device, **registry.select_options(options, name)
+        )
         for name in players.names
     )
     if match.control_variates is None:

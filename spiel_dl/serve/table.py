@@ -172,7 +172,7 @@ def see(place: Place, at: int | None = None) -> dict[str, Any]:
     if state.is_terminal():
         returns = [number + 0.0 for number in state.returns()]
         found["result"] = returns if place.seat == 0 else returns[::-1]
-        found["why"] = _why(state, place.seat)
+        found["why"] = _ending(state, place.seat)
     if place.revealed:
         # What the opponent saw; of a game that is not drawn, the whole state.
         other = _picture(state, 1 - place.seat, [])
@@ -205,18 +205,20 @@ def _plain(text: str) -> str:
 
 
 def _picture(state: pyspiel.State, seat: int, actions: list[int]) -> list[dict[str, Any]]:
-    rules = getattr(state.get_game(), "rules", None)
+    game = state.get_game()
+    rules = getattr(game, "rules", None)
     if rules is None:
-        return kuhn_view.picture(state, seat) if kuhn_view.is_shown(state) else []
+        return kuhn_view.picture(state, seat) if kuhn_view.is_kuhn_poker(game) else []
     from spiel_dl.games import views  # With torch, which other games do without.
 
     return views.picture(rules, state.batch, seat, actions)
 
 
-def _why(state: pyspiel.State, seat: int) -> str:
-    rules = getattr(state.get_game(), "rules", None)
+def _ending(state: pyspiel.State, seat: int) -> str:
+    game = state.get_game()
+    rules = getattr(game, "rules", None)
     if rules is None:
-        return kuhn_view.ending(state, seat) if kuhn_view.is_shown(state) else ""
+        return kuhn_view.ending(state, seat) if kuhn_view.is_kuhn_poker(game) else ""
     from spiel_dl.games import endings
 
     return endings.ending(rules, state.batch, seat, state.player_return(seat))

@@ -73,7 +73,7 @@ def blueprint_of(player: Player) -> Player | None:
     name = registry.blueprint_of(player.name)
     if name is None:
         return None
-    return Player(name, tuple(registry.taken(dict(player.options), name).items()))
+    return Player(name, tuple(registry.select_options(dict(player.options), name).items()))
 
 
 def analyse(place: Place, length: int, player: Player, compared: Player | None) -> dict[str, Any]:

@@ -228,7 +228,7 @@ def test_the_whole_effort_is_made(name: str) -> None:
 
 
 def reported(name: str, *others: str, **given: Any) -> dict[str, Any]:
-    return registry.reported("kuhn_poker", given, name, *others)
+    return registry.reported_options("kuhn_poker", given, name, *others)
 
 
 def test_options_are_those_of_policies_within_policies_too() -> None:

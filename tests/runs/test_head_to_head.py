@@ -90,9 +90,9 @@ def test_parts_are_of_all_that_was_used(name, first, second, tmp_path):
         workspace=Workspace(tmp_path),
     )  # fmt: skip
     search = {"depth_limit": DepthLimit(moves=1), "effort": 20}
-    play(options=registry.taken(search | first, name))
+    play(options=registry.select_options(search | first, name))
     with pytest.raises(ValueError, match=r"000001\.json has other settings: its search"):
-        play(options=registry.taken(search | second, name))
+        play(options=registry.select_options(search | second, name))
 
 
 def test_processes_find_what_one_process_finds(checkpoints):

@@ -65,7 +65,7 @@ def test_what_is_seen_tells_nothing_hidden(game: str, seat: int) -> None:
     ],
 )
 def test_what_was_thought_tells_nothing_hidden(game: str, policy: str, seat: int) -> None:
-    player = Player(policy, tuple(registry.taken({"effort": 20}, policy).items()))
+    player = Player(policy, tuple(registry.select_options({"effort": 20}, policy).items()))
     for group in same_to_the_person(game, seat)[:8]:
         moments = [table.moments(place) for place in group[:4]]
         for at, (_, turn) in enumerate(moments[0]):
