@@ -1,1 +1,1 @@
-"""The scripts: `python run/NAME.py` in a checkout, `spiel-dl NAME` where this is installed."""
+"""The scripts: `python run/NAME.py` in a checkout, `spiel-dl NAME` in an installation."""

@@ -1,13 +1,13 @@
-"""Flags from configurations: what a dataclass or a function takes, as absl flags, and back.
+"""Absl flags from the parameters of dataclasses and functions.
 
-Names, types, defaults and texts of flags are said once, where the configuration is defined: in its
-fields, and in the `Attributes:` or `Args:` of its docstring. `define` makes absl flags of them:
+Names, types, defaults and help texts of flags are taken from the configuration: from its fields,
+and from the `Attributes:` or `Args:` of its docstring. `define` makes absl flags of them:
 
   _TRAINING = config_flags.define(TrainingConfig, leave_out=["mass_share"])
-  config = _TRAINING.build()  # once the flags are parsed; see `script.run`
+  config = _TRAINING.build()  # after the flags are parsed; see `script.run`
 
-A list may be separated by commas, or its flag repeated. Two groups may have a flag of the same
-name: it then serves both.
+A list may be separated by commas, or its flag repeated. Two groups may share a flag of the same
+name.
 """
 
 from __future__ import annotations
@@ -23,35 +23,35 @@ from absl import flags
 from spiel_dl.system.parameters import Parameter, parameters_of
 
 T = TypeVar("T")
-# The flags belong to the script that asks for them.
+# The flags belong to the script that defines them.
 flags.disclaim_key_flags()
 
 
 class _Parser(flags.ArgumentParser):
-    """Reads one value; says what is wrong with it in one line."""
+    """Parses one value; errors are one line."""
 
     def __init__(self, parameter: Parameter):
         self._parameter = parameter
         self.syntactic_help = f"<{'|'.join(parameter.choices)}>" if parameter.choices else ""
 
     def parse(self, argument: Any) -> Any:
-        """The value of what a person typed; a default is one already."""
+        """Parses text; other values, such as defaults, are returned unchanged."""
         return self._parameter.read(argument) if isinstance(argument, str) else argument
 
     def flag_type(self) -> str:
-        """What --help calls the type."""
+        """The type's name in --help."""
         return str(self._parameter.element.__name__)
 
 
 class _ListFlag(flags.MultiFlag):
-    """Values separated by commas if it is split there, or a flag that is repeated, or both."""
+    """A flag of several values: repeated and, if `is_split`, separated by commas."""
 
     def __init__(self, *arguments: Any, is_split: bool, **others: Any):
         super().__init__(*arguments, **others)
         self._is_split = is_split
 
     def parse(self, arguments: Any) -> None:
-        """Adds to the values given before, or replaces the default; nothing is a value, too."""
+        """Adds values to those given before, or replaces the default; an empty list counts, too."""
         super().parse(arguments)
         self.present = max(self.present, 1)
 
@@ -72,17 +72,17 @@ class Flags(Generic[T]):
         flag_values: flags.FlagValues = flags.FLAGS,
         unsplit: Collection[str] = (),
     ):
-        """Defines the flags that nobody has defined yet.
+        """Defines the flags that are not defined yet.
 
         Args:
           target: the configuration or function.
           parameters: its parameters, by the names of flags.
-          flag_values: where the flags go.
-          unsplit: names of those lists whose values may have commas.
+          flag_values: absl's object for the flags.
+          unsplit: names of lists whose values may contain commas.
         """
         self._target, self._values = target, flag_values
         self._flags = {parameter.name: flag for flag, parameter in parameters.items()}
-        self._tuples = {each.name for each in parameters.values() if each.is_tuple}
+        self._tuples = {p.name for p in parameters.values() if p.is_tuple}
         for flag, parameter in parameters.items():
             if flag not in flag_values:
                 is_split = parameter.name not in unsplit
@@ -91,46 +91,46 @@ class Flags(Generic[T]):
     @property
     def values(self) -> dict[str, Any]:
         """The values of the parsed flags, by the names of parameters."""
-        found: dict[str, Any] = {n: self._values[flag].value for n, flag in self._flags.items()}
-        lists = [name for name in self._tuples if found[name] is not None]
-        return found | {name: tuple(found[name]) for name in lists}
+        values: dict[str, Any] = {n: self._values[flag].value for n, flag in self._flags.items()}
+        lists = [name for name in self._tuples if values[name] is not None]
+        return values | {name: tuple(values[name]) for name in lists}
 
     @property
     def given(self) -> dict[str, Any]:
-        """The values of those flags that the person gave."""
-        return {n: each for n, each in self.values.items() if self._values[self._flags[n]].present}
+        """The values of the flags that were given on the command line, by parameter."""
+        return {n: v for n, v in self.values.items() if self._values[self._flags[n]].present}
 
     def build(self, *arguments: Any, **others: Any) -> T:
-        """Calls the function, or makes the configuration.
+        """Calls the function or makes the configuration, with the values of the flags.
 
         Args:
-          *arguments: what comes before that of the flags.
-          **others: for parameters without flags, or instead of their flags.
+          *arguments: positional arguments.
+          **others: arguments without flags, or in place of their flags.
 
         Raises:
-          ValueError: that of the function or configuration; where it names a parameter and its
-            value, it names the flag instead.
+          ValueError: of the function or configuration; NAME=VALUE of a parameter in its message
+            becomes --FLAG=VALUE.
         """
         try:
             return self._target(*arguments, **{**self.values, **others})
         except ValueError as error:
             text = str(error)
             for name, flag in self._flags.items():
-                # Not in the middle of a repr or a game string.
+                # Not inside a repr or a game string.
                 text = re.sub(rf"(?<![\w(,-])(?<!, ){name}=", f"--{flag}=", text)
             raise ValueError(text) from error
 
     def build_over(self, settings: Mapping[str, Any]) -> T:
-        """The same with other defaults than the flags have: flags that were given win."""
+        """Calls `build` with settings instead of defaults; given flags have precedence."""
         return self.build(**{**settings, **self.given})
 
     def refuse(self, reason: str, only: Collection[str] = (), but: Collection[str] = ()) -> None:
-        """Raises a ValueError if flags were given that would be accepted and then ignored.
+        """Raises a ValueError if flags were given that would be ignored.
 
         Args:
-          reason: why they are of no use, as the end of a sentence that begins with them.
-          only: the parameters that are of no use; empty: all of them.
-          but: those that are of use, after all.
+          reason: why they are not used, as the end of a sentence that begins with their names.
+          only: the unused parameters; empty: all of them.
+          but: exceptions, which are used.
         """
         names = [n for n in self.given if (not only or n in only) and n not in but]
         if names:
@@ -161,41 +161,41 @@ def define(
       target: the dataclass, NamedTuple, class or function.
       only: the parameters that get flags; empty: all of them.
       leave_out: parameters that get none.
-      names: of flags, by parameter, where they are not the parameter's.
-      prefix: what the other flags' names begin with, before the parameter's.
-      defaults: other defaults than the target's, by parameter.
-      choices: the values that a str may have, by parameter.
-      texts: other help texts than the docstring's, by parameter.
+      names: of flags, by parameter, if they differ from the parameter's.
+      prefix: of the names of all flags that are not in `names`.
+      defaults: by parameter, instead of the target's.
+      choices: allowed values of a str, by parameter.
+      texts: help texts by parameter, instead of the docstring's.
       required: parameters that must be given on the command line, although they have a default.
-      unsplit: lists whose values may have commas, so that their flags can only be repeated.
-      flag_values: where the flags go.
+      unsplit: lists whose values may contain commas, so that their flags can only be repeated.
+      flag_values: absl's object for the flags.
 
     Raises:
-      TypeError: if a parameter is of no type that a flag may have, or is not described.
+      TypeError: if a parameter's type cannot be a flag's, or it is not described.
     """
     names, defaults, texts, choices = names or {}, defaults or {}, texts or {}, choices or {}
-    found = {}
-    for each in parameters_of(target, leave_out, only):
-        changed: dict[str, Any] = {
-            "text": texts.get(each.name, each.text),
-            "choices": tuple(choices.get(each.name, each.choices)),
+    parameters = {}
+    for parameter in parameters_of(target, leave_out, only):
+        name = parameter.name
+        changes: dict[str, Any] = {
+            "text": texts.get(name, parameter.text),
+            "choices": tuple(choices.get(name, parameter.choices)),
         }
-        if each.name in required:
-            changed |= {"default": None, "is_required": True}
-        elif each.name in defaults:
-            changed |= {"default": defaults[each.name], "is_required": False}
-        flag = names.get(each.name, prefix + each.name)
-        found[flag] = dataclasses.replace(each, **changed)
-    return Flags(target, found, flag_values, unsplit)
+        if name in required:
+            changes |= {"default": None, "is_required": True}
+        elif name in defaults:
+            changes |= {"default": defaults[name], "is_required": False}
+        parameters[names.get(name, prefix + name)] = dataclasses.replace(parameter, **changes)
+    return Flags(target, parameters, flag_values, unsplit)
 
 
 def read_early(name: str, default: str) -> str:
-    """The value of a flag on which it depends what other flags there are, before any is parsed.
+    """Reads a flag that determines which other flags there are, before all flags are parsed.
 
-    Whatever is wrong with the command line is told when all of it is parsed.
+    Errors of the command line are left to the later parsing.
 
     Args:
-      name: the flag's name. It is still to be defined beside the others.
+      name: the flag's name. The script defines it later, with the others.
       default: its value if it is not given.
     """
     early = flags.FlagValues()

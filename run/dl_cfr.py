@@ -1,4 +1,4 @@
-"""Solves the trunk of a game by depth-limited CFR, and says what its trunk strategy gives away.
+"""Solves the trunk of a game by depth-limited CFR, and measures its trunk exploitability.
 
 Example:
   python run/dl_cfr.py --rounds=3 --value_function=runs/network/goofspiel_5/network.safetensors \\
@@ -37,32 +37,33 @@ def main(
     reference: bool = True,
     points_per_decade: Annotated[int, Bounds(1, 1000)] = 4,
 ) -> None:
-    """Solves, and says where the results are.
+    """Runs the solver, and prints its results and their paths.
 
     Args:
       game: OpenSpiel game string, with parameters.
       solver: variant of CFR in the trunk.
-      iterations: iterations in all.
+      iterations: total number of iterations.
       alternating_updates: update the players in turn.
       reference: run CFR+ on the whole game for comparison.
       points_per_decade: evaluations per factor of 10 in iterations.
     """
     with script.waiting(f"listing the histories of {game}"):
-        made, identity = _solver(game, solver, alternating_updates)
+        cfr_solver, identity = _solver(game, solver, alternating_updates)
     directory = _RUN.build("", identity)
-    label = f"depth-limited {solver}, {made.trunk.depth_limit}"
+    label = f"depth-limited {solver}, {cfr_solver.trunk.depth_limit}"
     curves = dl_cfr_run.run_dl_cfr(
-        made,
+        cfr_solver,
         directory,
         iterations,
         label=label,
         with_reference=reference,
         points_per_decade=points_per_decade,
     )
-    limit, leaves, last = made.trunk.depth_limit, made.trunk.leaves, curves[label][-1]
-    print(f"game                             {made.game}")
+    trunk, last = cfr_solver.trunk, curves[label][-1]
+    print(f"game                             {cfr_solver.game}")
     print(
-        f"depth limit                      {limit}, {leaves.num_public_states} leaf public states"
+        f"depth limit                      {trunk.depth_limit}, {trunk.leaves.num_public_states} "
+        "leaf public states"
     )
     print(f"solver                           {solver}")
     print(f"iterations                       {last['iteration']:,}")
@@ -79,7 +80,7 @@ def main(
 def _solver(
     game: str, variant: str, alternating_updates: bool
 ) -> tuple[DLCFRSolver, dict[str, Any]]:
-    """A fresh solver as the flags describe it, and what identifies its run."""
+    """A fresh solver from the flags, and the identity of its run."""
     values = _VALUES.values
     if values["name"] != network_files.EXACT:
         only = ["exact_tolerance", "warm_start"]

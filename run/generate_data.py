@@ -1,4 +1,4 @@
-"""Makes training data for value functions: random trunk strategies and the values they lead to.
+"""Makes training data for value functions: ranges of random trunk strategies, and their values.
 
 Example:
   python run/generate_data.py --rounds=3 --shards=40 --num_workers=2 \\
@@ -24,10 +24,10 @@ _RUN = script.run_directory(is_required=True)
 
 
 def main(*, shards: Positive = 10) -> None:
-    """Makes what is missing, and says how much there is.
+    """Computes the missing shards, and prints the dataset's size.
 
     Args:
-      shards: files in all.
+      shards: total number of files.
     """
     game = str(load_turn_based(_DATA.values["game"]))
     config = _DATA.build(game=game, depth_limit=_LIMIT.build())

@@ -1,4 +1,4 @@
-"""Plays two policies against each other, with both seats, common luck and 95% intervals.
+"""Plays two policies against each other, in both seats, with common random numbers.
 
 Examples:
   python run/head_to_head.py --game=leduc_poker --first=cfr+:1000 --second=uniform
@@ -27,11 +27,11 @@ def main(
     run_dir: str | None = None,
     output: str | None = None,
 ) -> None:
-    """Plays the match, and says how it went.
+    """Plays the match, and prints its result.
 
     Args:
-      first: who plays.
-      second: against whom; the same names as for --first.
+      first: the first policy.
+      second: the second policy; the same names as for --first.
       game: OpenSpiel game string, with parameters.
       preset: a game by name.
       run_dir: keep finished parts here; a stopped match goes on there.
@@ -39,7 +39,7 @@ def main(
     """
     environment = describe_environment()
     game_string = PRESETS[preset].game if preset else game or ""
-    engine, what = _WORKERS.build(), "pairs of games, in parts"
+    engine = _WORKERS.build()
     workspace = None if run_dir is None else script.open_workspace(run_dir, engine)
     row = head_to_head.measure(
         game_string,
@@ -48,7 +48,7 @@ def main(
         options=_OPTIONS.build(first, second),
         engine=engine,
         workspace=workspace,
-        description=what,
+        description="pairs of games, in parts",
         **dataclasses.asdict(_MATCH.build()),
     )
     if output:
@@ -67,5 +67,5 @@ if __name__ == "__main__":
         main,
         one_of=["game", "preset"],
         choices={"preset": PRESETS},
-        texts={"first": f"who plays: {policy_names()}."},
+        texts={"first": f"the first policy: {policy_names()}."},
     )

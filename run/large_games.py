@@ -1,6 +1,6 @@
-"""Values and exploitability of one policy in games whose histories are too many to list.
+"""Computes values and exploitability of a policy in games with too many histories to list.
 
-What is finished in the run directory is not done again.
+Finished results in the run directory are reused.
 
 Examples:
   python run/large_games.py --policy=uniform --games="phantom_ttt;dark_hex"
@@ -22,18 +22,18 @@ def main(
     run_dir: str = "runs/large_games",
     device: str = "cpu",
 ) -> None:
-    """Evaluates a policy, says before each game what it will take, and prints one table.
+    """Evaluates a policy, prints memory and time before each game, and a table at the end.
 
     Args:
-      policy: what to evaluate, in every game.
+      policy: the policy to evaluate, in every game.
       games: OpenSpiel game strings, with semicolons between them. Default: phantom tic-tac-toe and
         dark hex on 3x3 boards, classical and abrupt, and liar's dice with two dice of five sides.
-      run_dir: where finished rows go.
-      device: where networks live.
+      run_dir: directory of finished rows.
+      device: torch device of networks.
     """
     start = time.perf_counter()
 
-    def say(text: str) -> None:
+    def print_with_time(text: str) -> None:
         print(f"[{time.perf_counter() - start:6.1f} s] {text}", flush=True)
 
     rows = large_games.judge_all(
@@ -41,7 +41,7 @@ def main(
         policy,
         large_games.GAMES if games is None else games.split(";"),
         device=device,
-        on_message=say,
+        on_message=print_with_time,
     )
     print(f"\n{policy}\n")
     large_games.table(rows).show()

@@ -1,7 +1,7 @@
-"""The learners of `run/train.py`: the flags of each, and what makes it.
+"""The learners of `run/train.py`: their flags and constructors.
 
-Names, types, defaults and texts are those of the learners' configurations. What a preset says takes
-the place of defaults; flags that were given win.
+Names, types, defaults and texts are those of the learners' configurations. A preset's settings
+replace defaults; flags that were given have precedence.
 """
 
 from __future__ import annotations
@@ -27,86 +27,86 @@ if TYPE_CHECKING:
 flags.disclaim_key_flags()
 
 
-class Made(NamedTuple):
-    """A learner, and what its run is identified by besides its settings."""
+class NewLearner(NamedTuple):
+    """A learner, and what identifies its run besides its settings."""
 
     learner: BatchLearner | ParticleSelfPlay
-    also: dict[str, Any]
+    identity: dict[str, Any]
 
 
 class LearnerFlags(NamedTuple):
     """The flags of a learner.
 
     Attributes:
-      build: the learner that the parsed flags ask for; takes the flags of the run.
-      games: flags of which exactly one is to be given: they say which game.
-      defaults: of the flags of the run, where they are not those of `train.train`.
+      build: makes the learner from the parsed flags; takes the values of the run's flags.
+      games: flags that determine the game, exactly one of which must be given.
+      defaults: of the flags of the run, if they differ from those of `train.train`.
     """
 
-    build: Callable[[Mapping[str, Any]], Made]
+    build: Callable[[Mapping[str, Any]], NewLearner]
     games: tuple[str, ...] = ("game", "preset")
     defaults: Mapping[str, Any] = {}
 
 
-def _self_play(name: str, of: type[LearnerConfig]) -> LearnerFlags:
-    """R-NaD, MMD or PPO; with policy transformations, a critic beside it."""
+def _self_play(name: str, config_class: type[LearnerConfig]) -> LearnerFlags:
+    """R-NaD, MMD or PPO; with policy transformations, a critic is trained, too."""
     game_flags, preset = _game_flags(name)
-    config_of = config_flags.define(of, names={"hidden_sizes": "hidden_size"})
+    learner_flags = config_flags.define(config_class, names={"hidden_sizes": "hidden_size"})
     options = config_flags.define(_options)
     critic_flags = _critic_flags()
 
-    def build(run: Mapping[str, Any]) -> Made:
-        from spiel_dl.algorithms.mmd import MMDSolver  # With torch, which --help does without.
+    def build(run: Mapping[str, Any]) -> NewLearner:
+        from spiel_dl.algorithms.mmd import MMDSolver  # Imports torch, which --help does not need.
         from spiel_dl.algorithms.ppo import PPOSolver
         from spiel_dl.algorithms.rnad import RNaDSolver
         from spiel_dl.learning.transformations import transformations_by_name
 
         solver = {each.name: each for each in (RNaDSolver, MMDSolver, PPOSolver)}[name]
         game = turn_based_game(game_flags.build())
-        config = config_of.build_over(preset())
-        graph, chosen = options.build()
-        how = {"device": run["device"], "cuda_graph": graph}
-        if chosen is None:
+        config = learner_flags.build_over(preset())
+        cuda_graph, transformations = options.build()
+        settings: dict[str, Any] = {"device": run["device"], "cuda_graph": cuda_graph}
+        if transformations is None:
             reason = "used with --transformations only, which train a critic"
             critic_flags.refuse(reason, but=["seed"])
-            return Made(solver(game, config, **how), {})
+            return NewLearner(solver(game, config, **settings), {})
         critic = critic_flags.build()
-        found = transformations_by_name(chosen, game)
-        learner = solver(game, config, critic=critic, transformations=found, **how)
-        return Made(learner, {"critic": critic.to_json(), "transformations": chosen})
+        settings["transformations"] = transformations_by_name(transformations, game)
+        learner = solver(game, config, critic=critic, **settings)
+        return NewLearner(learner, {"critic": critic.to_json(), "transformations": transformations})
 
     return LearnerFlags(build)
 
 
 def _critic() -> LearnerFlags:
-    """A critic of a policy that is there already, and stays as it is."""
+    """A critic of an existing policy, which is not changed."""
     from spiel_dl.learning import checkpoints
     from spiel_dl.learning.critic_learner import CriticLearner
     from spiel_dl.learning.transformations import transformations_by_name
 
     blueprint_flags = config_flags.define(_blueprint)
-    config = _critic_flags()
-    games = config_flags.define(
+    critic_flags = _critic_flags()
+    learner_flags = config_flags.define(
         CriticLearner, only=["batch_size", "exploration", "max_tree_histories", "cuda_graph"]
     )
 
-    def build(run: Mapping[str, Any]) -> Made:
+    def build(run: Mapping[str, Any]) -> NewLearner:
         path, names = blueprint_flags.build()
         blueprint = checkpoints.load_blueprint(path, device=run["device"])
-        learner = games.build(
+        learner = learner_flags.build(
             blueprint.game,
             blueprint,
             transformations_by_name(names, blueprint.game),
-            config.build(),
+            critic_flags.build(),
             device=run["device"],
         )
-        return Made(learner, {"blueprint": str(Path(path)), "transformations": names})
+        return NewLearner(learner, {"blueprint": str(Path(path)), "transformations": names})
 
     return LearnerFlags(build, games=("blueprint",))
 
 
 def _particle() -> LearnerFlags:
-    """A particle network, by the search that uses it."""
+    """A particle network, trained by self-play with search."""
     from spiel_dl.algorithms.particle_self_play import ParticleSelfPlay, ParticleSelfPlayConfig
     from spiel_dl.value_functions.particle import ParticleNetwork
     from spiel_dl.value_functions.particle_features import InfostateFeatures
@@ -114,7 +114,7 @@ def _particle() -> LearnerFlags:
 
     game_flags, preset = _game_flags(ParticleSelfPlay.name)
     limit_flags = script.depth_limit("searches; default: one round")
-    config_of = config_flags.define(
+    learner_flags = config_flags.define(
         ParticleSelfPlayConfig,
         defaults={"decay_steps": None},
         texts={"decay_steps": "steps over which the learning rate falls. Default: --num_steps."},
@@ -125,43 +125,43 @@ def _particle() -> LearnerFlags:
     )
     features = config_flags.define(InfostateFeatures, defaults={"positions": True})
 
-    def build(run: Mapping[str, Any]) -> Made:
+    def build(run: Mapping[str, Any]) -> NewLearner:
         game = turn_based_game(game_flags.build())
         limit = limit_flags.build() if limit_flags.given else default_depth_limit(game)
-        config = config_of.build_over({"decay_steps": run["num_steps"], **preset()})
+        config = learner_flags.build_over({"decay_steps": run["num_steps"], **preset()})
         network = network_flags.build(
             sizes.build(), features.build(), seed=config.seed, device=run["device"]
         )
         learner = ParticleSelfPlay(game, network, limit, config)
-        return Made(learner, {"depth_limit": str(limit)})
+        return NewLearner(learner, {"depth_limit": str(limit)})
 
     return LearnerFlags(build, defaults={"num_steps": 1000, "steps_per_evaluation": 50})
 
 
 LEARNERS: dict[str, Callable[[], LearnerFlags]] = {
     **{
-        name: functools.partial(_self_play, name, of)
-        for name, of in (("rnad", RNaDConfig), ("mmd", MMDConfig), ("ppo", PPOConfig))
+        name: functools.partial(_self_play, name, config_class)
+        for name, config_class in (("rnad", RNaDConfig), ("mmd", MMDConfig), ("ppo", PPOConfig))
     },
     "critic": _critic,
     "particle": _particle,
 }
-"""What defines the flags of a learner, by the name of its algorithm."""
+"""Functions that define the flags of a learner, by the name of its algorithm."""
 
 
 def _game_flags(algorithm: str) -> tuple[config_flags.Flags[str], Callable[[], dict[str, Any]]]:
-    """The flags that say which game, and what its preset says of an algorithm."""
+    """The flags of the game, and a function that returns its preset's settings of an algorithm."""
     game = config_flags.define(_game, choices={"preset": presets.PRESETS})
 
     def preset() -> dict[str, Any]:
-        found = presets.PRESETS.get(game.values["preset"])
-        return found.of(algorithm) if found else {}
+        chosen = presets.PRESETS.get(game.values["preset"])
+        return chosen.of(algorithm) if chosen else {}
 
     return game, preset
 
 
 def _game(*, game: str | None = None, preset: str | None = None) -> str:
-    """The game that is asked for.
+    """The game string of the flags.
 
     Args:
       game: OpenSpiel game string, with parameters.
@@ -178,7 +178,7 @@ def _critic_flags() -> config_flags.Flags[CriticConfig]:
 def _options(
     *, cuda_graph: bool = False, transformations: str | None = None
 ) -> tuple[bool, str | None]:
-    """How steps are done, and the transformations of a critic that is trained beside the policy.
+    """Whether to use a CUDA graph, and the transformations of a critic that is trained, too.
 
     Args:
       cuda_graph: do a step as one CUDA graph, see `StepGraph`; on a CUDA device only.
@@ -190,7 +190,7 @@ def _options(
     if transformations is not None:
         from spiel_dl.learning.transformations import check_name
 
-        check_name(transformations)  # Here, as a person's own are known once modules are imported.
+        check_name(transformations)  # At build time, after --import has registered others.
     return cuda_graph, transformations
 
 

@@ -39,10 +39,10 @@ def main(
     Args:
       game: OpenSpiel game string, with parameters.
       opponent: the opponent.
-      seat: which player you are.
+      seat: your player.
       num_games: games to play.
       seed: of chance, opponent and seats. Default: none.
-      reveal: show what was hidden once a game is over.
+      reveal: show all hidden information once a game is over.
     """
     loaded = turn_based_game(game)
     match = terminal.Match(

@@ -1,4 +1,4 @@
-"""The options of policies as flags, made from the configurations of all kinds."""
+"""Flags for the options of policies, from the configurations of all kinds."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ flags.disclaim_key_flags()
 
 
 _NAMES = {"effort": "iterations"}
-"""Of flags, where they are not those of options."""
+"""Names of flags that differ from those of options."""
 
 
 class OptionFlags:
-    """A flag for each option of a kind of policy."""
+    """The flags for the options of all kinds of policies."""
 
     def __init__(self, *, has_depth_limit: bool = True):
         """Defines the flags."""
-        known = all_options(KINDS.values())
-        known.pop("depth_limit")  # It has flags of its own, one for each unit.
-        found = {_NAMES.get(name, name): option for name, option in known.items()}
-        self._flags: config_flags.Flags[dict[str, Any]] = config_flags.Flags(dict, found)
+        options = all_options(KINDS.values())
+        options.pop("depth_limit")  # It has flags of its own, one for each unit.
+        parameters = {_NAMES.get(name, name): option for name, option in options.items()}
+        self._flags: config_flags.Flags[dict[str, Any]] = config_flags.Flags(dict, parameters)
         self._limit = script.depth_limit("searches") if has_depth_limit else None
 
     def build(self, *names: str) -> dict[str, Any]:

@@ -22,16 +22,16 @@ def main(
     num_games: int = 1000,
     seed: Seed = 0,
 ) -> None:
-    """Publishes, and says what was measured.
+    """Publishes the networks, and prints the measurements.
 
     Args:
       run_dir: run directory of run/train.py.
       name: ALGORITHM:NAME, or NAME alone. Default: the preset with the run's game.
       models: folder of the zoo. Default: that of this checkout.
-      num_games: games of each match, an even number; 0: none is played.
+      num_games: games of each match, an even number; 0: no matches.
       seed: of all games.
     """
-    from spiel_dl.runs import publishing  # With torch, which --help does without.
+    from spiel_dl.runs import publishing  # Imports torch, which --help does not need.
 
     folder = Path(models) if models else zoo.folder()
     whole_name, model = publishing.publish(

@@ -1,7 +1,7 @@
 """Makes the papers' figures and tables, with our numbers.
 
-What is finished in the run directory is not done again. For a row whose report is old, what another
-commit made is: its folders are renamed, by ".old-1" at the end of their names.
+Finished results in the run directory are reused. For a row whose report is old, results of other
+commits are computed again, and their folders renamed by ".old-1" at the end of their names.
 
 Examples:
   python run/reproduce.py --list
@@ -9,7 +9,7 @@ Examples:
   python run/reproduce.py --only='dl_cfr/goofspiel/*' --num_workers=2
   python run/reproduce.py --scoreboard_only
 
-With other settings, which --list tells of a row, and a report elsewhere:
+With other settings, which --list prints for a row, and a report elsewhere:
   python run/reproduce.py --only=responses/table_1 --set=games=leduc --set=models=random:0 \\
       --set=players=0 --output=runs/cdbr
   python run/reproduce.py --only=dl_cfr/goofspiel/checkpoints --output=runs/tiny \\
@@ -28,7 +28,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # where experiment
 
 from spiel_dl.commands import script
 
-# Functions import the experiments, and torch with them: --help does without.
+# Functions import the experiments, because these import torch, which --help does not need.
 if TYPE_CHECKING:
     from experiments.experiment import Row
 
@@ -48,17 +48,17 @@ def main(
     output: str | None = None,
     resume: bool = True,
 ) -> None:
-    """Runs the experiments that have no current report, and says where their reports are.
+    """Runs the experiments that have no current report, and prints the paths of their reports.
 
     Args:
       only: names of rows, or patterns of them, such as "dl_cfr/*".
       set: name=value: another setting of the one row that --only names; may be repeated.
-      list: say which rows there are and whether their reports are current, of one row its settings
-        as well; run nothing.
+      list: print the rows and whether their reports are current, of one row its settings as well;
+        run nothing.
       all: all rows, unless --only names some.
       scoreboard_only: renew docs/scoreboard.md and the table of docs/results.md; run nothing.
       run_dir: networks and finished parts. Default: runs/ROW, or --output.
-      output: where the report of one row goes, with the settings of --set. Default: results/.
+      output: path of the report of one row, with the settings of --set. Default: results/.
       resume: go on in a directory that was used; --noresume refuses it.
     """
     from experiments import experiment, scoreboard
@@ -104,15 +104,15 @@ def _run_open(rows: list[Row]) -> None:
     failed = []
     for row in rows:
         print(row.name, flush=True)
-        found = ledger.state(row, _RESULTS)
-        place = f"runs/{row.folder}"
-        anew = found.word == ledger.OLD and found.why != (ledger.OTHER_CLAIM,)
-        workspace = script.open_workspace(place, _WORKERS.build(), only_own=anew)
+        state = ledger.state(row, _RESULTS)
+        only_own = state.word == ledger.OLD and state.why != (ledger.OTHER_CLAIM,)
+        path = f"runs/{row.folder}"
+        workspace = script.open_workspace(path, _WORKERS.build(), only_own=only_own)
         try:
             study = row.experiment.study(row.settings, workspace)
             folder = _RESULTS / row.folder
             print(experiment.run(row.experiment, study, folder, qualify=row.verdict))
-            ledger.record(row, _RESULTS, found.report)
+            ledger.record(row, _RESULTS, state.report)
         except ValueError as error:
             failed.append(f"{row.name}: {error}")
         scoreboard.write_pages(_SCOREBOARD, _ALL_ROWS, _RESULTS)
@@ -123,14 +123,14 @@ def _run_open(rows: list[Row]) -> None:
 
 
 def _show(rows: list[Row], changes: tuple[str, ...]) -> None:
-    """Rows, and whether their reports are current; of one row its settings as well."""
+    """Prints rows, and whether their reports are current; of one row its settings as well."""
     from experiments import ledger
     from experiments.settings import as_json, changed
 
     for row in rows:
-        found = ledger.state(row, _RESULTS)
-        told = f"{found.word}: {'; '.join(found.why)}" if found.why else found.word
-        print(f"{row.name:45} {told:10} {row.experiment.title}")
+        state = ledger.state(row, _RESULTS)
+        text = f"{state.word}: {'; '.join(state.why)}" if state.why else state.word
+        print(f"{row.name:45} {text:10} {row.experiment.title}")
     if len(rows) == 1:
         settings = rows[0].settings
         for change in changes:

@@ -1,4 +1,4 @@
-"""What all scripts have in common: one main function, one way to open a run directory.
+"""Common functions of all scripts: starting a main function, opening run directories.
 
   def main(*, game: str = "leduc_poker", iterations: int = 1000) -> None:
       ...
@@ -6,8 +6,8 @@
   if __name__ == "__main__":
       script.run(main)
 
-The keyword arguments of the function become flags, beside those that the script
-defined by `config_flags.define`, and --import, which all scripts have.
+The keyword arguments of the function become flags, in addition to those that the script defines by
+`config_flags.define`, and --import, which all scripts have.
 """
 
 from __future__ import annotations
@@ -58,16 +58,16 @@ def run(main: Callable[..., None], *, one_of: Sequence[str] = (), **options: Any
     with one line on standard error and exit code 1.
 
     Args:
-      main: the script's work; its keyword arguments become flags.
-      one_of: names of flags of which exactly one is to be given.
+      main: the main function; its keyword arguments become flags.
+      one_of: names of flags of which exactly one must be given.
       **options: as `config_flags.define` takes them.
     """
-    games = config_flags.define(_import, names={"modules": "import"})
-    own = config_flags.define(main, **options)
+    import_flags = config_flags.define(_import, names={"modules": "import"})
+    main_flags = config_flags.define(main, **options)
     if one_of:
         flags.mark_flags_as_mutual_exclusive(one_of, required=True)
     try:
-        app.run(lambda _: _call(games, own), flags_parser=_parse)
+        app.run(lambda _: _call(import_flags, main_flags), flags_parser=_parse)
     except BrokenPipeError:
         sys.exit(1)
     finally:
@@ -75,7 +75,7 @@ def run(main: Callable[..., None], *, one_of: Sequence[str] = (), **options: Any
 
 
 def _flush() -> None:
-    """Writes out what was printed, unless who was to read it has gone, as in `... | head`."""
+    """Flushes standard output, unless it was closed by its reader, as in `... | head`."""
     if sys.stdout is None:  # It was closed before the program began.
         return
     try:
@@ -85,7 +85,7 @@ def _flush() -> None:
 
 
 def _parse(argv: list[str]) -> list[str]:
-    """Parses the command line, and ends the program if it asks for help or is wrong."""
+    """Parses the command line; exits if it asks for help or is invalid."""
     before_dashes = argv[1 : argv.index("--")] if "--" in argv else argv[1:]
     if any(word.lstrip("-") in _HELP and word.startswith("-") for word in before_dashes):
         print(f"{_description()}\n{flags.FLAGS.main_module_help()}")
@@ -93,14 +93,14 @@ def _parse(argv: list[str]) -> list[str]:
     try:
         rest = flags.FLAGS(argv)
     except flags.Error as error:
-        _fail(_of_flag(error))
+        _fail(_flag_message(error))
     if len(rest) > 1:
         _fail(f"unexpected arguments: {rest[1:]}; every setting is a flag, such as --game=...")
     return rest
 
 
 def _description() -> str:
-    """What the script does; its examples are as it was started, by its file or as a command."""
+    """The script's docstring, with examples by file or by command, as it was started."""
     main = sys.modules["__main__"]
     text = main.__doc__ or ""
     if main.__spec__ is None:
@@ -111,7 +111,7 @@ def _description() -> str:
 
 
 def _import(*, modules: tuple[str, ...] | None = None) -> None:
-    """Makes a person's own games and policies known.
+    """Imports modules that register games, networks and policies.
 
     Args:
       modules: your own games, networks and policies: modules or files.
@@ -119,19 +119,19 @@ def _import(*, modules: tuple[str, ...] | None = None) -> None:
     import_modules(modules or ())
 
 
-def _call(games: config_flags.Flags[None], own: config_flags.Flags[None]) -> None:
+def _call(import_flags: config_flags.Flags[None], main_flags: config_flags.Flags[None]) -> None:
     try:
-        _check_places()
-        games.build()
-        own.build()
+        _check_flags()
+        import_flags.build()
+        main_flags.build()
     except (ValueError, WorkerDiedError, ImportError) as error:
         _fail(str(error))
     except BrokenPipeError:
         raise
     except OSError as error:
-        where = f": {error.filename2 or error.filename}" if error.filename else ""
+        path = f": {error.filename2 or error.filename}" if error.filename else ""
         remedy = f"; {_REMEDIES[error.errno]}" if error.errno in _REMEDIES else ""
-        _fail(f"{error.strerror or error}{where}{remedy}")
+        _fail(f"{error.strerror or error}{path}{remedy}")
     except MemoryError as error:
         _fail(f"out of memory: {error}")
     except RuntimeError as error:
@@ -143,26 +143,26 @@ def _call(games: config_flags.Flags[None], own: config_flags.Flags[None]) -> Non
 
 
 @contextlib.contextmanager
-def waiting(what: str) -> Iterator[None]:
-    """Says on a terminal what takes a while before there is a progress bar."""
-    is_told = sys.stderr.isatty()
-    if is_told:
-        print(f"{what} ...", end="", file=sys.stderr, flush=True)
+def waiting(activity: str) -> Iterator[None]:
+    """Shows on a terminal which activity takes a while, as long as there is no progress bar."""
+    is_terminal = sys.stderr.isatty()
+    if is_terminal:
+        print(f"{activity} ...", end="", file=sys.stderr, flush=True)
     try:
         yield
     finally:
-        if is_told:
+        if is_terminal:
             print("\r\033[K", end="", file=sys.stderr, flush=True)
 
 
-def _check_places() -> None:
-    """Raises a ValueError before hours of work if there is no such device, or no place for results.
+def _check_flags() -> None:
+    """Checks the flags of the device and of output paths, before hours of work.
 
     Raises:
-      ValueError: if a flag that names one cannot be right.
+      ValueError: if a flag is invalid.
     """
     if "device" in flags.FLAGS and flags.FLAGS["device"].value != "cpu":
-        from spiel_dl.networks.devices import check_device  # With torch.
+        from spiel_dl.networks.devices import check_device  # Imports torch.
 
         try:
             check_device(str(flags.FLAGS["device"].value))
@@ -172,13 +172,13 @@ def _check_places() -> None:
         value = flags.FLAGS[name].value if name in flags.FLAGS else None
         if value == "":
             raise ValueError(f"--{name} is empty; give a path")
-        place = Path(value or ".").absolute()
-        above = [path for path in place.parents if path.exists()]
-        if value and not above:
+        path = Path(value or ".").absolute()
+        parents = [parent for parent in path.parents if parent.exists()]
+        if value and not parents:
             raise ValueError(f"--{name}={value} is the root of all files; give a path below it")
-        if above and not above[0].is_dir():
-            raise ValueError(f"--{name}={value}: {above[0].name} is a file; choose another path")
-        if value and name == "page" and place.is_dir():
+        if parents and not parents[0].is_dir():
+            raise ValueError(f"--{name}={value}: {parents[0].name} is a file; choose another path")
+        if value and name == "page" and path.is_dir():
             raise ValueError(f"--page={value} is a folder; give a file, such as page.html in it")
 
 
@@ -186,8 +186,8 @@ def _fail(message: str) -> NoReturn:
     sys.exit(f"error: {' '.join(message.split())}")
 
 
-def _of_flag(error: flags.Error) -> str:
-    """What is wrong with the command line; of a flag that must be given, what it is."""
+def _flag_message(error: flags.Error) -> str:
+    """The message of an error of the command line; for a missing flag, with its help text."""
     for name in flags.FLAGS:
         if f"flag --{name}=None: Flag --{name} must have a value" in str(error):
             return f"give --{name}: {flags.FLAGS[name].help}"
@@ -205,14 +205,13 @@ def open_run(
     run_dir: str | None = None,
     resume: bool = False,
 ) -> RunDirectory:
-    """Opens the run directory that the flags ask for.
+    """Opens the run directory of the flags.
 
     Args:
-      default: its path if there is no --run_dir and it is free; else "-2" or a higher number comes
-        behind it.
+      default: its path without --run_dir; if it is taken, "-2" or a higher number is appended.
       identity: see `RunDirectory`.
-      run_dir: where the run goes. Default: a new folder below runs/. With --resume, the newest one
-        of these settings.
+      run_dir: directory of the run. Default: a new folder below runs/. With --resume, the newest
+        one of these settings.
       resume: go on with the run in the run directory.
 
     Raises:
@@ -227,11 +226,11 @@ def open_run(
 
 
 def open_workspace(path: str, engine: Engine, *, only_own: bool = False) -> Workspace:
-    """Opens a directory in which finished parts are kept.
+    """Opens a workspace of finished parts.
 
     Args:
       path: of --run_dir.
-      engine: who makes the parts.
+      engine: computes the parts.
       only_own: as `Workspace` takes it.
 
     Raises:
@@ -248,34 +247,34 @@ def run_directory(*, is_required: bool = False) -> config_flags.Flags[RunDirecto
     """Defines --run_dir and --resume; `build` takes the first two arguments of `open_run`."""
     if not is_required:
         return config_flags.define(open_run)
-    text = {"run_dir": "where checkpoints and results go."}
+    text = {"run_dir": "directory of checkpoints and results."}
     return config_flags.define(open_run, required=["run_dir"], texts=text)
 
 
 def workers() -> config_flags.Flags[Engine]:
-    """Defines the flags that say who does the work; `build` makes the engine."""
+    """Defines the flags of the engine; `build` makes it."""
     return config_flags.define(
         make_engine,
         names={"name": "engine"},
         defaults={"name": None},
         choices={"name": ENGINES},
         texts={
-            "name": "who does the work.",
+            "name": "engine that computes the parts.",
             "ray_address": "of a running Ray cluster. Default: one on this machine.",
         },
     )
 
 
 def depth_limit(subject: str = "") -> config_flags.Flags[DepthLimit]:
-    """Defines --moves, --plies and --rounds, of which one is to be given.
+    """Defines --moves, --plies and --rounds, exactly one of which must be given.
 
     Args:
-      subject: what the limit is of, for help.
+      subject: what the limit applies to, for help texts.
     """
-    what = f" of {subject}" if subject else ""
+    of_subject = f" of {subject}" if subject else ""
     units = {
         unit.name: dataclasses.replace(
-            unit, bounds=Bounds(1), text=f"depth limit{what}, in {unit.name}: {unit.text}"
+            unit, bounds=Bounds(1), text=f"depth limit{of_subject}, in {unit.name}: {unit.text}"
         )
         for unit in parameters_of(DepthLimit)
     }
@@ -283,7 +282,7 @@ def depth_limit(subject: str = "") -> config_flags.Flags[DepthLimit]:
 
 
 def _how_to_resume() -> str:
-    """Says how to go on with what Ctrl-C stopped, if anything was kept."""
+    """The end of a message that says how to resume after Ctrl-C, if anything was saved."""
     for opened in _opened:
         if isinstance(opened, Workspace) and opened.directory.exists():
             return f"; the same command goes on with what is finished in {opened.directory}"

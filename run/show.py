@@ -1,11 +1,11 @@
-"""Draws what a policy or a search does in every public state of a game, as an HTML page.
+"""Writes an HTML page of a policy's or a search's strategy in every public state of a game.
 
 Examples:
   python run/show.py --game=leduc_poker --policy=cfr+:1000 --plies=4 --output=runs/leduc.html
   python run/show.py --game=leduc_poker --policy=cdbr:uniform --plies=4 --output=runs/cdbr.html
 
-A search is made in every public state of the game, shown or not. With resolving:exact, that takes
-minutes already in Leduc: fewer --iterations are quicker.
+A search runs in every public state of the game, shown or not. With resolving:exact, that takes
+minutes even in Leduc; fewer --iterations are faster.
 """
 
 from pathlib import Path
@@ -30,13 +30,13 @@ def main(
     look_ahead: Positive | None = None,
     device: str = "cpu",
 ) -> None:
-    """Writes the page, and says what is on it.
+    """Writes the page, and prints a summary.
 
     Args:
       policy: what to show.
       output: file of the page, such as page.html.
       game: OpenSpiel game string, with parameters.
-      look_ahead: how deep each search looks, in the unit of what is shown. Default: 1.
+      look_ahead: depth limit of each search, in the unit of what is shown. Default: 1.
       device: torch device of a search's networks.
     """
     if Path(output).is_dir():
@@ -46,11 +46,11 @@ def main(
     limit, given = _LIMIT.build(), _OPTIONS.build(policy)
     with script.waiting(f"listing the histories of {game}"):
         tree = compile_game(game)
-    ahead = Pieces(tree, limit, "sliding").limit(look_ahead or 1)
-    options = registry.select_options({"depth_limit": ahead, **_DEFAULTS, **given}, policy)
-    shown = registry.load_array_policy(policy, tree, device=device, **options)
-    name = f"{policy}, {ahead} ahead" if "depth_limit" in options else policy
-    view = view_public_tree(tree, shown, limit, name)
+    search_limit = Pieces(tree, limit, "sliding").limit(look_ahead or 1)
+    options = registry.select_options({"depth_limit": search_limit, **_DEFAULTS, **given}, policy)
+    array_policy = registry.load_array_policy(policy, tree, device=device, **options)
+    name = f"{policy}, {search_limit} ahead" if "depth_limit" in options else policy
+    view = view_public_tree(tree, array_policy, limit, name)
     public_tree_page.write(output, view.to_json())
     print(f"game            {view.game}")
     print(f"policy          {view.policy}")

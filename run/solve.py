@@ -30,11 +30,11 @@ def _endgame(
     range_1: str = "",
     bets: str = "pot, allin",
 ) -> Any:
-    """The endgame of hold'em that is asked for; None: another game is.
+    """The endgame of hold'em of the flags; None without --poker.
 
     Args:
-      poker: the board of an endgame of hold'em, such as QsJh2h4d, which is solved in place of the
-        game; the flags below say more. lcfr is a good solver for it.
+      poker: the board of an endgame of hold'em, such as QsJh2h4d, which is solved instead of the
+        game, with the flags below. lcfr is a good solver for it.
       pot: chips in the pot.
       stack: chips that each player has left.
       range_0: hands of the player who acts first, such as "22+,A2s+,QJo:0.5"; empty: all.
@@ -44,7 +44,7 @@ def _endgame(
     if poker is None:
         _ENDGAME.refuse("of an endgame of hold'em; give its board by --poker")
         return None
-    from spiel_dl.games.poker import endgame  # With torch.
+    from spiel_dl.games.poker import endgame  # Imports torch.
 
     stacks, ranges = (stack, stack), (range_0, range_1)
     return endgame(board=poker, pot=pot, stacks=stacks, ranges=ranges, bets=bets)
@@ -65,43 +65,45 @@ def main(
     last_iterate: bool = False,
     page: str | None = None,
 ) -> None:
-    """Solves, and says where the results are.
+    """Runs the solver, and prints its results and their paths.
 
     Args:
       game: OpenSpiel game string, with parameters.
       solver: variant of CFR: a solver's name, or a variant's.
-      iterations: iterations in all.
+      iterations: total number of iterations.
       alternating_updates: update the players in turn.
       num_threads: threads per iteration.
       points_per_decade: evaluations per factor of 10 in iterations.
       last_iterate: evaluate and save the current policy of the last iteration, too.
-      page: file to write a page to, on which the solution of a river is walked through.
+      page: file of an HTML page with all nodes of the solution of a river.
     """
     endgame = _ENDGAME.build()
     poker, pot, stack = (_ENDGAME.values[name] for name in ("poker", "pot", "stack"))
     if page is not None:
         _check_page(endgame)
-    how: dict[str, Any] = {
+    settings: dict[str, Any] = {
         "alternating_updates": alternating_updates,
         "num_threads": num_threads,
     }
-    is_class = solver in SOLVERS
     name, evaluation = slug(game), WHOLE_GAME
     if poker is not None:
-        name, evaluation = f"poker-{slug(poker)}", _of_pot(pot)
+        name, evaluation = f"poker-{slug(poker)}", _percent_of_pot(pot)
     with script.waiting(f"listing {'what may be dealt' if poker else f'the histories of {game}'}"):
         tree = compile_any(game) if endgame is None else factored_game(endgame)
     if isinstance(tree, FactoredGame):
         print(estimate_solving(tree), flush=True)
-    made = SOLVERS[solver](tree, **how) if is_class else CFRSolver(tree, variant=solver, **how)
+    if solver in SOLVERS:
+        cfr_solver = SOLVERS[solver](tree, **settings)
+    else:
+        cfr_solver = CFRSolver(tree, variant=solver, **settings)
     identity = {
-        "game": str(made.game),
+        "game": str(cfr_solver.game),
         "solver": solver,
         "alternating_updates": alternating_updates,
     }
     directory = _RUN.build(f"runs/solve/{name}-{solver}", identity)
     run_solver(
-        made,
+        cfr_solver,
         directory,
         iterations,
         label=solver,
@@ -109,10 +111,10 @@ def main(
         points_per_decade=points_per_decade,
     )
     last = directory.read_metrics()[-1]
-    print(f"game                        {poker or made.game}")
-    if isinstance(made.tree, GameTree):
-        print(f"histories                   {made.tree.num_histories:,}")
-    infosets = sum(made.tree.num_infosets(player) for player in (0, 1))
+    print(f"game                        {poker or cfr_solver.game}")
+    if isinstance(cfr_solver.tree, GameTree):
+        print(f"histories                   {cfr_solver.tree.num_histories:,}")
+    infosets = sum(cfr_solver.tree.num_infosets(player) for player in (0, 1))
     print(f"infosets                    {infosets:,}")
     print(f"solver                      {solver}")
     print(f"iterations                  {last['iteration']:,}")
@@ -121,19 +123,19 @@ def main(
     if poker is not None:
         print(f"  in percent of the pot     {last['percent_of_pot']:.4f}")
     if page is not None:
-        _write_page(page, made, f"{poker}, pot {pot:g}, stacks {stack:g}", last)
+        _write_page(page, cfr_solver, f"{poker}, pot {pot:g}, stacks {stack:g}", last)
         print(f"page                        {page}")
     print(f"policy                      {directory.path / AVERAGE_POLICY_FILE}")
     print(f"picture                     {directory.path / PLOT_FILE}")
     if last_iterate:
-        current, path = made.current_policy(), directory.path / CURRENT_POLICY_FILE
+        current, path = cfr_solver.current_policy(), directory.path / CURRENT_POLICY_FILE
         current.save(path)
-        print(f"last iterate's              {exploitability(made.tree, current):.3e}")
+        print(f"last iterate's              {exploitability(cfr_solver.tree, current):.3e}")
         print(f"last iterate                {path}")
 
 
 def _check_page(endgame: Any) -> None:
-    """Raises a ValueError if a game has no page, before hours of solving."""
+    """Raises a ValueError before hours of solving if there can be no page of a game."""
     from spiel_dl.play import poker_view
 
     if endgame is None:
@@ -154,12 +156,12 @@ def _write_page(path: str, solver: CFRSolver, title: str, last: dict[str, Any]) 
     public_tree_page.write(path, view, public_tree_page.POKER)
 
 
-def _of_pot(pot: float) -> Evaluation:
+def _percent_of_pot(pot: float) -> Evaluation:
     """Exploitability in chips, and in percent of the pot, which is shown."""
 
     def measure(policy: ArrayPolicy) -> dict[str, float]:
-        found = WHOLE_GAME.measure(policy)
-        return {**found, "percent_of_pot": 100 * found["exploitability"] / pot}
+        metrics = WHOLE_GAME.measure(policy)
+        return {**metrics, "percent_of_pot": 100 * metrics["exploitability"] / pot}
 
     return Evaluation(measure, "percent_of_pot", "exploitability (percent of the pot)")
 

@@ -19,7 +19,7 @@ from spiel_dl.system.parameters import Positive
 from spiel_dl.system.run_directory import RunDirectory, slug
 
 _DEFAULT = "rnad"
-_SAID = {
+_PRINTED_METRICS = {
     "entropy": "policy entropy (nats)",
     "loss": "squared error of values",
     "critic_loss": "critic's squared error",
@@ -28,11 +28,11 @@ _SAID = {
     "critic_error": "critic's mean error",
     "trunk_nash_conv": "trunk NashConv of DL-CFR+",
 }
-"""Of the last line of metrics, what is said in the end."""
+"""Titles of the metrics of the last line that are printed at the end."""
 
 
 def train(
-    made: learners.Made,
+    new: learners.NewLearner,
     open_run: Callable[[str, Mapping[str, Any]], RunDirectory],
     /,
     *,
@@ -42,12 +42,12 @@ def train(
     device: str = "cpu",
     num_threads: Positive = 1,
 ) -> None:
-    """Trains a learner in its run directory, and says how well and where the results are.
+    """Trains a learner in its run directory, and prints the results and their paths.
 
     Args:
-      made: the learner.
+      new: the learner.
       open_run: see `script.open_run`.
-      num_steps: learner steps in all.
+      num_steps: total number of learner steps.
       steps_per_evaluation: learner steps between evaluations. Default: a tenth of the steps, at
         most 5000.
       fine_tuning: evaluate the fine-tuned policy, too.
@@ -57,10 +57,10 @@ def train(
     Raises:
       ValueError: as `RunDirectory` and `learner_run.run_learner`.
     """
-    from spiel_dl.policies.network_policy import FineTuning  # With torch, as --help does without.
+    from spiel_dl.policies.network_policy import FineTuning  # Torch, which --help does not need.
     from spiel_dl.runs import learner_run
 
-    learner, tuning = made.learner, FineTuning() if fine_tuning else None
+    learner, tuning = new.learner, FineTuning() if fine_tuning else None
     every = steps_per_evaluation or min(5000, max(1, num_steps // 10))
     learner_run.check_fine_tuning(learner, tuning)
     directory = open_run(
@@ -73,7 +73,7 @@ def train(
             "fine_tuning": dataclasses.asdict(tuning) if tuning else None,
             "device": device,
             "num_threads": num_threads,
-            **made.also,
+            **new.identity,
         },
     )
     last = learner_run.run_learner(
@@ -82,7 +82,7 @@ def train(
     print(f"{'game':<40}{learner.game}")
     print(f"{'learner steps':<40}{last['step']:,}")
     print(f"{'seconds of learning':<40}{last['seconds']:.1f}")
-    for name, title in _SAID.items():
+    for name, title in _PRINTED_METRICS.items():
         if name in last:
             print(f"{title:<40}{last[name]:.4f}")
     print(f"{'curves':<40}{directory.path / learner_run.PLOT_FILE}")
@@ -96,14 +96,14 @@ _DIRECTORY = script.run_directory()
 
 
 def main(*, algorithm: str = _DEFAULT) -> None:
-    """Trains.
+    """Trains a learner.
 
     Args:
-      algorithm: what learns. The flags below are its own.
+      algorithm: the learner's algorithm, which determines the flags below.
     """
     import torch
 
-    del algorithm  # It was read before there were the flags that depend on it.
+    del algorithm  # `read_early` has read it.
     torch.set_num_threads(_RUN.values["num_threads"])
     _RUN.build(_LEARNER.build(_RUN.values), _DIRECTORY.build)
 

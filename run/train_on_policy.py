@@ -1,4 +1,4 @@
-"""Trains a value network on the ranges that DL-CFR+ asks of it, round by round.
+"""Trains a value network on the ranges at which DL-CFR+ evaluates it, round by round.
 
 Example:
   python run/generate_data.py --game="python_goofspiel_ii(num_cards=4,points_order=descending)" \\
@@ -29,12 +29,12 @@ _RUN = script.run_directory(is_required=True)
 
 
 def main(*, data: str) -> None:
-    """Trains, and says how well and where the network is.
+    """Trains the network, and prints its errors and path.
 
     Args:
-      data: directory of random data, which run/generate_data.py made.
+      data: directory of random data from run/generate_data.py.
     """
-    from spiel_dl.runs.on_policy import ON_POLICY, train_on_policy  # With torch.
+    from spiel_dl.runs.on_policy import ON_POLICY, train_on_policy  # Imports torch.
     from spiel_dl.value_functions import training
 
     config = _EPOCHS.build(_ROUNDS.build()).with_trainings(seed=_NETWORK.values["seed"])

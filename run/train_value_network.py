@@ -1,4 +1,4 @@
-"""Trains a value network on data that run/generate_data.py made.
+"""Trains a value network on data from run/generate_data.py.
 
 Example:
   python run/train_value_network.py --data=runs/data/goofspiel_5 --run_dir=runs/network/goofspiel_5
@@ -17,8 +17,8 @@ _TRAINING = config_flags.define(
     names={"left_out_states": "left_out_state"},
     choices={"loss": LOSSES},
     texts={
-        "loss": "what is minimised.",
-        "max_strategies": "strategies to train on. Default: all that are not set apart.",
+        "loss": "loss to minimise.",
+        "max_strategies": "strategies to train on. Default: all that are not for validation.",
         "left_out_states": "leaf public states to leave out of training.",
         "seed": "seed of parameters and batches.",
     },
@@ -28,13 +28,13 @@ _RUN = script.run_directory(is_required=True)
 
 
 def main(*, data: str, network: str | None = None) -> None:
-    """Trains, and says how well and where the network is.
+    """Trains the network, and prints its errors and path.
 
     Args:
-      data: directory of the dataset, which run/generate_data.py made.
+      data: directory of the dataset from run/generate_data.py.
       network: file of a network to start from. Default: a new one.
     """
-    from spiel_dl.value_functions import training  # With torch, which --help does without.
+    from spiel_dl.value_functions import training  # Imports torch, which --help does not need.
     from spiel_dl.value_functions.positional import PositionalNetwork
     from spiel_dl.value_functions.validation import ERROR_TITLES, UNNORMALISED
 
@@ -42,19 +42,19 @@ def main(*, data: str, network: str | None = None) -> None:
     config = _TRAINING.build()
     if network:
         _NETWORK.refuse("of a new network; leave --network out, or them", but=["device", "seed"])
-        trained = PositionalNetwork.load(network, device=_NETWORK.values["device"])
+        value_network = PositionalNetwork.load(network, device=_NETWORK.values["device"])
     else:
-        trained = _NETWORK.build().make()
-    training.check(trained, dataset, config)
+        value_network = _NETWORK.build().make()
+    training.check(value_network, dataset, config)
     identity = {
-        "data": str(Path(data)),  # However it is typed: a slash at the end makes no other.
+        "data": str(Path(data)),  # Without a slash at the end.
         "num_strategies": dataset.num_strategies,
         "started_from": network,
-        "network": trained.header(),
+        "network": value_network.header(),
         "training": config.to_json(),
     }
     directory = _RUN.build("", identity)
-    last = training.train(trained, dataset, directory, config)
+    last = training.train(value_network, dataset, directory, config)
     print(f"game                        {dataset.trunk.tree.game}")
     print(f"depth limit                 {dataset.trunk.depth_limit}")
     print(f"samples, validation's too   {dataset.num_samples:,}")

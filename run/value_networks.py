@@ -9,13 +9,13 @@ if TYPE_CHECKING:
 
 
 class NewNetwork(NamedTuple):
-    """What a new network is; it takes torch only to make it.
+    """The configuration of a new network; only `make` imports torch.
 
     Attributes:
       num_layers: number of hidden layers (the paper: 4 to 6).
       num_units: units in each of them (the paper: 200 to 500).
       seed: of the initial parameters, which are the same on every device.
-      device: where to compute.
+      device: torch device.
     """
 
     num_layers: int = 5
@@ -24,7 +24,7 @@ class NewNetwork(NamedTuple):
     device: str = "cpu"
 
     def make(self) -> PositionalNetwork:
-        """The network.
+        """Makes the network.
 
         Raises:
           ValueError: if a size is not positive.

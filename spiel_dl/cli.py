@@ -1,6 +1,6 @@
-"""`spiel-dl COMMAND`: the scripts of `run/`, wherever the package is installed.
+"""`spiel-dl COMMAND`: the scripts of `run/` as commands of the installed package.
 
-A command does what its script does, with the same flags; `spiel-dl solve --help` lists them.
+A command has the flags of its script; `spiel-dl solve --help` lists them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 
 _PACKAGE = "spiel_dl.commands"
-# A command's module in `run/`; on the command line, dashes may stand for its underscores.
+# Modules in `run/`; on the command line, dashes may replace underscores.
 COMMANDS = (
     "solve",
     "play",
@@ -29,22 +29,22 @@ COMMANDS = (
     "train_on_policy",
     "large_games",
 )
-_ELSEWHERE = {
+_NOT_COMMANDS = {
     "reproduce": "it runs the papers' experiments, in a clone: python run/reproduce.py",
     "bench": "benchmarks are run in a clone: make bench",
     "test": "tests are run in a clone: make test",
     "demo": "it is run in a clone: make demo",
 }
-"""What a person may take for a command, and how to run it."""
+"""Tasks that are no commands, and how to run them."""
 _HELP = ("", "help", "-h", "--help", "-?")
 
 
 def main() -> None:
-    """Runs the command that the first word names; without one, lists all."""
+    """Runs the command named by the first argument; without one, lists all commands."""
     word = sys.argv[1] if len(sys.argv) > 1 else ""
     name = word.replace("-", "_")
     if word in _HELP:
-        # Who reads it may stop early, as in `spiel-dl | head`.
+        # The output may be closed early, as in `spiel-dl | head`.
         with contextlib.suppress(BrokenPipeError):
             print(help_text(), flush=True)
     elif word == "--version":
@@ -52,37 +52,37 @@ def main() -> None:
     elif name in COMMANDS:
         sys.argv[:2] = [f"spiel-dl {word}"]
         runpy.run_module(f"{_PACKAGE}.{name}", run_name="__main__", alter_sys=True)
-    elif name in _ELSEWHERE:
-        sys.exit(f"error: {word} is no command of the installed package; {_ELSEWHERE[name]}")
+    elif name in _NOT_COMMANDS:
+        sys.exit(f"error: {word} is no command of the installed package; {_NOT_COMMANDS[name]}")
     else:
         near = difflib.get_close_matches(name, COMMANDS, n=1)
-        hint = f"did you mean {_typed(near[0])}? " if near else ""
+        hint = f"did you mean {_with_dashes(near[0])}? " if near else ""
         sys.exit(f"error: no command {word!r}; {hint}spiel-dl --help lists all")
 
 
 def version() -> str:
-    """The version that is installed."""
+    """The installed version."""
     from importlib.metadata import version as installed
 
     return installed("spiel_dl")
 
 
 def help_text() -> str:
-    """All commands, and what each does."""
+    """The help text: all commands with their summaries."""
     width = max(map(len, COMMANDS)) + 2
-    lines = [f"  {_typed(name):{width}}{_summary(name)}" for name in COMMANDS]
+    lines = [f"  {_with_dashes(name):{width}}{_summary(name)}" for name in COMMANDS]
     usage = "spiel-dl COMMAND [--FLAG=VALUE ...]; spiel-dl COMMAND --help lists its flags."
     return "\n".join([usage, "", *lines])
 
 
-def _typed(name: str) -> str:
+def _with_dashes(name: str) -> str:
     return name.replace("_", "-")
 
 
 def _summary(name: str) -> str:
-    """The first sentence of a command's script, which is not imported: that would take seconds."""
-    found = importlib.util.find_spec(f"{_PACKAGE}.{name}")
-    if found is None or found.origin is None:
+    """The first sentence of a script, which is parsed because importing it would take seconds."""
+    spec = importlib.util.find_spec(f"{_PACKAGE}.{name}")
+    if spec is None or spec.origin is None:
         raise FileNotFoundError(f"{_PACKAGE} has no module {name}")
-    text = ast.get_docstring(ast.parse(Path(found.origin).read_text(encoding="utf-8")))
+    text = ast.get_docstring(ast.parse(Path(spec.origin).read_text(encoding="utf-8")))
     return (text or "").partition("\n\n")[0].replace("\n", " ")

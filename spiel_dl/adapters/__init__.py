@@ -1,1 +1,1 @@
-"""Games and policies in the forms of other libraries, each of which is an extra of its own."""
+"""Adapters of games and policies to other libraries, which the extra `adapters` installs."""

@@ -4,10 +4,10 @@
     observation, info = environment.reset()
     observation, rewards, terminated, truncated, info = environment.step(actions)
 
-One agent plays both seats: an observation is that of whoever moves, `info["player"]` says who that
-is, and `info["action_mask"]` what is legal. A reward is player 0's return in the game that has
-ended in this step; a row whose game ended goes on with a new one in the same step, and
-`info["final_obs"]` has what its last mover knew at the end.
+One agent plays both seats: an observation is the mover's, `info["player"]` is the mover, and
+`info["action_mask"]` the legal actions. A reward is player 0's return in the game that has ended in
+this step; a row whose game ended goes on with a new one in the same step, and `info["final_obs"]`
+has its last mover's observation at the end.
 Needs `pip install -c constraints.txt -e ".[adapters]"` in the repository.
 """
 
@@ -29,7 +29,7 @@ from spiel_dl.tree.particles import rules_of
 
 
 class VectorEnvironment(VectorEnv):
-    """A `BatchedEnvironment`, seen by Gymnasium.
+    """A `BatchedEnvironment` with Gymnasium's interface.
 
     Attributes:
       environment: the games.
@@ -42,9 +42,9 @@ class VectorEnvironment(VectorEnv):
 
         Args:
           game: a game with `Rules`; `adapters.pettingzoo` takes others.
-          num_envs: how many are played at once.
+          num_envs: number of games that are played at once.
           seed: of chance, until `reset` is given another.
-          device: where they are played.
+          device: torch device of the games.
 
         Raises:
           ValueError: if the game has no rules, or `num_envs` is no positive integer.
@@ -65,7 +65,7 @@ class VectorEnvironment(VectorEnv):
         """Begins new games in all rows.
 
         Raises:
-          ValueError: if there is a seed for every row: one source of chance serves all of them.
+          ValueError: if there is a seed for every row: all rows share one random generator.
         """
         del options
         if isinstance(seed, list):
@@ -79,11 +79,11 @@ class VectorEnvironment(VectorEnv):
     def step(
         self, actions: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
-        """One move in every game.
+        """Makes one move in every game.
 
         Returns:
-          As Gymnasium has it, also `final_obs` and `final_info` of the games that ended, each with
-          its mask. If chance ended a game, `final_obs` is what was known before it did.
+          As in Gymnasium, with `final_obs` and `final_info` of the games that ended, each with its
+          mask. If chance ended a game, `final_obs` is the observation before that.
 
         Raises:
           ValueError: if an action is not legal or no integer, or there is not one for every row.
@@ -98,7 +98,7 @@ class VectorEnvironment(VectorEnv):
         info = self._info()
         if ended.any():
             after = self._rules.apply(before.take(finished), moves[finished])
-            info |= self._ends(ended, after, movers[finished])
+            info |= self._final_info(ended, after, movers[finished])
         return self._observation(), returns.cpu().numpy(), ended, np.zeros_like(ended), info
 
     def _begin(self, seed: int) -> BatchedEnvironment:
@@ -106,9 +106,11 @@ class VectorEnvironment(VectorEnv):
             self._rules, self.num_envs, self._device, seed, check_actions=True
         )
 
-    def _ends(self, ended: np.ndarray, states: StateBatch, movers: torch.Tensor) -> dict[str, Any]:
-        """What SAME_STEP tells of games that ended (bool [B]), of their states and last movers."""
-        first, second = (self._rules.features(states, who) for who in (0, 1))
+    def _final_info(
+        self, ended: np.ndarray, states: StateBatch, movers: torch.Tensor
+    ) -> dict[str, Any]:
+        """The entries of SAME_STEP for games that ended (bool [B]), with their last movers."""
+        first, second = (self._rules.features(states, player) for player in (0, 1))
         tensors = torch.where((movers == 1).unsqueeze(1), second, first).cpu().numpy()
         observation = np.full(self.num_envs, None, dtype=object)
         for row, tensor in zip(np.flatnonzero(ended), tensors, strict=True):
@@ -127,8 +129,8 @@ class VectorEnvironment(VectorEnv):
         }
 
     def _observation(self) -> np.ndarray:
-        found: np.ndarray = self.environment.features().cpu().numpy()
-        return found
+        features: np.ndarray = self.environment.features().cpu().numpy()
+        return features
 
     def _info(self) -> dict[str, Any]:
         return {

@@ -2,9 +2,10 @@
 
     write_onnx(dl.load_policy("rnad:leduc"), "leduc.onnx")
 
-The file's inputs are `observation` (float32 [N, F], what the network sees: `Rules.features`, or
+The file's inputs are `observation` (float32 [N, F], the network's features: `Rules.features`, or
 `spiel_dl.games.features.features(state, player)`) and `legal` (bool [N, A]); its output is `policy`
-(float32 [N, A]), 0 for illegal actions. Its metadata name the `game`, and what is seen, `sight`.
+(float32 [N, A]), 0 for illegal actions. Its metadata are the `game`, and the kind of features,
+`sight`.
 `load_policy("onnx:leduc.onnx", game)` plays it.
 Needs `pip install -c constraints.txt -e ".[adapters]"` in the repository.
 """
@@ -34,7 +35,7 @@ def write_onnx(policy: openspiel_policy.Policy, path: str | os.PathLike[str]) ->
       path: of the file.
 
     Raises:
-      ValueError: if it is another policy, or one that is fine-tuned.
+      ValueError: if it is no `NetworkPolicy`, or is fine-tuned.
     """
     if not isinstance(policy, NetworkPolicy):
         raise ValueError(
@@ -54,11 +55,11 @@ def _model(policy: NetworkPolicy) -> onnx.ModelProto:
     flat, start, units = policy.parameters.detach().cpu().numpy(), 0, "observation"
     sizes = list(itertools.pairwise(policy.network.sizes))
     for layer, (inputs, outputs) in enumerate(sizes):
-        # The last column of the last layer is the value, which no policy needs.
-        used = policy.network.num_actions if layer == len(sizes) - 1 else outputs
-        weight = flat[start : start + inputs * outputs].reshape(inputs, outputs)[:, :used]
+        # The last column of the last layer is the value, which is not exported.
+        num_columns = policy.network.num_actions if layer == len(sizes) - 1 else outputs
+        weight = flat[start : start + inputs * outputs].reshape(inputs, outputs)[:, :num_columns]
         start += inputs * outputs
-        bias = flat[start : start + outputs][:used]
+        bias = flat[start : start + outputs][:num_columns]
         start += outputs
         for kind, array in (("weight", weight), ("bias", bias)):
             contiguous = np.ascontiguousarray(array)
@@ -89,6 +90,6 @@ def _model(policy: NetworkPolicy) -> onnx.ModelProto:
         weights,
     )
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", _OPSET)])
-    model.ir_version = 8  # Of that opset, which runtimes of the last years read.
+    model.ir_version = 8  # The version of that opset, which recent runtimes support.
     helper.set_model_props(model, {"game": str(policy.game), "sight": policy.sight})
     return model

@@ -1,6 +1,6 @@
-"""OpenSpiel games of two players as environments of PettingZoo, in its AEC form.
+"""Two-player OpenSpiel games as PettingZoo environments (AEC).
 
-Any such game that has observation or information state tensors:
+Games need observation or information state tensors:
 
     environment = aec_environment("leduc_poker", seed=0)
     environment.reset()
@@ -36,7 +36,7 @@ def aec_environment(game: AnyGame, seed: int | None = None) -> OpenSpielAEC:
       seed: of chance, until `reset` is given another.
 
     Raises:
-      ValueError: if the game cannot be loaded, or networks see nothing of it, see `games.features`.
+      ValueError: if the game cannot be loaded, or has no tensors, see `games.features`.
     """
     return OpenSpielAEC(turn_based_game(game), seed)
 
@@ -44,13 +44,13 @@ def aec_environment(game: AnyGame, seed: int | None = None) -> OpenSpielAEC:
 class OpenSpielAEC(AECEnv):
     """A game of two players who move in turn; chance is played between their moves.
 
-    An observation has `observation`, what a network sees as the agent (float32 [F], see
-    `games.features`; zeros at the end), and `action_mask` (int8 [A]), all 0 for who does not move.
-    Rewards are those of the end of the game.
+    An observation has `observation`, the agent's features (float32 [F], see `games.features`; zeros
+    at the end), and `action_mask` (int8 [A]), all 0 for the agent who does not move. Rewards are
+    given at the end of the game.
 
     Attributes:
       game: the turn-based game.
-      openspiel_state: where it stands.
+      openspiel_state: the current state.
     """
 
     def __init__(self, game: pyspiel.Game, seed: int | None = None):
@@ -61,13 +61,13 @@ class OpenSpielAEC(AECEnv):
         self.render_mode = "ansi"
         self.possible_agents = list(_AGENTS)
         size, actions = num_features(game), game.num_distinct_actions()
-        observed = spaces.Dict(
+        observation_space = spaces.Dict(
             {
                 "observation": spaces.Box(-np.inf, np.inf, (size,), np.float32),
                 "action_mask": spaces.Box(0, 1, (actions,), np.int8),
             }
         )
-        self.observation_spaces = dict.fromkeys(_AGENTS, observed)
+        self.observation_spaces = dict.fromkeys(_AGENTS, observation_space)
         self.action_spaces = {agent: spaces.Discrete(actions) for agent in _AGENTS}
         self._generator = np.random.default_rng(seed)
         self.openspiel_state = game.new_initial_state()
@@ -93,10 +93,10 @@ class OpenSpielAEC(AECEnv):
         self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in _AGENTS}
         self.openspiel_state = self.game.new_initial_state()
         self.agent_selection = _AGENTS[0]
-        self._go_on()
+        self._advance()
 
     def observe(self, agent: str) -> dict[str, np.ndarray]:
-        """What a network sees as an agent, see `games.features`, and what the agent may do."""
+        """An agent's features, see `games.features`, and its mask of legal actions."""
         player = _AGENTS.index(agent)
         mask = np.zeros(self.game.num_distinct_actions(), np.int8)
         if self.openspiel_state.is_terminal():
@@ -108,7 +108,7 @@ class OpenSpielAEC(AECEnv):
         return {"observation": tensor, "action_mask": mask}
 
     def step(self, action: int | None) -> None:
-        """The selected agent moves; once the game is over, it leaves.
+        """Makes the selected agent's move; once the game is over, removes the agent.
 
         Raises:
           ValueError: if the action is not legal.
@@ -122,18 +122,18 @@ class OpenSpielAEC(AECEnv):
         if action is None or action not in legal:
             raise ValueError(f"action {action} is not legal for {agent}; use one of {legal}")
         self.openspiel_state.apply_action(int(action))
-        self._go_on()
+        self._advance()
         self._accumulate_rewards()
 
     def render(self) -> str:
-        """The state as OpenSpiel writes it."""
+        """The state as OpenSpiel's string."""
         return str(self.openspiel_state)
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Does nothing: there are no resources to close."""
 
-    def _go_on(self) -> None:
-        """Plays chance, and says whose turn it is, or that the game is over."""
+    def _advance(self) -> None:
+        """Plays chance, and sets the selected agent, or the rewards if the game is over."""
         state = self.openspiel_state
         while state.is_chance_node():
             state.apply_action(draw_outcome(state, self._generator))

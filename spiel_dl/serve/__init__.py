@@ -1,1 +1,1 @@
-"""A local web page: games against any policy by clicks, and public trees that open as one looks."""
+"""A local web page: games against any policy by clicks, and public trees that load on demand."""

@@ -1,8 +1,8 @@
-"""The server's application: which address does what, and what an error says.
+"""The server's application: routes, request handlers and error responses.
 
-Every answer is JSON, but for the page and its files. An error is `{"error": one sentence}`: 400 for
-what was asked wrongly, 404 for a game that is not there, 409 for a game that is being played on,
-503 where too many wait, 504 for what took too long.
+Every response is JSON, except the page and its files. An error is `{"error": one sentence}`: 400
+for an invalid request, 404 for an unknown game, 409 for a game in which another request is under
+way, 503 if too many requests wait or a worker died, 504 for a timeout.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _FILES = {
 
 
 class ConflictError(ValueError):
-    """A game is going on already."""
+    """Another request on this game is under way, or the game has gone on."""
 
 
 _STATUS = {
@@ -68,14 +68,14 @@ _STATUS = {
 
 @dataclasses.dataclass(frozen=True)
 class Settings:
-    """How a server runs.
+    """Settings of a server.
 
     Attributes:
-      hosts: by which names it is asked for; "*" is any.
-      num_workers: how many searches run at a time, each in a process.
-      seconds: how long a search may take, with the time that it waits for a worker.
-      max_games: how many games are kept.
-      max_age: seconds after which a game is forgotten that nobody has looked at.
+      hosts: allowed host names of requests; "*" is any.
+      num_workers: number of searches at a time, each in a process.
+      seconds: time limit of a search, including the time that it waits for a worker.
+      max_games: number of games that are kept.
+      max_age: seconds since its last request after which a game is deleted.
       policies: names of policies beyond those of the registry, such as files, that are offered.
     """
 
@@ -88,22 +88,22 @@ class Settings:
 
 
 def make_app(settings: Settings | None = None) -> Starlette:
-    """The application; its workers start when they are asked first, and end with it."""
+    """The application; its workers start and end with it."""
     server = _Server(settings or Settings())
     routes = [
-        *(Route(path, _file(*named)) for path, named in _FILES.items()),
-        Route("/api/menu", server.answer(server.menu)),
-        Route("/api/games", server.answer(server.begin), methods=["POST"]),
-        Route("/api/games/{key}", server.answer(server.see)),
-        Route("/api/games/{key}", server.answer(server.leave), methods=["DELETE"]),
-        Route("/api/games/{key}/move", server.answer(server.move), methods=["POST"]),
-        Route("/api/games/{key}/answer", server.answer(server.reply), methods=["POST"]),
-        Route("/api/games/{key}/analysis", server.answer(server.analyse), methods=["POST"]),
-        Route("/api/games/{key}/reveal", server.answer(server.reveal), methods=["POST"]),
-        Route("/api/games/{key}/back", server.answer(server.back), methods=["POST"]),
-        Route("/api/games/{key}/opponent", server.answer(server.change), methods=["POST"]),
-        Route("/api/branch", server.answer(server.branch), methods=["POST"]),
-        *server.poker.routes(server.answer),
+        *(Route(path, _file(*file)) for path, file in _FILES.items()),
+        Route("/api/menu", server.endpoint(server.menu)),
+        Route("/api/games", server.endpoint(server.begin), methods=["POST"]),
+        Route("/api/games/{key}", server.endpoint(server.see)),
+        Route("/api/games/{key}", server.endpoint(server.leave), methods=["DELETE"]),
+        Route("/api/games/{key}/move", server.endpoint(server.move), methods=["POST"]),
+        Route("/api/games/{key}/answer", server.endpoint(server.answer), methods=["POST"]),
+        Route("/api/games/{key}/analysis", server.endpoint(server.analyse), methods=["POST"]),
+        Route("/api/games/{key}/reveal", server.endpoint(server.reveal), methods=["POST"]),
+        Route("/api/games/{key}/back", server.endpoint(server.back), methods=["POST"]),
+        Route("/api/games/{key}/opponent", server.endpoint(server.change), methods=["POST"]),
+        Route("/api/branch", server.endpoint(server.branch), methods=["POST"]),
+        *server.poker.routes(server.endpoint),
     ]
 
     @contextlib.asynccontextmanager
@@ -118,19 +118,19 @@ def make_app(settings: Settings | None = None) -> Starlette:
     return Starlette(
         routes=routes,
         middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=hosts, www_redirect=False)],
-        exception_handlers={404: _no_page, 405: _no_page},
+        exception_handlers={404: _not_found, 405: _not_found},
         lifespan=lifespan,
     )
 
 
 class _Server:
-    """What the addresses do."""
+    """The request handlers."""
 
     def __init__(self, settings: Settings):
         self.settings = settings
         self.poker = poker.Poker(settings.seconds)
         self._sessions = Sessions(settings.max_games, settings.max_age)
-        # What is quick does not wait for searches.
+        # Fast calls do not wait for searches.
         self._quick = Pool(1, settings.seconds, modules=(table.__name__,))
         self._searches = Pool(settings.num_workers, settings.seconds, modules=(thinking.__name__,))
 
@@ -143,26 +143,26 @@ class _Server:
         await self._searches.close()
         await self.poker.close()
 
-    def answer(
+    def endpoint(
         self, handle: Callable[[Request, dict[str, Any]], Awaitable[Any]]
     ) -> Callable[[Request], Awaitable[Response]]:
-        """An endpoint: reads and checks the request, and ends with who asked."""
+        """An endpoint that reads the request, calls a handler, and cancels it on disconnect."""
 
-        async def endpoint(request: Request) -> Response:
+        async def respond(request: Request) -> Response:
             try:
                 body = await _read(request)
                 work = asyncio.ensure_future(handle(request, body))
-                gone = asyncio.ensure_future(_until_gone(request))
+                disconnect = asyncio.ensure_future(_wait_for_disconnect(request))
                 try:
-                    await asyncio.wait([work, gone], return_when=asyncio.FIRST_COMPLETED)
+                    await asyncio.wait([work, disconnect], return_when=asyncio.FIRST_COMPLETED)
                     if not work.done():
                         return _error(499, "nobody waits for this any more")
-                    found = work.result()
+                    content = work.result()
                 finally:
-                    gone.cancel()
+                    disconnect.cancel()
                     work.cancel()
             except tuple(_STATUS) as error:
-                # Most were asked wrongly, but a ValueError may be our own; --verbosity=1 shows it.
+                # Most are invalid requests, but a ValueError may be a bug; --verbosity=1 shows it.
                 _LOG.debug("%s %s", request.method, request.url.path, exc_info=True)
                 return _error(_status_of(error), str(error))
             except ClientDisconnect:
@@ -170,72 +170,72 @@ class _Server:
             except Exception:
                 return _failed(request)
             try:
-                return JSONResponse(found, headers=_HEADERS)
-            except Exception:  # Such as NaN, which JSON cannot say.
+                return JSONResponse(content, headers=_HEADERS)
+            except Exception:  # Such as NaN, which JSON does not have.
                 return _failed(request)
 
-        return endpoint
+        return respond
 
     async def menu(self, request: Request, body: dict[str, Any]) -> dict[str, Any]:
-        """What can be played, and against whom."""
+        """The games and opponents that are offered."""
         del request, body
         return menu.menu(self.settings.policies, self.settings.seconds)
 
     async def begin(self, request: Request, body: dict[str, Any]) -> dict[str, Any]:
-        """A new game."""
+        """Begins a new game."""
         del request
-        inputs.take(body, ("game", "policy", "seat", "options"))
+        inputs.check_fields(body, ("game", "policy", "seat", "options"))
         game = inputs.game(body)
         opponent = inputs.player(body, self.settings.policies)
         seat = inputs.number(body, "seat", 0, 1, 0)
         seed = secrets.randbits(64)
-        # What a game string makes is not known before; it may take long. Any worker will do.
+        # Loading an arbitrary game string may take long.
         place, about = await self._searches.run(table.begin, game, seat, seed)
         await self._searches.run(thinking.check, opponent, place.game, key=(opponent, place.game))
         session = self._sessions.add(place, opponent, seed, {**about, "asked": body})
-        return await self._shown(session)
+        return await self._view(session)
 
     async def see(self, request: Request, body: dict[str, Any]) -> dict[str, Any]:
-        """A game as it is, or as it was at an earlier moment."""
+        """The view of a game now, or at an earlier moment."""
         del body
         session = self._session(request)
         at = request.query_params.get("at")
         if at is not None and not (at.isdecimal() and len(at) < 10):
             raise ValueError("at must be a whole number, the moment to look back at")
-        return await self._shown(session, None if at is None else int(at))
+        return await self._view(session, None if at is None else int(at))
 
     async def leave(self, request: Request, body: dict[str, Any]) -> dict[str, Any]:
-        """Forgets a game."""
+        """Deletes a game."""
         del body
         self._sessions.remove(request.path_params["key"])
         return {}
 
     async def move(self, request: Request, body: dict[str, Any]) -> dict[str, Any]:
-        """The person's move."""
+        """Makes the person's move."""
         session = self._session(request)
-        inputs.take(body, ("action", "count"))
+        inputs.check_fields(body, ("action", "count"))
         action = inputs.number(body, "action", 0, 10**9)
-        async with _alone(session):
+        async with _exclusive(session):
             await self._check_count(session, body)
             place = await self._quick.run(table.move, session.place, action, session.seed)
             session.place = place
-            return await self._shown(session)
+            return await self._view(session)
 
-    async def reply(self, request: Request, body: dict[str, Any]) -> dict[str, Any]:
-        """The opponent's moves; who asks while another one does gets what that one gets."""
+    async def answer(self, request: Request, body: dict[str, Any]) -> dict[str, Any]:
+        """Makes the opponent's moves; a simultaneous second request waits and gets the same."""
         session = self._session(request)
-        inputs.take(body, ())
+        inputs.check_fields(body, ())
         async with session.lock:
             key = (session.opponent, session.place.game)
             session.place = await self._searches.run(
                 thinking.answer, session.place, session.opponent, session.seed, key=key
             )
-            return await self._shown(session)
+            return await self._view(session)
 
     async def analyse(self, request: Request, body: dict[str, Any]) -> dict[str, Any]:
-        """What a policy thinks at a moment; the opponent's own thoughts, if none is named."""
+        """A policy's numbers at a moment; the opponent's, if no policy is named."""
         session = self._session(request)
-        inputs.take(body, ("at", "policy", "compared", "options"))
+        inputs.check_fields(body, ("at", "policy", "compared", "options"))
         place = session.place
         moments = await self._quick.run(table.moments, place)
         at = inputs.number(body, "at", 0, 10**9, len(moments) - 1)
@@ -247,72 +247,72 @@ class _Server:
         if body.get("compared"):
             compared = inputs.player(body, self.settings.policies, "compared")
         key = (player, place.game)
-        found: dict[str, Any] = await self._searches.run(
+        analysis: dict[str, Any] = await self._searches.run(
             thinking.analyse, place, length, player, compared, key=key
         )
-        return found
+        return analysis
 
     async def reveal(self, request: Request, body: dict[str, Any]) -> dict[str, Any]:
-        """Shows all that is hidden, from now on."""
+        """Shows all hidden information from now on."""
         session = self._session(request)
-        inputs.take(body, ())
-        async with _alone(session):
+        inputs.check_fields(body, ())
+        async with _exclusive(session):
             session.place = session.place._replace(revealed=True)
-            return await self._shown(session)
+            return await self._view(session)
 
     async def back(self, request: Request, body: dict[str, Any]) -> dict[str, Any]:
         """Takes the game back to a moment."""
         session = self._session(request)
-        inputs.take(body, ("at",))
+        inputs.check_fields(body, ("at",))
         at = inputs.number(body, "at", 0, 10**9)
-        async with _alone(session):
+        async with _exclusive(session):
             session.place = await self._quick.run(table.back_to, session.place, at)
-            # Who goes back meets other luck.
+            # New random numbers, so that nobody can go back to use known luck.
             session.seed = secrets.randbits(64)
-            return await self._shown(session)
+            return await self._view(session)
 
     async def change(self, request: Request, body: dict[str, Any]) -> dict[str, Any]:
-        """Goes on against another opponent."""
+        """Changes the opponent."""
         session = self._session(request)
-        inputs.take(body, ("policy", "options"))
+        inputs.check_fields(body, ("policy", "options"))
         opponent = inputs.player(body, self.settings.policies)
         game = session.place.game
-        async with _alone(session):
+        async with _exclusive(session):
             await self._searches.run(thinking.check, opponent, game, key=(opponent, game))
             session.opponent = opponent
-            return await self._shown(session)
+            return await self._view(session)
 
     async def branch(self, request: Request, body: dict[str, Any]) -> dict[str, Any]:
-        """A public state, and what follows it."""
+        """A public state and its children."""
         del request
-        inputs.take(body, ("game", "policy", "number", "options"))
+        inputs.check_fields(body, ("game", "policy", "number", "options"))
         game = inputs.game(body)
         player = inputs.player(body, self.settings.policies)
         number = inputs.number(body, "number", 0, 10**9, 0)
         key = ("tree", player, game)
-        found: dict[str, Any] = await self._searches.run(
+        branch: dict[str, Any] = await self._searches.run(
             thinking.branch, game, player, number, key=key
         )
-        return found
+        return branch
 
     def _session(self, request: Request) -> Session:
         return self._sessions.find(request.path_params["key"])
 
-    async def _shown(self, session: Session, at: int | None = None) -> dict[str, Any]:
-        """What the page gets of a game."""
-        found: dict[str, Any] = await self._quick.run(table.see, session.place, at)
-        below = thinking.blueprint_of(session.opponent)
-        return found | {
+    async def _view(self, session: Session, at: int | None = None) -> dict[str, Any]:
+        """The view of a game for the page."""
+        view: dict[str, Any] = await self._quick.run(table.see, session.place, at)
+        blueprint = thinking.blueprint_of(session.opponent)
+        return view | {
             "key": session.key,
             "opponent": session.opponent.name,
-            "blueprint": None if below is None else below.name,
+            "blueprint": None if blueprint is None else blueprint.name,
             "summary": session.about["summary"],
             "utility": session.about["utility"],
             "asked": session.about["asked"],
         }
 
     async def _check_count(self, session: Session, body: dict[str, Any]) -> None:
-        """Refuses a move that was meant for an earlier moment, as by a second click."""
+        """Refuses a move for an earlier moment, as after a second click."""
         if "count" in body:
             count = inputs.number(body, "count", 1, 10**9)
             now = len(await self._quick.run(table.moments, session.place))
@@ -321,8 +321,8 @@ class _Server:
 
 
 @contextlib.asynccontextmanager
-async def _alone(session: Session) -> AsyncIterator[None]:
-    """Lets a game go on once at a time."""
+async def _exclusive(session: Session) -> AsyncIterator[None]:
+    """Locks a game; a ConflictError if it is locked already."""
     if session.lock.locked():
         raise ConflictError("this game is going on already; wait for it")
     async with session.lock:
@@ -332,9 +332,9 @@ async def _alone(session: Session) -> AsyncIterator[None]:
 async def _read(request: Request) -> dict[str, Any]:
     if request.method not in ("POST", "DELETE"):
         return {}
-    kind = request.headers.get("content-type", "")
-    if request.method == "POST" and kind.partition(";")[0].strip() != "application/json":
-        # A page of another site cannot send this without asking the browser first.
+    content_type = request.headers.get("content-type", "")
+    if request.method == "POST" and content_type.partition(";")[0].strip() != "application/json":
+        # Browsers let pages of other sites send this only after a CORS preflight request.
         raise ValueError("the request must be of the type application/json")
     content = b""
     async for part in request.stream():
@@ -344,8 +344,8 @@ async def _read(request: Request) -> dict[str, Any]:
     return inputs.body_of(content)
 
 
-async def _until_gone(request: Request) -> None:
-    """Returns when nobody waits for the answer any more."""
+async def _wait_for_disconnect(request: Request) -> None:
+    """Returns when the client has disconnected."""
     while True:
         message = await request.receive()
         if message["type"] == "http.disconnect":
@@ -361,31 +361,31 @@ def _error(status: int, message: str) -> Response:
 
 
 def _failed(request: Request) -> Response:
-    """The answer where the server is wrong; within an `except`, whose error is logged."""
+    """The response to an internal error; logs the exception that is being handled."""
     _LOG.exception("%s %s failed", request.method, request.url.path)
     return _error(500, "the server failed at this; its log says why")
 
 
 def _sentence(message: str) -> str:
-    """A message in one line, not too long, that can be sent."""
-    # What was asked may be in it, with lone surrogates.
+    """A message as one line of valid UTF-8, at most 400 characters, without paths of folders."""
+    # The message may quote lone surrogates of the request.
     message = message.encode("utf-8", "replace").decode("utf-8")
     line = " ".join(message.split()) or "this was refused, without a reason"
-    # Where files lie on this machine is nobody's business.
+    # The server's folders are not disclosed.
     line = re.sub(r"(?<![\w:/.])/(?:[\w.+-]+/)+(?=[\w.+-])", "", line)
     return line if len(line) <= 400 else f"{line[:397]}..."
 
 
-async def _no_page(request: Request, error: Exception) -> Response:
+async def _not_found(request: Request, error: Exception) -> Response:
     status = getattr(error, "status_code", 404)
     return _error(status, f"there is nothing to {request.method} at this address")
 
 
-def _file(room: str, name: str, kind: str) -> Callable[[Request], Awaitable[Response]]:
-    path = importlib.resources.files("spiel_dl") / room / "templates" / name
+def _file(package: str, name: str, media_type: str) -> Callable[[Request], Awaitable[Response]]:
+    path = importlib.resources.files("spiel_dl") / package / "templates" / name
 
     async def send(request: Request) -> Response:
         del request
-        return PlainTextResponse(path.read_bytes(), media_type=kind, headers=_HEADERS)
+        return PlainTextResponse(path.read_bytes(), media_type=media_type, headers=_HEADERS)
 
     return send

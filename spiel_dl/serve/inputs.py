@@ -1,4 +1,4 @@
-"""What the server takes from outside, checked; what is wrong is a ValueError in one sentence."""
+"""Checks of requests; invalid input is a ValueError in one sentence."""
 
 from __future__ import annotations
 
@@ -12,28 +12,29 @@ from spiel_dl.serve.thinking import Player
 from spiel_dl.system.parameters import Parameter
 
 MAX_BODY = 16_384
-"""Bytes of a request."""
+"""Maximum bytes of a request."""
 _MAX_TEXT = 500
 _MAX_NUMBER = 100_000
-"""Of an option: more takes longer than anybody may wait."""
+"""Maximum of an option: more would exceed the time limit."""
 DEFAULTS = {"effort": "500"}
-"""Of options, where they are not those of policies."""
-_MADE_HERE = ("uniform", "highest", "random", "equilibrium", "cfr", "cfr_last", "cfr+", "solved")
+"""Defaults of options that differ from those of policies."""
+_FILELESS = ("uniform", "highest", "random", "equilibrium", "cfr", "cfr_last", "cfr+", "solved")
+"""Kinds of policies that read no files of users."""
 
 
 def body_of(content: bytes) -> dict[str, Any]:
     """The JSON object of a request."""
     try:
-        found = json.loads(content or b"{}")
+        body = json.loads(content or b"{}")
     except (ValueError, RecursionError):
         raise ValueError("the request is not valid JSON") from None
-    if not isinstance(found, dict):
+    if not isinstance(body, dict):
         raise ValueError("the request must be a JSON object")
-    return found
+    return body
 
 
-def take(body: Mapping[str, Any], known: Collection[str]) -> None:
-    """Refuses what nobody asked for."""
+def check_fields(body: Mapping[str, Any], known: Collection[str]) -> None:
+    """Refuses unknown fields."""
     unknown = sorted(set(body) - set(known))
     if unknown:
         raise ValueError(
@@ -44,7 +45,7 @@ def take(body: Mapping[str, Any], known: Collection[str]) -> None:
 def number(
     body: Mapping[str, Any], name: str, low: int, high: int, default: int | None = None
 ) -> int:
-    """A whole number within bounds."""
+    """An integer field within bounds."""
     value = body.get(name, default)
     if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
         raise ValueError(f"{name}={_short(value)} must be a whole number from {low} to {high:,}")
@@ -52,7 +53,7 @@ def number(
 
 
 def text(body: Mapping[str, Any], name: str) -> str:
-    """A short text that is not empty, without spaces around it."""
+    """A text field: not empty, of limited length, stripped of spaces around it."""
     value = body.get(name)
     if not isinstance(value, str) or not value.strip() or len(value) > _MAX_TEXT:
         raise ValueError(f"{name} must be a text of 1 to {_MAX_TEXT} characters")
@@ -62,16 +63,16 @@ def text(body: Mapping[str, Any], name: str) -> str:
 
 
 def game(body: Mapping[str, Any]) -> str:
-    """A game string, or the name of a preset."""
+    """The game string of a request, which may name a preset."""
     return game_string(text(body, "game"))
 
 
 def player(body: Mapping[str, Any], allowed: Collection[str], name: str = "policy") -> Player:
-    """A policy and how it searches.
+    """A policy and its options.
 
     Args:
       body: the request.
-      allowed: names beyond those of the registry, such as files, that the server offers.
+      allowed: names of policies beyond those of the registry, such as files, that are offered.
       name: the field with the policy's name.
     """
     policy = text(body, name)
@@ -80,9 +81,9 @@ def player(body: Mapping[str, Any], allowed: Collection[str], name: str = "polic
     if not isinstance(given, dict) or not all(isinstance(each, str) for each in given.values()):
         raise ValueError("options must be an object of texts, such as {'effort': '100'}")
     offered, known = offered_options(), registry.options_of(policy)
-    take(given, offered)
-    texts = {n: each for n, each in {**DEFAULTS, **given}.items() if n in known and each.strip()}
-    return Player(policy, tuple((n, _read(offered[n], each)) for n, each in texts.items()))
+    check_fields(given, offered)
+    texts = {n: value for n, value in {**DEFAULTS, **given}.items() if n in known and value.strip()}
+    return Player(policy, tuple((n, _read(offered[n], value)) for n, value in texts.items()))
 
 
 def offered_options() -> dict[str, Parameter]:
@@ -101,7 +102,7 @@ def _read(option: Parameter, text: str) -> Any:
 
 
 def check_name(name: str, allowed: Collection[str]) -> None:
-    """Refuses the names of policies that are not offered: files of this machine are not."""
+    """Refuses names of policies that are not offered, such as files of the server."""
     if name in allowed:
         return
     kind = kinds.KINDS.get(name.partition(":")[0])
@@ -116,34 +117,34 @@ def check_name(name: str, allowed: Collection[str]) -> None:
 
 
 def policies_of(names: Collection[str]) -> tuple[str, ...]:
-    """Names of policies that a server is to offer beyond the registry's, each once.
+    """Checked names of policies that a server offers beyond the registry's, without duplicates.
 
     Raises:
       ValueError: if there is no such policy.
     """
-    found = tuple(dict.fromkeys(name for name in names if name))
-    for name in found:
+    unique = tuple(dict.fromkeys(name for name in names if name))
+    for name in unique:
         registry.check_name(name)
-    return found
+    return unique
 
 
 def may_be_offered(kind: kinds.Kind) -> bool:
-    """Whether any policy of a kind is offered that is not among the server's own names."""
+    """Whether policies of a kind can be offered without being named by the server's owner."""
     return kind.takes != "FILE"
 
 
 def _is_offered(kind: kinds.Kind, source: str) -> bool:
-    """Whether a policy is made of nothing but what is installed; of new kinds, nobody knows."""
+    """Whether a policy uses installed files only; unknown, thus False, for registered kinds."""
     if not may_be_offered(kind):
         return False
-    if kind.name in _MADE_HERE:
+    if kind.name in _FILELESS:
         return True
     if kind.name == "resolving":
         return source in ("exact", "zero")
-    # What the zoo has, with or without the algorithm before its name.
+    # Models of the zoo, with or without "ALGORITHM:".
     return bool({f"{kind.name}:{source}", source, f"{kind.models}:{source}"} & set(zoo.names()))
 
 
 def _short(value: object) -> str:
-    shown = repr(value)
-    return shown if len(shown) <= 60 else f"{shown[:57]}..."
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."

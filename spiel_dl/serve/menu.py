@@ -1,4 +1,4 @@
-"""What the page offers: games, opponents and settings."""
+"""The menu of the page: games, opponents and options."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ class _Game(NamedTuple):
     Attributes:
       name: of a preset, or a game string.
       title: for people.
-      text: what it is, in a sentence.
-      drawing: which of the page's drawings stands for it.
-      is_small: whether it is soon compiled, as some policies need it.
+      text: description in a sentence.
+      drawing: name of the page's drawing.
+      is_small: whether it compiles quickly, as some policies need.
     """
 
     name: str
@@ -105,8 +105,8 @@ _GAMES = (
     _Game("tic_tac_toe", "Tic-tac-toe", "Nothing is hidden here, to begin with.", "noughts"),
 )
 
-_ANYWHERE = (
-    # Name, title, strength, sentence, whether the game must be compiled.
+_GENERAL_OPPONENTS = (
+    # Name, title, strength, text, whether the game must be compiled.
     ("uniform", "Random play", "weakest", "All legal actions alike.", False),
     ("cfr+:20", "A beginner", "medium", "What 20 iterations of CFR+ have found.", True),
     ("cfr+:1000", "A solver", "strong", "The average of 1,000 iterations of CFR+.", True),
@@ -131,11 +131,11 @@ _TOO_LARGE = "it lists the whole game first, which takes too long in this one"
 
 
 def menu(policies: Sequence[str], seconds: float) -> dict[str, Any]:
-    """What the page is told before it asks for a game.
+    """The menu as JSON-serialisable objects.
 
     Args:
-      policies: names that are offered beyond those of the registry.
-      seconds: how long a search may take.
+      policies: names of policies that are offered beyond those of the registry.
+      seconds: time limit of a search.
     """
     return {
         "games": [{**game._asdict(), "opponents": _opponents(game, policies)} for game in _GAMES],
@@ -146,40 +146,42 @@ def menu(policies: Sequence[str], seconds: float) -> dict[str, Any]:
             if inputs.may_be_offered(kind)
         ],
         "options": [
-            {"name": name, "text": each.text, "default": inputs.DEFAULTS.get(name, "")}
-            for name, each in inputs.offered_options().items()
+            {"name": name, "text": option.text, "default": inputs.DEFAULTS.get(name, "")}
+            for name, option in inputs.offered_options().items()
         ],
         "seconds": seconds,
     }
 
 
 def _opponents(game: _Game | None, policies: Sequence[str]) -> list[dict[str, str]]:
-    """Who can be played against, the first one first; those that cannot say why.
+    """The opponents of a game, the default first; unavailable ones have a reason.
 
     Args:
-      game: the game; None: another one than those of the gallery.
-      policies: what the server offers beyond the registry.
+      game: the game; None: a game that is not in the gallery.
+      policies: names of policies that are offered beyond those of the registry.
     """
-    found = [
+    opponents = [
         _opponent(name, title, strength, text, _TOO_LARGE if compiles and _is_large(game) else "")
-        for name, title, strength, text, compiles in _ANYWHERE
+        for name, title, strength, text, compiles in _GENERAL_OPPONENTS
     ]
-    found += [_opponent(name, name, "", "Offered by who runs this server.") for name in policies]
-    return found if game is None else [*_networks(game), *found]
+    opponents += [
+        _opponent(name, name, "", "Offered by who runs this server.") for name in policies
+    ]
+    return opponents if game is None else [*_networks(game), *opponents]
 
 
 def _networks(game: _Game) -> list[dict[str, str]]:
-    """One network of the zoo, and the search on top of it; the others are there by their names."""
-    known = {
+    """One network of the zoo, with a critic if possible, and the search on top of it."""
+    models = {
         name: model
         for name, model in zoo.models().items()
-        if name.partition(":")[0] in _POLICY_NETWORKS and _is_of(model.game, game.name)
+        if name.partition(":")[0] in _POLICY_NETWORKS and _is_same_game(model.game, game.name)
     }
-    if not known:
+    if not models:
         return []
-    name = next((name for name, model in known.items() if model.critic), next(iter(known)))
-    model, against = known[name], known[name].measured.get("against_uniform")
-    strength = f"{against['mean_return']:+.2f} a game against random play" if against else ""
+    name = next((name for name, model in models.items() if model.critic), next(iter(models)))
+    model, match = models[name], models[name].measured.get("against_uniform")
+    strength = f"{match['mean_return']:+.2f} a game against random play" if match else ""
     text = f"A policy network, trained by {_POLICY_NETWORKS[name.partition(':')[0]]}."
     reason = "" if model.critic else "this network has no critic, which the search needs"
     return [
@@ -194,19 +196,20 @@ def _networks(game: _Game) -> list[dict[str, str]]:
     ]
 
 
-def _is_of(complete: str, name: str) -> bool:
-    """Whether a complete game string is of a game whose string leaves out the defaults."""
-    (kind, given), found = _parsed(game_string(name)), _parsed(complete)
-    # Rules are not loaded for this: they need torch.
-    defaults = next((each.defaults for each in REGISTRATIONS if each.short_name == kind), {})
-    return found == (kind, {each: str(value) for each, value in defaults.items()} | given)
+def _is_same_game(complete: str, name: str) -> bool:
+    """Whether a complete game string is of the game of a preset or of a shorter game string."""
+    short_name, given = _parse(game_string(name))
+    # Reads the registrations, because loading the Rules needs torch.
+    defaults = next((r.defaults for r in REGISTRATIONS if r.short_name == short_name), {})
+    parameters = {key: str(value) for key, value in defaults.items()} | given
+    return _parse(complete) == (short_name, parameters)
 
 
-def _parsed(game: str) -> tuple[str, dict[str, str]]:
-    """The name in a game string, and its parameters."""
-    kind, _, parameters = game.rstrip(")").partition("(")
-    pairs = (each.partition("=") for each in parameters.split(",") if each)
-    return kind, {name: value for name, _, value in pairs}
+def _parse(game: str) -> tuple[str, dict[str, str]]:
+    """The short name in a game string, and its parameters."""
+    short_name, _, parameters = game.rstrip(")").partition("(")
+    pairs = (parameter.partition("=") for parameter in parameters.split(",") if parameter)
+    return short_name, {name: value for name, _, value in pairs}
 
 
 def _opponent(name: str, title: str, strength: str, text: str, reason: str = "") -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""The page of poker: its addresses, and what they take."""
+"""The page of poker: its routes, request handlers and checks of requests."""
 
 from __future__ import annotations
 
@@ -21,25 +21,27 @@ FILES = {
     "/poker.css": ("play", "poker.css", "text/css"),
 }
 _TEXTS = {"board": 40, "range_0": 7000, "range_1": 7000, "bets": 300}
-"""Fields, and the most characters of each."""
+"""Text fields, and their maximum lengths in characters."""
 _NUMBERS = ("pot", "stack")
-_LONGEST_PATH = 100
+_MAX_PATH = 100
 Handler = Callable[[Request, dict[str, Any]], Awaitable[Any]]
 
 
 class Poker:
-    """What the addresses do. All is computed by one worker, which keeps what it solved."""
+    """The request handlers. One worker computes everything, and keeps its solutions."""
 
     def __init__(self, seconds: float):
-        """Starts nothing yet; `seconds` is how long an answer may take."""
+        """Starts no worker yet; `seconds` is the time limit of a request."""
         self._pool = Pool(1, seconds, modules=(poker_solving.__name__,))
 
-    def routes(self, answer: Callable[[Handler], Callable[[Request], Awaitable[Response]]]) -> Any:
-        """The addresses; `answer` makes an endpoint of what answers."""
+    def routes(
+        self, endpoint: Callable[[Handler], Callable[[Request], Awaitable[Response]]]
+    ) -> list[Route]:
+        """The routes; `endpoint` makes an endpoint of a handler."""
         handlers = {"check": self._check, "solve": self._solve, "see": self._see}
         return [
-            Route(f"/api/poker/{name}", answer(each), methods=["POST"])
-            for name, each in handlers.items()
+            Route(f"/api/poker/{name}", endpoint(handler), methods=["POST"])
+            for name, handler in handlers.items()
         ]
 
     async def close(self) -> None:
@@ -47,23 +49,23 @@ class Poker:
         await self._pool.close()
 
     async def _check(self, request: Request, body: dict[str, Any]) -> Any:
-        """What a spot is, before it is solved."""
+        """Checks a spot, and returns its ranges and size."""
         del request
-        inputs.take(body, Spot._fields)
+        inputs.check_fields(body, Spot._fields)
         return await self._pool.run(poker_solving.check, spot(body))
 
     async def _solve(self, request: Request, body: dict[str, Any]) -> Any:
-        """Solves a spot for a moment, and says how far it is; who wants more asks again."""
+        """Solves a spot for a short time, and returns its exploitability; repeated by the page."""
         del request
-        inputs.take(body, Spot._fields)
-        return await self._pool.run(poker_solving.go_on, spot(body))
+        inputs.check_fields(body, Spot._fields)
+        return await self._pool.run(poker_solving.solve_further, spot(body))
 
     async def _see(self, request: Request, body: dict[str, Any]) -> Any:
         """A node of a solved spot."""
         del request
-        inputs.take(body, (*Spot._fields, "path"))
+        inputs.check_fields(body, (*Spot._fields, "path"))
         path: Any = body.get("path")
-        is_path = isinstance(path, list) and len(path) <= _LONGEST_PATH
+        is_path = isinstance(path, list) and len(path) <= _MAX_PATH
         if not is_path or not all(type(step) is int and 0 <= step < 10**6 for step in path):
             raise ValueError("path must be a list of whole numbers, actions and cards")
         return await self._pool.run(poker_solving.see, spot(body), tuple(path))
@@ -73,17 +75,17 @@ def spot(body: Mapping[str, Any]) -> Spot:
     """The spot of a request.
 
     Raises:
-      ValueError: if a field is missing or has another type; what poker says of it comes later.
+      ValueError: if a field is missing or has another type; its meaning is not checked here.
     """
-    found: dict[str, Any] = {}
-    for name, most in _TEXTS.items():
+    fields: dict[str, Any] = {}
+    for name, max_length in _TEXTS.items():
         value: Any = body.get(name)
-        if not isinstance(value, str) or len(value) > most:
-            raise ValueError(f"{name} must be a text of at most {most} characters")
-        found[name] = " ".join(value.split())
+        if not isinstance(value, str) or len(value) > max_length:
+            raise ValueError(f"{name} must be a text of at most {max_length} characters")
+        fields[name] = " ".join(value.split())
     for name in _NUMBERS:
         number: Any = body.get(name)
         if type(number) not in (int, float) or not 0 < number <= 1e9:
             raise ValueError(f"{name} must be a number of chips, more than 0")
-        found[name] = float(number)
-    return Spot(**found)
+        fields[name] = float(number)
+    return Spot(**fields)

@@ -1,10 +1,10 @@
-"""Worker processes that answer within a time limit, or are killed.
+"""Worker processes that compute results within a time limit, or are killed.
 
     pool = Pool(num_workers=2, seconds=30)
-    answer = await pool.run(function, argument, key="leduc_poker")
+    result = await pool.run(function, argument, key="leduc_poker")
 
-A worker computes one thing at a time and remembers what its functions keep in their modules. What
-waits longer than the limit, or runs longer, ends with an error; so does what nobody wants any more.
+A worker runs one call at a time, and keeps caches in its modules between calls. A call that waits
+or runs longer than the limit ends with an error; a call that is cancelled is stopped.
 """
 
 from __future__ import annotations
@@ -23,32 +23,32 @@ from typing import Any
 from spiel_dl.system.workers import DEATH_ERRORS, KillablePool, end_with_parent
 
 _LOG = logging.getLogger(__name__)
-_START = 120.0
-"""Seconds for a worker to start; they are not its answer's."""
-_REMEMBERED_KEYS = 4
-"""Of each worker: as many as it keeps policies, see `serve.thinking`."""
+_START_SECONDS = 120.0
+"""Time limit of a worker's start, which does not count for a call."""
+_MAX_KEYS = 4
+"""Keys remembered for each worker: as many as policies that it keeps, see `serve.thinking`."""
 _GRACE = 2.0
-"""Seconds for which an answer that nobody wants any more may go on: to kill a worker costs the next
-visitor the time in which its policies are loaded again."""
+"""Seconds for which a cancelled call may go on: killing a worker costs the next visitor the time of
+loading its policies again."""
 
 
 class BusyError(Exception):
-    """Too many are waiting, or one has waited too long."""
+    """Too many calls are waiting, or one has waited too long."""
 
 
 class TooLongError(Exception):
-    """An answer took longer than the limit."""
+    """A call took longer than the limit."""
 
 
 class WorkerGoneError(Exception):
-    """A worker died over its task."""
+    """A worker died during its call."""
 
 
 class Pool:
-    """Worker processes, each started when it is needed first.
+    """Worker processes, started on demand.
 
     Attributes:
-      seconds: how long an answer may take, with the time that it waits for a worker.
+      seconds: time limit of a call, including the time that it waits for a worker.
     """
 
     def __init__(
@@ -59,13 +59,13 @@ class Pool:
         max_waiting: int = 100,
         modules: tuple[str, ...] = (),
     ):
-        """Starts nothing yet.
+        """Starts no worker yet.
 
         Args:
-          num_workers: how many answers are computed at a time.
-          seconds: how long an answer may take.
-          max_waiting: how many may wait for a worker.
-          modules: what each worker imports before its first answer.
+          num_workers: number of calls that run at a time.
+          seconds: time limit of a call.
+          max_waiting: maximum number of calls that wait for a worker.
+          modules: imported by each worker before its first call.
 
         Raises:
           ValueError: if a number is not positive, or not finite.
@@ -80,34 +80,33 @@ class Pool:
         self._max_waiting = max_waiting
         self._workers = [_Worker(modules) for _ in range(num_workers)]
         self._idle = list(self._workers)
-        # A worker that becomes free is given to who waits first, so nobody waits while one is idle.
+        # A worker that becomes free is given to the first waiting call.
         self._waiting: collections.deque[asyncio.Future[_Worker]] = collections.deque()
         self._endings: set[asyncio.Task[None]] = set()
 
     async def run(self, function: Callable[..., Any], *arguments: Any, key: Hashable = None) -> Any:
-        """What a function answers, computed by a worker.
+        """A function's result, computed by a worker.
 
         Args:
           function: of a module.
-          arguments: its arguments; they are pickled, and so is what it returns.
-          key: who computed something of the same key is asked before others; None: of none, which
-            any worker may compute.
+          arguments: its arguments; they and the result are pickled.
+          key: workers that ran a call of the same key are preferred; None: no preference.
 
         Raises:
-          BusyError: if there are too many others.
+          BusyError: if too many calls are waiting.
           TooLongError: if it takes longer than the limit.
           WorkerGoneError: if the worker died.
-          Exception: what the function raised.
+          Exception: as the function raised.
         """
         loop = asyncio.get_running_loop()
         end = loop.time() + self.seconds
         worker = await self._acquire(key, end)
-        call, limit, before = worker.started(), _START, loop.time()
+        call, limit, before = worker.started(), _START_SECONDS, loop.time()
         try:
-            await _answer_by(before + limit, call)
-            end += loop.time() - before  # What it takes to start is not the answer's fault.
+            await _result_by(before + limit, call)
+            end += loop.time() - before  # The start of the worker does not count.
             call, limit = worker.begin(function, *arguments), self.seconds
-            return await _answer_by(end, call)
+            return await _result_by(end, call)
         except TimeoutError as error:
             worker.kill(call)
             raise TooLongError(
@@ -129,22 +128,22 @@ class Pool:
                 ending.add_done_callback(self._endings.discard)
 
     def start(self) -> None:
-        """Starts the workers, so that the first ones who ask need not wait for that."""
+        """Starts the workers, so that the first calls need not wait for that."""
         for worker in self._workers:
             worker.started()
 
     async def _acquire(self, key: Hashable, end: float) -> _Worker:
         if self._idle:
-            # One that has computed something of this key; else one that remembers the fewest.
-            found = min(self._idle, key=lambda each: (key not in each.keys, len(each.keys)))
-            self._idle.remove(found)
+            # Prefers a worker that ran a call of this key, else the one with the fewest keys.
+            worker = min(self._idle, key=lambda idle: (key not in idle.keys, len(idle.keys)))
+            self._idle.remove(worker)
         else:
-            found = await self._wait(end)
-        found.remember(key)
-        return found
+            worker = await self._wait(end)
+        worker.remember(key)
+        return worker
 
     async def _wait(self, end: float) -> _Worker:
-        """The next worker that becomes free for who waits now."""
+        """Waits for a worker, behind all earlier calls."""
         if len(self._waiting) >= self._max_waiting:
             raise BusyError("too many others are waiting; try again in a moment")
         turn: asyncio.Future[_Worker] = asyncio.get_running_loop().create_future()
@@ -154,7 +153,7 @@ class Pool:
                 return await turn
         except BaseException as error:
             if turn.done() and not turn.cancelled():
-                self._release(turn.result())  # It was given, and is handed on.
+                self._release(turn.result())  # The worker was already assigned to this call.
             elif turn in self._waiting:
                 self._waiting.remove(turn)
             if isinstance(error, TimeoutError):
@@ -172,7 +171,7 @@ class Pool:
         self._idle.append(worker)
 
     async def _end(self, worker: _Worker, call: Future[Any]) -> None:
-        """Ends what nobody waits for any more."""
+        """Ends a cancelled call: waits for a moment, then kills the worker's process."""
         with contextlib.suppress(Exception, asyncio.CancelledError):
             await asyncio.wait_for(asyncio.shield(asyncio.wrap_future(call)), _GRACE)
         worker.kill(call)
@@ -187,19 +186,19 @@ class Pool:
 
 
 class _Worker:
-    """A process that computes what it is sent; another takes its place if it is killed.
+    """A process that runs calls; it is replaced if it is killed.
 
     Attributes:
-      keys: of what it computed last, the newest last.
+      keys: of its latest calls, the newest last.
     """
 
     def __init__(self, modules: tuple[str, ...]):
-        self.keys: collections.deque[Hashable] = collections.deque(maxlen=_REMEMBERED_KEYS)
-        self._process = KillablePool(1, _begin, modules)
+        self.keys: collections.deque[Hashable] = collections.deque(maxlen=_MAX_KEYS)
+        self._process = KillablePool(1, _initialize, modules)
         self._started: Future[Any] | None = None
 
     def remember(self, key: Hashable) -> None:
-        """Notes a key, unless it is None."""
+        """Records a key, unless it is None."""
         if key is None:
             return
         if key in self.keys:
@@ -207,63 +206,63 @@ class _Worker:
         self.keys.append(key)
 
     def started(self) -> Future[Any]:
-        """Is done once the process computes."""
+        """Starts the process if need be; the future is done once it is ready."""
         if self._started is None:
-            self._started = self.begin(_nothing)
+            self._started = self.begin(_do_nothing)
         return self._started
 
     def begin(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        """What the function will answer."""
-        return self._process.schedule(_answer, function, arguments)
+        """Begins a call; the future of its result."""
+        return self._process.schedule(_call, function, arguments)
 
     def kill(self, call: Future[Any]) -> None:
-        """Ends the process if it still computes an answer."""
+        """Kills the process if the call is not finished."""
         if call.cancel():
             self.forget()
 
     def forget(self) -> None:
-        """Notes that its process has ended."""
+        """Records that the process has ended."""
         self.keys.clear()
         self._started = None
 
     def end(self) -> None:
-        """Ends the process, whatever it does."""
+        """Kills the process."""
         self._process.end(is_now=True)
 
 
-async def _answer_by(end: float, call: Future[Any]) -> Any:
-    """What a call answers; a TimeoutError if it has not by a time of the loop."""
+async def _result_by(end: float, call: Future[Any]) -> Any:
+    """The result of a call; a TimeoutError if it is not finished by `end`, a time of the loop."""
     left = end - asyncio.get_running_loop().time()
     return await asyncio.wait_for(asyncio.shield(asyncio.wrap_future(call)), left)
 
 
-def _begin(modules: tuple[str, ...]) -> None:
-    """What a worker process does first."""
+def _initialize(modules: tuple[str, ...]) -> None:
+    """Initialises a worker process."""
     end_with_parent()
-    # Ctrl-C is for the server, which ends its workers.
+    # Ctrl-C stops the server, which ends its workers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     for module in modules:
         importlib.import_module(module)
 
 
-def _nothing() -> None:
-    """Is asked of a worker that is to start."""
+def _do_nothing() -> None:
+    """The first call of a worker, which starts its process."""
 
 
-def _answer(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-    """What a function answers, with an error that can be sent."""
+def _call(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    """Calls a function in a worker; raises exceptions that can be pickled."""
     try:
         return function(*arguments)
     except Exception as error:
         if not isinstance(error, ValueError):
             _LOG.exception("a task failed")
-        raise error if type(error) is ValueError else _plain(error) from None
+        raise error if type(error) is ValueError else _picklable(error) from None
 
 
-def _plain(error: Exception) -> Exception:
+def _picklable(error: Exception) -> Exception:
     if isinstance(error, MemoryError):
-        how_much = f": {error}" if str(error) else ""
-        return ValueError(f"this needs more memory than there is; try a smaller game{how_much}")
+        details = f": {error}" if str(error) else ""
+        return ValueError(f"this needs more memory than there is; try a smaller game{details}")
     if isinstance(error, ValueError):
         return ValueError(str(error) or f"this was refused, by a {type(error).__name__}")
     return RuntimeError(f"{type(error).__name__}: {error}")

@@ -23,16 +23,16 @@ def serve(
     """Serves the page until Ctrl-C.
 
     Args:
-      host: the address to listen at. The loopback address is reached from this machine alone.
+      host: the address to listen at. The loopback address can be reached from this machine only.
       port: the port; 0: any that is free.
-      num_workers: how many searches run at a time, each in a process of its own.
-      seconds: how long a search may take.
-      max_games: how many games are kept in memory.
+      num_workers: number of searches that run at a time, each in a process of its own.
+      seconds: time limit of a search.
+      max_games: number of games that are kept in memory.
       policies: names of policies that are offered beyond those of the registry, such as files.
 
     Raises:
       ValueError: if a number is out of its bounds, or Starlette and uvicorn are not installed.
-      OSError: if nothing can listen there.
+      OSError: if the address or port cannot be used.
     """
     try:
         import uvicorn
@@ -40,10 +40,10 @@ def serve(
         from spiel_dl.serve import app, inputs
     except ImportError as error:
         raise ValueError(f"the page needs {error.name}: {how_to_install('serve')}") from error
-    LocalProcesses(num_workers)  # Refuses more than the machine can hold.
+    LocalProcesses(num_workers)  # Raises if the machine cannot hold so many.
     if not 0 <= port <= 65_535:
         raise ValueError(f"port={port} must be from 0 to 65535")
-    hosts = ("127.0.0.1", "localhost", "[::1]", _shown(host)) if is_loopback(host) else ("*",)
+    hosts = ("127.0.0.1", "localhost", "[::1]", _url_host(host)) if is_loopback(host) else ("*",)
     settings = app.Settings(
         hosts=hosts,
         num_workers=num_workers,
@@ -55,20 +55,20 @@ def serve(
         app.make_app(settings),
         host,
         port,
-        log_config=None,  # Another one would close the handlers of everybody's logging.
+        log_config=None,  # The default would close the program's logging handlers.
         log_level="warning",
         timeout_graceful_shutdown=2,
     )
     with _listen(host, port, config.backlog) as listening:
         print(_greeting(host, listening.getsockname()[1]), flush=True)
-        with contextlib.suppress(KeyboardInterrupt):  # That is how it is ended.
+        with contextlib.suppress(KeyboardInterrupt):  # The normal end.
             uvicorn.Server(config).run([listening])
 
 
 def _listen(host: str, port: int, backlog: int) -> socket.socket:
-    """A socket that listens: who opens the address at once waits until it is served.
+    """A listening socket, so that connections wait until the server runs.
 
-    uvicorn's own way to make one ends the program where it fails.
+    uvicorn itself would exit the program if this fails.
     """
     listening = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
     try:
@@ -78,13 +78,14 @@ def _listen(host: str, port: int, backlog: int) -> socket.socket:
     except OSError as error:
         listening.close()
         raise OSError(
-            f"nothing can listen at {_shown(host)}:{port}: {error.strerror}; try another port, or 0"
+            f"nothing can listen at {_url_host(host)}:{port}: {error.strerror}; try another port, "
+            "or 0"
         ) from error
     return listening
 
 
 def is_loopback(host: str) -> bool:
-    """Whether an address is reached from its own machine alone."""
+    """Whether an address can be reached from its own machine only."""
     if host == "localhost":
         return True
     try:
@@ -93,18 +94,18 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def _shown(host: str) -> str:
-    """A host as addresses have it."""
+def _url_host(host: str) -> str:
+    """A host as written in URLs: IPv6 addresses in brackets."""
     return f"[{host}]" if ":" in host else host
 
 
 def _greeting(host: str, port: int) -> str:
-    address = f"http://{_shown(host)}:{port}"
+    address = f"http://{_url_host(host)}:{port}"
     if is_loopback(host):
-        who = "Only this machine can reach it."
+        access = "Only this machine can reach it."
     else:
-        who = (
+        access = (
             "Everybody who reaches this machine by its network can play here and make it search; "
             "nothing is encrypted, and there is no password."
         )
-    return f"Play at {address}\n{who} Ctrl-C ends it."
+    return f"Play at {address}\n{access} Ctrl-C ends it."

@@ -1,4 +1,4 @@
-"""The games that are being played: in memory, few enough, and forgotten when nobody comes back."""
+"""The games that are being played, in memory: limited in number, and deleted when unused."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ class Session:
     """A game that a person plays.
 
     Attributes:
-      key: by which the page asks for it; who does not know it cannot guess it.
-      place: where the game stands.
-      opponent: who the person plays against.
+      key: secret identifier in the page's requests.
+      place: the game's current position.
+      opponent: the opponent's policy.
       seed: of chance and of the opponent's choices.
-      about: what is to be said of the game.
-      lock: held while the game goes on.
+      about: description of the game.
+      lock: held while a request changes the game.
     """
 
     key: str
@@ -36,11 +36,11 @@ class Session:
 
 
 class UnknownGameError(Exception):
-    """There is no such game, or it was forgotten."""
+    """There is no such game, or it was deleted."""
 
 
 class Sessions:
-    """All games, up to a number, for a while after they were last looked at."""
+    """All games, up to a maximum number, for a limited time after their last request."""
 
     def __init__(
         self,
@@ -51,10 +51,9 @@ class Sessions:
         """Begins without games.
 
         Args:
-          max_games: how many are kept; if there are more, the one that nobody has looked at for
-            longest is forgotten.
-          max_age: seconds after which a game that nobody has looked at is forgotten.
-          now: says the time in seconds.
+          max_games: number of games that are kept; the least recently used are deleted.
+          max_age: seconds since its last request after which a game is deleted.
+          now: returns the time in seconds.
 
         Raises:
           ValueError: if a number is not positive.
@@ -62,37 +61,37 @@ class Sessions:
         if max_games < 1 or not max_age > 0:
             raise ValueError(f"max_games={max_games} and max_age={max_age} must be positive")
         self._max_games, self._max_age, self._now = max_games, max_age, now
-        self._kept: OrderedDict[str, tuple[Session, float]] = OrderedDict()
+        self._sessions: OrderedDict[str, tuple[Session, float]] = OrderedDict()
 
     def add(self, place: Place, opponent: Player, seed: int, about: dict[str, Any]) -> Session:
-        """A new game."""
+        """Adds a new game."""
         session = Session(secrets.token_urlsafe(16), place, opponent, seed, about)
-        self._kept[session.key] = session, self._now()
-        self._forget()
+        self._sessions[session.key] = session, self._now()
+        self._delete_old()
         return session
 
     def find(self, key: str) -> Session:
-        """The game of a key; UnknownGameError if it is not there."""
-        self._forget()
-        if key not in self._kept:
+        """The game of a key; UnknownGameError if there is none."""
+        self._delete_old()
+        if key not in self._sessions:
             raise UnknownGameError("this game is not there any more; begin another one")
-        session, _ = self._kept.pop(key)
-        self._kept[key] = session, self._now()
+        session, _ = self._sessions.pop(key)
+        self._sessions[key] = session, self._now()
         return session
 
     def remove(self, key: str) -> None:
-        """Forgets a game, if it is there."""
-        self._kept.pop(key, None)
+        """Deletes a game, if there is one."""
+        self._sessions.pop(key, None)
 
     def __len__(self) -> int:
-        """How many games there are."""
-        return len(self._kept)
+        """Number of games."""
+        return len(self._sessions)
 
-    def _forget(self) -> None:
-        """Forgets what is too old or too much; those looked at last stand last."""
+    def _delete_old(self) -> None:
+        """Deletes games that are too old or too many; the most recently used are last."""
         oldest = self._now() - self._max_age
-        while self._kept:
-            key, (_, touched) = next(iter(self._kept.items()))
-            if touched >= oldest and len(self._kept) <= self._max_games:
+        while self._sessions:
+            key, (_, last_used) = next(iter(self._sessions.items()))
+            if last_used >= oldest and len(self._sessions) <= self._max_games:
                 return
-            del self._kept[key]
+            del self._sessions[key]

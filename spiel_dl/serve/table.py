@@ -1,8 +1,8 @@
-"""What workers compute of games: how they go on, and what a person may see of them.
+"""Computations of workers on games: moves, and the person's views.
 
-A *place* is what the server keeps of a game: the game string, the actions so far, chance's and
-hidden ones included, and the person's seat. What is told of it to the person is told here and
-nowhere else, and depends on what its player has seen, until the person asks to see all.
+A *place* is a game's position on the server: the game string, all actions so far, including hidden
+ones and chance's, and the person's seat. All information that the person gets of it is computed
+here, from the information of the person's player only, until the person asks to reveal everything.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ _MAX_MOVES = 10_000
 
 
 class Place(NamedTuple):
-    """How far a game is.
+    """A game's position.
 
     Attributes:
       game: the game string.
       history: all actions so far.
-      seat: the player that the person is.
-      revealed: whether the person has asked to see all.
+      seat: the person's player.
+      revealed: whether the person has asked to reveal everything.
     """
 
     game: str
@@ -41,35 +41,35 @@ def loaded(game: str) -> pyspiel.Game:
     """The turn-based game of a game string.
 
     Raises:
-      ValueError: if there is none that two people could play, or its parameters name files.
+      ValueError: if it cannot be loaded or played by two people, or its parameters name files.
     """
     if re.search(r"file|path", game):
         raise ValueError("games that are read from files are not offered here")
     try:
-        found = turn_based_game(game)
+        turn_based = turn_based_game(game)
     except pyspiel.SpielError as error:
         raise ValueError(f"{game!r} cannot be loaded: {error}") from error
-    if found.get_type().utility != pyspiel.GameType.Utility.ZERO_SUM:
-        raise ValueError(f"{found} is not a zero-sum game, which all games here are")
-    terminal.check_readable(found)
-    return found
+    if turn_based.get_type().utility != pyspiel.GameType.Utility.ZERO_SUM:
+        raise ValueError(f"{turn_based} is not a zero-sum game, which all games here are")
+    terminal.check_readable(turn_based)
+    return turn_based
 
 
 def begin(game: str, seat: int, seed: int) -> tuple[Place, dict[str, Any]]:
-    """A new game, after chance's first moves.
+    """Begins a game, and plays chance's first moves.
 
     Returns:
-      Where it stands, with the complete game string; and what is to be said of the game.
+      Its place, with the complete game string; and a description of the game.
 
     Raises:
       ValueError: as `loaded`.
     """
-    found = loaded(game)
-    place = Place(str(found), (), seat)
+    turn_based = loaded(game)
+    place = Place(str(turn_based), (), seat)
     about = {
-        "game": str(found),
-        "summary": terminal.summary(found),
-        "utility": [found.min_utility(), found.max_utility()],
+        "game": str(turn_based),
+        "summary": terminal.summary(turn_based),
+        "utility": [turn_based.min_utility(), turn_based.max_utility()],
     }
     return play_chance(place, seed), about
 
@@ -83,7 +83,7 @@ def state_of(place: Place, length: int | None = None) -> pyspiel.State:
 
 
 def play_chance(place: Place, seed: int) -> Place:
-    """Plays chance's moves, each drawn with a number that depends on the seed and its turn."""
+    """Plays chance's moves; random numbers depend on the seed and the number of the move."""
     state = state_of(place)
     history = list(place.history)
     while state.is_chance_node():
@@ -95,13 +95,13 @@ def play_chance(place: Place, seed: int) -> Place:
 
 
 def draw(probabilities: dict[int, float], seed: int, turn: int) -> int:
-    """One of the keys, at random."""
+    """Draws one of the keys."""
     generator = random.Random(f"{seed}:{turn}")
     return generator.choices(list(probabilities), list(probabilities.values()))[0]
 
 
 def move(place: Place, action: int, seed: int) -> Place:
-    """The person's move, and chance's after it.
+    """Plays the person's move, and chance's after it.
 
     Raises:
       ValueError: if it is not the person's turn, or the action is not legal.
@@ -115,33 +115,33 @@ def move(place: Place, action: int, seed: int) -> Place:
 
 
 def moments(place: Place) -> list[tuple[int, str]]:
-    """When the person has seen something new.
+    """The moments of a game at which the person's view changed.
 
-    Not after every move: how often the opponent moved unseen is not the person's business.
+    A moment after every move would reveal the number of the opponent's hidden moves.
 
     Returns:
       Of each moment, the length of the history, and whose turn it was: "you", "opponent", "over".
     """
     state, last = loaded(place.game).new_initial_state(), ("", "")
-    found: list[tuple[int, str]] = []
+    changes: list[tuple[int, str]] = []
     for length in range(len(place.history) + 1):
         if length:
             state.apply_action(place.history[length - 1])
         if state.is_chance_node():
             continue
-        seen = (_turn(state, place.seat), terminal.view(state, place.seat))
-        if seen != last:
-            found.append((length, seen[0]))
-            last = seen
-    return found
+        view = (_turn(state, place.seat), terminal.view(state, place.seat))
+        if view != last:
+            changes.append((length, view[0]))
+            last = view
+    return changes
 
 
 def see(place: Place, at: int | None = None) -> dict[str, Any]:
-    """What the person sees, as the page takes it.
+    """The person's view of a game, for the page.
 
     Args:
-      place: where the game stands.
-      at: which of the `moments` to look back at; None: the last one.
+      place: the game's position.
+      at: the number of one of the `moments`; None: the last one.
 
     Raises:
       ValueError: if there is no such moment.
@@ -151,17 +151,17 @@ def see(place: Place, at: int | None = None) -> dict[str, Any]:
     at = now if at is None else at
     state = state_of(place, length_at(all_moments, at))
     turn = _turn(state, place.seat)
-    offered = terminal.options(state) if turn == "you" and at == now else []
-    found = {
+    legal_options = terminal.options(state) if turn == "you" and at == now else []
+    view = {
         "game": place.game,
         "seat": place.seat,
         "at": at,
         "count": len(all_moments),
-        "turns": [whose for _, whose in all_moments],
-        # The page says elsewhere who the person is.
+        "turns": [turn_then for _, turn_then in all_moments],
+        # Without the first line, "You are player N.".
         "text": _plain(terminal.view(state, place.seat).partition("\n")[2]),
-        "picture": _picture(state, place.seat, [option.action for option in offered]),
-        "actions": [{"id": option.action, "name": option.name} for option in offered],
+        "picture": _picture(state, place.seat, [option.action for option in legal_options]),
+        "actions": [{"id": option.action, "name": option.name} for option in legal_options],
         "turn": turn,
         "revealed": place.revealed,
         "has_secrets": not terminal.has_perfect_information(state.get_game()),
@@ -171,36 +171,36 @@ def see(place: Place, at: int | None = None) -> dict[str, Any]:
     }
     if state.is_terminal():
         returns = [number + 0.0 for number in state.returns()]
-        found["result"] = returns if place.seat == 0 else returns[::-1]
-        found["why"] = _ending(state, place.seat)
+        view["result"] = returns if place.seat == 0 else returns[::-1]
+        view["why"] = _ending(state, place.seat)
     if place.revealed:
-        # What the opponent saw; of a game that is not drawn, the whole state.
-        other = _picture(state, 1 - place.seat, [])
-        found["all"] = {"text": _plain(str(state)), "picture": other}
-    return found
+        # The opponent's picture; games without pictures have the whole state as text.
+        opponent_picture = _picture(state, 1 - place.seat, [])
+        view["all"] = {"text": _plain(str(state)), "picture": opponent_picture}
+    return view
 
 
 def length_at(all_moments: list[tuple[int, str]], at: int) -> int:
-    """The length of the history at one of the `moments`; ValueError if there is none such."""
+    """The length of the history at a moment; ValueError if there is no such moment."""
     if not 0 <= at < len(all_moments):
         raise ValueError(f"there is no moment {at} in this game; it has {len(all_moments)}")
     return all_moments[at][0]
 
 
 def back_to(place: Place, at: int) -> Place:
-    """The game as it was at a moment; ValueError if there is none such."""
+    """The place at an earlier moment; ValueError if there is no such moment."""
     return place._replace(history=place.history[: length_at(moments(place), at)])
 
 
 def _turn(state: pyspiel.State, seat: int) -> str:
-    """Whose turn it is, for the person."""
+    """Whose turn it is, from the person's view: "you", "opponent" or "over"."""
     if state.is_terminal():
         return "over"
     return "you" if state.current_player() == seat else "opponent"
 
 
 def _plain(text: str) -> str:
-    """A text without the terminal's colours that some games have in it."""
+    """A text without the terminal's colour codes, which some games use."""
     return re.sub(r"\x1b\[[0-9;]*m", "", text)
 
 
@@ -209,7 +209,7 @@ def _picture(state: pyspiel.State, seat: int, actions: list[int]) -> list[dict[s
     rules = getattr(game, "rules", None)
     if rules is None:
         return kuhn_view.picture(state, seat) if kuhn_view.is_kuhn_poker(game) else []
-    from spiel_dl.games import views  # With torch, which other games do without.
+    from spiel_dl.games import views  # Imports torch, which other games do not need.
 
     return views.picture(rules, state.batch, seat, actions)
 

@@ -1,6 +1,6 @@
-"""What workers compute with policies: the opponent's moves, what it thought, and public trees.
+"""Computations of workers with policies: the opponent's moves, analyses, and public trees.
 
-A worker keeps the policies that it was asked for last, with what their searches found.
+A worker keeps its most recently used policies, with their searches' solutions.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.load import compile_game
 from spiel_dl.tree.public_texts import in_order, public_text, step_names
 
-_MAX_BRANCHES = 500
+_MAX_CHILDREN = 500
 
 
 class Player(NamedTuple):
-    """A policy as a person asks for it.
+    """A policy in a request.
 
     Attributes:
-      name: as the registry knows it.
-      options: those of the policy, by name.
+      name: in the registry.
+      options: its options, by name.
     """
 
     name: str
@@ -39,7 +39,7 @@ class Player(NamedTuple):
 
 
 def check(player: Player, game: str) -> None:
-    """Loads a policy; a ValueError if there is no such policy of this game."""
+    """Loads a policy; a ValueError if there is no such policy for this game."""
     _watched(player, game)
 
 
@@ -57,7 +57,7 @@ def _compiled(game: str) -> GameTree:
 
 
 def answer(place: Place, player: Player, seed: int) -> Place:
-    """The opponent's moves, and chance's, until the person is to move or the game is over."""
+    """Plays the opponent's and chance's moves, until the person is to move or the game is over."""
     state = table.state_of(place)
     while not state.is_terminal() and state.current_player() != place.seat:
         turn, watched = len(place.history), _watched(player, place.game)
@@ -69,7 +69,7 @@ def answer(place: Place, player: Player, seed: int) -> Place:
 
 
 def blueprint_of(player: Player) -> Player | None:
-    """What a policy is on top of, or responds to, by its name; None: nothing."""
+    """The blueprint or model of a policy that searches or responds, by its name; None: none."""
     name = registry.blueprint_of(player.name)
     if name is None:
         return None
@@ -77,29 +77,29 @@ def blueprint_of(player: Player) -> Player | None:
 
 
 def analyse(place: Place, length: int, player: Player, compared: Player | None) -> dict[str, Any]:
-    """What a policy thinks in the public state after the first `length` actions.
+    """A policy's numbers in the public state after the first `length` actions.
 
     Args:
       place: the game.
-      length: how many actions.
-      player: the policy; it takes the part of who is to move.
-      compared: whose strategy to set beside; None: nobody's.
+      length: number of actions.
+      player: the policy, in the place of the player to move.
+      compared: another policy whose strategy is added for comparison; None: none.
 
     Raises:
-      ValueError: if nobody is to move there, or the policy has no answer.
+      ValueError: if no player is to move there, or the policy is undefined there.
     """
     state = table.state_of(place, length)
     if state.is_terminal():
         raise ValueError("the game is over here, so nobody has anything to think about")
     insight = _look(place, state, player)
-    found = dataclasses.asdict(insight) | {"policy": player.name, "compared": None}
-    _mark_own(found, place, state)
+    analysis = dataclasses.asdict(insight) | {"policy": player.name, "compared": None}
+    _mark_actual(analysis, place, state)
     if compared is not None and insight.state is not None:
         other = _look(place, state, compared)
         if other.state is not None:
-            found["compared"] = compared.name
-            _set_beside(found["state"], dataclasses.asdict(other.state))
-    return found
+            analysis["compared"] = compared.name
+            _add_comparison(analysis["state"], dataclasses.asdict(other.state))
+    return analysis
 
 
 def _look(place: Place, state: pyspiel.State, player: Player) -> position_view.Insight:
@@ -113,15 +113,15 @@ def _look(place: Place, state: pyspiel.State, player: Player) -> position_view.I
     )
 
 
-def _mark_own(found: dict[str, Any], place: Place, state: pyspiel.State) -> None:
-    """Marks the infoset in which the person is; once all is revealed, the opponent's too."""
-    if found["state"] is None:
+def _mark_actual(analysis: dict[str, Any], place: Place, state: pyspiel.State) -> None:
+    """Marks the person's actual infoset; if everything is revealed, the opponent's too."""
+    if analysis["state"] is None:
         return
     for player in (0, 1):
-        known = place.revealed or player == place.seat
-        own = _infoset_string(state, player) if known else None
-        for infoset in found["state"]["infosets"][player]:
-            infoset["is_actual"] = own is not None and infoset["string"] == own
+        is_known = place.revealed or player == place.seat
+        actual = _infoset_string(state, player) if is_known else None
+        for infoset in analysis["state"]["infosets"][player]:
+            infoset["is_actual"] = actual is not None and infoset["string"] == actual
 
 
 def _infoset_string(state: pyspiel.State, player: int) -> str | None:
@@ -134,26 +134,27 @@ def _infoset_string(state: pyspiel.State, player: int) -> str | None:
     return None
 
 
-def _set_beside(state: dict[str, Any], other: dict[str, Any]) -> None:
-    """Writes another policy's probabilities beside those of a public state's infosets."""
-    for own, others in zip(state["infosets"], other["infosets"], strict=True):
-        known = {each["string"]: each["actions"] for each in others}
-        for infoset in own:
-            theirs = {a["id"]: a["probability"] for a in known.get(infoset["string"], ())}
+def _add_comparison(state: dict[str, Any], other: dict[str, Any]) -> None:
+    """Adds another policy's probabilities to the infosets of a public state, and the distance."""
+    for infosets, other_infosets in zip(state["infosets"], other["infosets"], strict=True):
+        other_actions = {infoset["string"]: infoset["actions"] for infoset in other_infosets}
+        for infoset in infosets:
+            actions = other_actions.get(infoset["string"], ())
+            probabilities = {action["id"]: action["probability"] for action in actions}
             infoset["difference"] = None
-            if theirs and infoset["actions"]:
+            if probabilities and infoset["actions"]:
                 for action in infoset["actions"]:
-                    action["compared"] = theirs.get(action["id"], 0.0)
-                apart = [abs(a["probability"] - a["compared"]) for a in infoset["actions"]]
-                infoset["difference"] = sum(apart) / 2
+                    action["compared"] = probabilities.get(action["id"], 0.0)
+                gaps = [abs(a["probability"] - a["compared"]) for a in infoset["actions"]]
+                infoset["difference"] = sum(gaps) / 2
 
 
 def branch(game: str, player: Player, number: int) -> dict[str, Any]:
-    """A public state of a game's tree, and those that follow it.
+    """A public state of a game's tree, and its children.
 
     Args:
       game: the game string.
-      player: the policy that is looked at.
+      player: the policy.
       number: of the public state; 0 is the first one.
 
     Raises:
@@ -163,10 +164,10 @@ def branch(game: str, player: Player, number: int) -> dict[str, Any]:
     tree = numbers.tree
     if not 0 <= number < tree.num_public_states:
         raise ValueError(f"there is no public state {number}; {tree.num_public_states:,} there are")
-    all_below = in_order(tree, np.flatnonzero(tree.public_states.parent == number).tolist())
-    below = all_below[:_MAX_BRANCHES]
-    shown = {each: position_view.shown_histories(numbers, each) for each in (number, *below)}
-    texts = {each: public_text(tree, each, shown[each]) for each in shown}
+    all_children = in_order(tree, np.flatnonzero(tree.public_states.parent == number).tolist())
+    children = all_children[:_MAX_CHILDREN]
+    shown = {n: position_view.shown_histories(numbers, n) for n in (number, *children)}
+    texts = {n: public_text(tree, n, shown[n]) for n in shown}
     names = step_names(tree, texts)
     view = numbers.public_state(
         number,
@@ -180,15 +181,15 @@ def branch(game: str, player: Player, number: int) -> dict[str, Any]:
         "state": dataclasses.asdict(view),
         "below": [
             {
-                "number": each,
-                "name": names[each],
-                "reach": numbers.state_reach(each),
-                "ends": not (tree.public_states.parent == each).any(),
+                "number": child,
+                "name": names[child],
+                "reach": numbers.state_reach(child),
+                "ends": not (tree.public_states.parent == child).any(),
             }
-            for each in below
+            for child in children
         ],
-        "num_below_left_out": len(all_below) - len(below),
-        "above": _above(tree, number),
+        "num_below_left_out": len(all_children) - len(children),
+        "above": _ancestors(tree, number),
         "num_public_states": tree.num_public_states,
         "largest_utility": float(np.abs(tree.utility).max()),
         "value": float(numbers.values[0]),
@@ -203,9 +204,9 @@ def _tree_numbers(player: Player, game: str) -> PolicyNumbers:
     return PolicyNumbers(policy)
 
 
-def _above(tree: CompiledTree, number: int) -> list[int]:
-    """The public states on the way to one, the first one first."""
-    found: list[int] = []
+def _ancestors(tree: CompiledTree, number: int) -> list[int]:
+    """The ancestors of a public state, the first public state first."""
+    ancestors: list[int] = []
     while (number := int(tree.public_states.parent[number])) >= 0:
-        found.insert(0, number)
-    return found
+        ancestors.insert(0, number)
+    return ancestors

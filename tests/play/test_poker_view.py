@@ -227,7 +227,7 @@ def test_pages_have_all_nodes(river: PokerSolution) -> None:
 def test_nodes_behind_cards_are_among_all_of_them(
     turn: PokerSolution, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(poker_view, "_MOST_IN_A_PAGE", 10_000)
+    monkeypatch.setattr(poker_view, "_MAX_NODES_IN_PAGE", 10_000)
     found = all_paths(turn.game.rules)
     assert all(path in found for path in nodes(turn))
     dealt = {turn.place(path).dealt for path in found}

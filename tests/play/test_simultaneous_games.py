@@ -9,7 +9,7 @@ from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.play import bots, terminal
 from spiel_dl.play.matches import play_match, play_pairs
-from spiel_dl.play.registry import load_array_policy, load_policy, taken
+from spiel_dl.play.registry import load_array_policy, load_policy, select_options
 from spiel_dl.policies import opponent_models
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.small_policies import HighestActionPolicy
@@ -88,7 +88,7 @@ def test_networks_refuse_simultaneous_states():
 )
 def test_policies_by_name_answer_states_of_the_original_game(name):
     game = pyspiel.load_game("goofspiel(imp_info=True,num_cards=3,points_order=descending)")
-    search = taken({"depth_limit": DepthLimit(rounds=1)}, name)
+    search = select_options({"depth_limit": DepthLimit(rounds=1)}, name)
     policy = load_policy(name, game, **search)
     tree = GameTree.from_game(game)
     table = load_array_policy(name, tree, **search)

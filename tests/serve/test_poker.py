@@ -22,7 +22,7 @@ BODY = {
 
 @pytest.fixture(autouse=True)
 def nothing_kept() -> None:
-    poker_solving._kept.clear()
+    poker_solving._solved_spots.clear()
 
 
 def test_a_spot_is_solved_step_by_step_and_looked_at() -> None:
@@ -32,29 +32,29 @@ def test_a_spot_is_solved_step_by_step_and_looked_at() -> None:
     assert told["infosets"] > 100
     with pytest.raises(ValueError, match="not kept any more; solve it again"):
         poker_solving.see(spot, ())
-    told = [poker_solving.go_on(spot), poker_solving.go_on(spot)]
+    told = [poker_solving.solve_further(spot), poker_solving.solve_further(spot)]
     assert told[1]["iterations"] > told[0]["iterations"] >= 1
     # How far one step comes hangs on the machine.
     while told[-1]["percent"] >= 1:
-        told.append(poker_solving.go_on(spot))
+        told.append(poker_solving.solve_further(spot))
         assert len(told) < 100
     assert told[-1]["percent"] >= 0
     assert poker_solving.see(spot, ())["actions"][1]["name"] == "Bet 10"
-    kept = poker_solving._kept[spot].solution
+    kept = poker_solving._solved_spots[spot].solution
     poker_solving.see(spot, (2,))
-    assert poker_solving._kept[spot].solution is kept
-    poker_solving.go_on(spot)
-    assert poker_solving._kept[spot].solution is None
+    assert poker_solving._solved_spots[spot].solution is kept
+    poker_solving.solve_further(spot)
+    assert poker_solving._solved_spots[spot].solution is None
 
 
 def test_old_spots_make_room(monkeypatch: pytest.MonkeyPatch) -> None:
     spots = [poker.spot(BODY | {"pot": pot}) for pot in (20, 21, 22)]
     size = poker_solving.check(spots[0])["gigabytes"]
-    monkeypatch.setattr(poker_solving, "_MOST_GIGABYTES", 2.5 * size)
+    monkeypatch.setattr(poker_solving, "_MAX_GIGABYTES", 2.5 * size)
     monkeypatch.setattr(poker_solving, "_SECONDS", 0.001)
     for spot in (spots[0], spots[1], spots[0], spots[2]):
-        poker_solving.go_on(spot)
-    assert list(poker_solving._kept) == [spots[0], spots[2]]
+        poker_solving.solve_further(spot)
+    assert list(poker_solving._solved_spots) == [spots[0], spots[2]]
 
 
 def test_what_is_too_large_is_told_before_it_is_made() -> None:
@@ -62,7 +62,7 @@ def test_what_is_too_large_is_told_before_it_is_made() -> None:
     with pytest.raises(ValueError, match=r"needs about [\d.]+ GB, and 2 are allowed here"):
         poker_solving.check(flop)
     with pytest.raises(ValueError, match="allowed here"):
-        poker_solving.go_on(flop)
+        poker_solving.solve_further(flop)
 
 
 @pytest.mark.parametrize(
