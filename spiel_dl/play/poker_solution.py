@@ -186,7 +186,7 @@ class PokerSolution:
         by_card = np.zeros(rules.num_cards)
         for cards in self.game.deals.hands[1 - player].cards[other.hand[other_slice]].T:
             by_card += np.bincount(cards, opponent_reach, rules.num_cards)
-        # The same hand was subtracted once for each of its two cards.
+        # The same hand is subtracted twice below, once for each of its cards.
         same_hand = np.append(opponent_reach, 0.0)[own.same[own_slice]]
         cards = self.game.deals.hands[player].cards[own.hand[own_slice]]
         total = opponent_reach.sum()

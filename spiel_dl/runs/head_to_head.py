@@ -46,7 +46,7 @@ _NO_OPTIONS: dict[str, Any] = {}
 
 @dataclasses.dataclass(frozen=True)
 class Match:
-    """How a match is played.
+    """The configuration of a match.
 
     Attributes:
       num_games: games in all, an even number; half of them in each seat.

@@ -100,10 +100,7 @@ def run_job(
         delay_interrupts() if keeps_on_interrupt else contextlib.nullcontext() as interrupt,
     ):
         while job.done < end:
-            stretch, last_save = (
-                1,
-                time.perf_counter(),
-            )  # Doubled while a stretch is short.
+            stretch, last_save = 1, time.perf_counter()  # Doubled while a stretch is short.
             target = min(schedule(job.done), end)
             while job.done < target:
                 count, start = min(stretch, target - job.done), time.perf_counter()

@@ -44,7 +44,7 @@ from spiel_dl.value_functions.training import NETWORK_FILE
 Arrays = dict[str, np.ndarray]
 _CRITIC = "critic.target_parameters"
 _MAX_HISTORIES = 5_000_000
-"""Of a game that is compiled for NashConv; Goofspiel with 5 cards in random order: 3.3 million."""
+"""Maximum for compiling a game; Goofspiel with 5 cards in random order has 3.3 million."""
 _BLUEPRINT_FIELDS = ("algorithm", "num_steps", "config", "commit", "command")
 
 
@@ -125,7 +125,7 @@ def _num_steps(arrays: Arrays, header: Mapping[str, Any]) -> int:
 
 
 def _blueprint_origin(path: str | None) -> Mapping[str, Any] | None:
-    """How the blueprint of a critic's run was trained, as `zoo.Model.blueprint`; None: no path."""
+    """The training of the blueprint of a critic's run, as `zoo.Model.blueprint`; None: no path."""
     if path is None:
         return None
     for model in zoo.models().values():

@@ -16,7 +16,7 @@ from spiel_dl.system import tensor_files
 from spiel_dl.system.json_files import read_json, write_json
 
 MAX_COLUMNS = 8
-"""Of a readable table; further columns are in the JSON file."""
+"""Maximum of a readable table; further columns are in the JSON file."""
 
 
 @dataclasses.dataclass(frozen=True)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _VARIANT = "lcfr"
 """The fastest variant in these games, see results/benchmarks/poker.md."""
 _MAX_GIGABYTES = 2.0
-"""Of one endgame, and of all that are kept."""
+"""Maximum memory of one endgame, and of all that are kept."""
 _BYTES_PER_SEQUENCE = 100
 _SECONDS = 0.3
 _SOLVING_PER_EVALUATION = 4.0

@@ -1,4 +1,4 @@
-"""Where a run was started: command, time, commit, versions and hardware."""
+"""The environment of a run: command, time, commit, versions and hardware."""
 
 from __future__ import annotations
 

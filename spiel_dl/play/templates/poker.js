@@ -1,5 +1,5 @@
 "use strict";
-// A solved endgame of hold'em: what was done so far, the grid of hands, and hands one by one.
+// View of a solved endgame of hold'em: the path of actions, the grid of hands, and single hands.
 // Nodes are those of play/poker_view.py.
 
 const GRID_RANKS = [..."AKQJT98765432"];
@@ -25,9 +25,9 @@ function cardsOf(text) {
 }
 
 function coloursOf(actions) {
-  let place = 0;
+  let wagers = 0;
   return actions.map((action) => (action.kind === "fold" ? FOLD_COLOUR
-    : action.kind === "call" ? CALL_COLOUR : WAGER_COLOURS[place++ % WAGER_COLOURS.length]));
+    : action.kind === "call" ? CALL_COLOUR : WAGER_COLOURS[wagers++ % WAGER_COLOURS.length]));
 }
 
 function chips(number) {
@@ -40,7 +40,7 @@ function coloured(element, colour) {
   return element;
 }
 
-// The grid of 13 x 13 hands. draw(cell, name) fills one; choose(name) is told which one is meant.
+// The grid of 13 x 13 hands. draw(cell, name) fills a cell; choose(name) is called on its selection.
 function handGrid(grid, draw, choose, label) {
   const rows = GRID_RANKS.map((high, i) => make("div", { role: "row" }, ...GRID_RANKS.map((low, j) => {
     const name = i === j ? high + low : i < j ? `${high}${low}s` : `${low}${high}o`;
@@ -50,13 +50,13 @@ function handGrid(grid, draw, choose, label) {
     return cell;
   })));
   const cells = rows.flatMap((row) => [...row.children]);
-  const before = cells.findIndex((each) => each.dataset.cell === grid.dataset.focus);
-  if (before > 0) [cells[0].tabIndex, cells[before].tabIndex] = [-1, 0];
+  const focused = cells.findIndex((cell) => cell.dataset.cell === grid.dataset.focus);
+  if (focused > 0) [cells[0].tabIndex, cells[focused].tabIndex] = [-1, 0];
   const hadFocus = grid.contains(document.activeElement);
   grid.replaceChildren(...rows);
   grid.setAttribute("role", "grid");
   grid.setAttribute("aria-label", label);
-  if (hadFocus) cells[Math.max(before, 0)].focus();
+  if (hadFocus) cells[Math.max(focused, 0)].focus();
   grid.onclick = (event) => {
     const cell = event.target.closest("[data-cell]");
     if (!cell) return;
@@ -64,16 +64,16 @@ function handGrid(grid, draw, choose, label) {
     choose(cell.dataset.cell);
   };
   grid.onkeydown = (event) => {
-    const place = cells.indexOf(event.target.closest("[data-cell]"));
+    const index = cells.indexOf(event.target.closest("[data-cell]"));
     const steps = { ArrowUp: -13, ArrowDown: 13, ArrowLeft: -1, ArrowRight: 1 };
     if (event.key === "Enter" || event.key === " ") {
       event.preventDefault();
-      choose(cells[place].dataset.cell);
+      choose(cells[index].dataset.cell);
     } else if (event.key in steps) {
       event.preventDefault();
-      const next = cells[place + steps[event.key]];
+      const next = cells[index + steps[event.key]];
       if (!next) return;
-      cells[place].tabIndex = -1;
+      cells[index].tabIndex = -1;
       next.tabIndex = 0;
       grid.dataset.focus = next.dataset.cell;
       next.focus();
@@ -81,7 +81,7 @@ function handGrid(grid, draw, choose, label) {
   };
 }
 
-// From 0, a dark orange, over grey to 1, a dark blue.
+// A colour scale: 0 is dark orange, 0.5 grey, 1 dark blue.
 function scaleColour(share) {
   const [low, middle, high] = [[168, 69, 12], [110, 116, 123], [17, 92, 160]];
   const x = Math.min(1, Math.max(0, share));
@@ -89,7 +89,7 @@ function scaleColour(share) {
   return `rgb(${from.map((each, n) => Math.round(each + part * (to[n] - each))).join(" ")})`;
 }
 
-// What a solution is shown in.
+// The elements of a solution's view.
 function solutionParts() {
   const named = (tag, id, rest = {}, ...content) => make(tag, { id, ...rest }, ...content);
   return [
@@ -108,25 +108,25 @@ function solutionParts() {
   ];
 }
 
-// Shows a solution in the element of this name. look(path) promises a node; told(path) is told where one is.
-function pokerView(look, told = () => {}) {
+// Shows a solution in the element "solution". look(path) promises a node; onMove(path) is called for each new node.
+function pokerView(look, onMove = () => {}) {
   const at = (id) => document.getElementById(id);
   at("solution").replaceChildren(...solutionParts());
-  let nodes = [];        // those on the way, the one that is looked at last
-  let seat = 0;          // whose hands are shown
+  let nodes = [];        // the nodes on the path, the current one last
+  let seat = 0;          // the player whose hands are shown
   let mode = "strategy"; // what cells show
   let chosen = null;     // the cell whose hands are listed
-  let turn = 0;          // of the last question: earlier answers are too late
+  let lastRequest = 0;   // number of the last request: results of earlier ones are dropped
 
   async function go(path) {
-    const mine = ++turn;
-    const found = [];
-    for (let length = 0; length <= path.length; length++) found.push(await look(path.slice(0, length)));
-    if (mine !== turn) return;
-    nodes = found;
+    const request = ++lastRequest;
+    const pathNodes = [];
+    for (let length = 0; length <= path.length; length++) pathNodes.push(await look(path.slice(0, length)));
+    if (request !== lastRequest) return;
+    nodes = pathNodes;
     const { player } = nodes.at(-1);
     if (player >= 0) seat = player;
-    told(path);
+    onMove(path);
     draw();
   }
 
@@ -151,14 +151,14 @@ function pokerView(look, told = () => {}) {
       if (node.player === -1) item.append(deck(node, taken));
       else if (node.player < 0) item.append(make("div", {}, ending(node)));
       const colours = coloursOf(node.actions);
-      node.actions.forEach((action, place) => {
+      node.actions.forEach((action, index) => {
         const pressed = action.action === taken;
         const words = action.percent ? `${action.name} (${Math.round(action.percent)}%)` : action.name;
         const button = make("button", { type: "button", "aria-pressed": String(pressed),
-          "data-step": action.action, title: isLast ? `key ${place + 1}` : "" },
+          "data-step": action.action, title: isLast ? `key ${index + 1}` : "" },
         words, make("small", {}, action.frequency === null ? "\u2013" : percent(action.frequency)));
         button.addEventListener("click", () => go([...node.path, action.action]));
-        item.append(coloured(button, colours[place]));
+        item.append(coloured(button, colours[index]));
       });
       return item;
     }));
@@ -206,21 +206,21 @@ function pokerView(look, told = () => {}) {
     choose("modes", modes, shown, (value) => { mode = value; });
     const colours = coloursOf(node.actions);
     handGrid(at("grid"), (cell, name) => {
-      const found = side.cells[name];
+      const means = side.cells[name];
       const words = [name];
-      if (found && found.combos > 0) {
+      if (means && means.combos > 0) {
         cell.classList.add("held");
         const fill = make("i");
-        fill.style.height = `${100 * Math.min(1, found.combos / found.live)}%`;
-        words.push(`${chips(found.combos)} combos`);
+        fill.style.height = `${100 * Math.min(1, means.combos / means.live)}%`;
+        words.push(`${chips(means.combos)} combos`);
         if (shown === "strategy") {
-          fill.style.background = stripes(found.strategy, colours);
-          words.push(...node.actions.map((a, n) => `${a.name} ${percent(found.strategy[n] ?? 0)}`));
+          fill.style.background = stripes(means.strategy, colours);
+          words.push(...node.actions.map((a, n) => `${a.name} ${percent(means.strategy[n] ?? 0)}`));
         } else if (shown === "weight") {
           fill.style.background = "var(--held)";
-          cell.append(make("small", {}, `${Math.round((100 * found.combos) / found.live)}`));
-        } else if (found[shown] !== null) {
-          const number = found[shown];
+          cell.append(make("small", {}, `${Math.round((100 * means.combos) / means.live)}`));
+        } else if (means[shown] !== null) {
+          const number = means[shown];
           fill.style.height = "100%";
           fill.style.background = scaleColour(shown === "equity" ? number : number / node.pot);
           const text = shown === "equity" ? `${Math.round(100 * number)}` : chips(number);
@@ -242,7 +242,7 @@ function pokerView(look, told = () => {}) {
   function stripes(strategy, colours) {
     if (strategy[0] === null) return "var(--held)";
     let begin = 0;
-    // Wagers come first, as the boldest.
+    // Wagers first, the largest before smaller ones.
     const parts = strategy.map((share, n) => [share, colours[n]]).reverse().map(([share, colour]) => {
       const end = begin + 100 * share;
       const part = `${colour} ${begin}% ${end}%`;
@@ -261,7 +261,7 @@ function pokerView(look, told = () => {}) {
       : overview(node, side, colours)));
   }
 
-  // All hands together: what each action's share is, and what both players have.
+  // All hands: the frequency of each action, and both players' means.
   function overview(node, side, colours) {
     const parts = [];
     if (side.strategy && side.strategy[0] !== null) {

@@ -1,6 +1,6 @@
 "use strict";
-// A hand of an endgame, played against its solution: hands are dealt from both ranges, the opponent
-// does what the solution does, and each own action is judged by it.
+// Play against the solution of an endgame: hands are dealt from both ranges, the opponent follows the
+// solution, and each own action is compared with it.
 
 // look(path) promises a node.
 function pokerPlay(look) {
@@ -11,11 +11,11 @@ function pokerPlay(look) {
   const handOf = (node, player, cards) => Object.values(node.sides[player].hands).flat()
     .find((each) => each.cards === cards);
 
-  // An index, as likely as the weights say.
+  // Draws an index with probabilities proportional to the weights.
   function draw(weights) {
     let left = Math.random() * weights.reduce((sum, each) => sum + each, 0);
-    const found = weights.findIndex((each) => (left -= each) < 0);
-    return found < 0 ? weights.findLastIndex((each) => each > 0) : found;
+    const index = weights.findIndex((each) => (left -= each) < 0);
+    return index < 0 ? weights.findLastIndex((each) => each > 0) : index;
   }
 
   async function deal() {
@@ -26,10 +26,10 @@ function pokerPlay(look) {
     do {
       cards = ranges.map((hands) => hands[draw(hands.map((each) => each.reach))].cards);
     } while (overlap(...cards));
-    await goOn({ cards, path: [], log: [], lost: 0, root });
+    await advance({ cards, path: [], log: [], lost: 0, root });
   }
 
-  async function goOn(hand) {
+  async function advance(hand) {
     let node = await look(hand.path);
     while (node.player >= -1 && node.player !== seat) {
       if (node.player === -1) {
@@ -51,30 +51,30 @@ function pokerPlay(look) {
   function options(hand, node) {
     const own = handOf(node, seat, hand.cards[seat]);
     return make("div", { class: "choices", role: "group", "aria-label": "your actions" },
-      ...node.actions.map((action, place) => {
+      ...node.actions.map((action, index) => {
         const button = make("button", { type: "button", "data-step": action.action }, action.name);
         button.addEventListener("click", () => {
           hand.path.push(action.action);
-          hand.log.push(judged(node, own, place, hand));
-          goOn(hand);
+          hand.log.push(comparison(node, own, index, hand));
+          advance(hand);
         });
         return button;
       }));
   }
 
-  // What the solution would have done.
-  function judged(node, own, place, hand) {
+  // Compares an action with the solution, and adds its cost to the hand's.
+  function comparison(node, own, index, hand) {
     const words = node.actions.map((each, n) => `${each.name} ${percent(own.strategy[n])}`).join(", ");
-    const item = make("li", {}, make("b", {}, `You: ${node.actions[place].name}. `), `Solution: ${words}. `);
-    if (own.values[place] === null) return item;
-    const lost = Math.max(...own.values) - own.values[place];
+    const item = make("li", {}, make("b", {}, `You: ${node.actions[index].name}. `), `Solution: ${words}. `);
+    if (own.values[index] === null) return item;
+    const lost = Math.max(...own.values) - own.values[index];
     hand.lost += lost;
     item.append(make("span", { class: lost > 0.005 * node.pot ? "ill" : "well" },
       lost > 0.0005 * node.pot ? `This costs ${chips(lost)} chips.` : "As good as any."));
     return item;
   }
 
-  // Who won, and what; both players' hands are compared by their strengths.
+  // The result of a hand, at showdown by the strengths of both hands.
   function result(hand, node) {
     const [own, other] = [seat, 1 - seat].map((each) => handOf(node, each, hand.cards[each]).strength);
     const won = node.folded >= 0 ? (node.folded === seat ? 0 : 1) : own > other ? 1 : own < other ? 0 : 0.5;
@@ -93,7 +93,7 @@ function pokerPlay(look) {
         + `your actions cost ${chips(total.lost)} against the solution.`), again);
   }
 
-  // Shows a hand, or the grid again.
+  // Shows the hand that is played, or the grid.
   function toggle(is) {
     panel.hidden = !is;
     for (const id of ["look", "where"]) document.getElementById(id).hidden = is;

@@ -1,10 +1,10 @@
-// A public tree whose branches are loaded as they are opened.
+// A public tree whose branches are loaded when they are opened.
 
 const FIRST_ROWS = 60;
 
-// Draws a tree and the public state that is selected in it. load(number) promises
+// Draws a tree and its selected public state. load(number) promises
 // {state, below: [{number, name, reach, ends}], above: [number, ...], largestUtility, unit}.
-// address(number) is what a public state has in the page's address.
+// address(number) is a public state's hash in the page's address.
 function publicTree(tree, detail, load, address = (number) => `#state-${number}`) {
   const nodes = new Map();
 
@@ -18,7 +18,7 @@ function publicTree(tree, detail, load, address = (number) => `#state-${number}`
     }, row);
     if (node.reach === 0) item.classList.add("never");
     if (!node.ends) item.setAttribute("aria-expanded", "false");
-    turn.addEventListener("click", (event) => { event.stopPropagation(); turnOver(node.number); });
+    turn.addEventListener("click", (event) => { event.stopPropagation(); toggleSafely(node.number); });
     row.addEventListener("click", () => { location.hash = address(node.number); });
     item.dataset.state = node.number;
     nodes.set(node.number, { ...node, item, parent });
@@ -29,8 +29,8 @@ function publicTree(tree, detail, load, address = (number) => `#state-${number}`
     return nodes.get(number).item.getAttribute("aria-expanded") === "true";
   }
 
-  // Opens or closes a branch for who asks for it, and says what went wrong.
-  async function turnOver(number, open) {
+  // Opens or closes a branch, and shows errors.
+  async function toggleSafely(number, open) {
     try {
       await toggle(number, open);
     } catch (error) {
@@ -45,14 +45,14 @@ function publicTree(tree, detail, load, address = (number) => `#state-${number}`
     item.setAttribute("aria-expanded", open);
     let group = item.querySelector(":scope > [role=group]");
     if (open && !group) {
-      let found;
+      let branch;
       try {
-        found = await load(number);
+        branch = await load(number);
       } catch (error) {
         item.setAttribute("aria-expanded", "false");
         throw error;
       }
-      const { below, num_below_left_out: leftOut } = found;
+      const { below, num_below_left_out: leftOut } = branch;
       group = item.querySelector(":scope > [role=group]");
       if (!group) {
         const level = Number(item.getAttribute("aria-level")) + 1;
@@ -83,20 +83,20 @@ function publicTree(tree, detail, load, address = (number) => `#state-${number}`
     const number = Number(item.dataset.state);
     const visible = [...tree.querySelectorAll("[role=treeitem]")]
       .filter((each) => !each.closest("[hidden]"));
-    const place = visible.indexOf(item);
+    const index = visible.indexOf(item);
     const moves = {
-      ArrowDown: () => visible[place + 1],
-      ArrowUp: () => visible[place - 1],
+      ArrowDown: () => visible[index + 1],
+      ArrowUp: () => visible[index - 1],
       Home: () => visible[0],
       End: () => visible[visible.length - 1],
       ArrowRight: () => {
-        if (item.hasAttribute("aria-expanded") && isOpen(number)) return visible[place + 1];
-        turnOver(number, true);
+        if (item.hasAttribute("aria-expanded") && isOpen(number)) return visible[index + 1];
+        toggleSafely(number, true);
         return item;
       },
       ArrowLeft: () => {
         if (item.hasAttribute("aria-expanded") && isOpen(number)) {
-          turnOver(number, false);
+          toggleSafely(number, false);
           return item;
         }
         return nodes.get(nodes.get(number).parent)?.item;
@@ -115,17 +115,17 @@ function publicTree(tree, detail, load, address = (number) => `#state-${number}`
     item.focus();
   }
 
-  // The public state that is selected.
+  // The selected public state.
 
   function link(node) {
     return make("a", { href: address(node.number) }, node.name);
   }
 
   function describe({ state, below, above, largestUtility, unit }) {
-    const way = make("div", { class: "path" });
-    for (const number of above) way.append(link(nodes.get(number)), " \u203a ");
+    const path = make("div", { class: "path" });
+    for (const number of above) path.append(link(nodes.get(number)), " \u203a ");
     const parts = [
-      way,
+      path,
       make("h2", {}, `Public state ${state.number}: ${state.name}`),
       make("dl", {},
         fact("acts", who(state)),
@@ -154,10 +154,10 @@ function publicTree(tree, detail, load, address = (number) => `#state-${number}`
   }
 
   async function select(number) {
-    let found;
+    let branch;
     try {
-      found = await load(number);
-      for (const each of found.above) await toggle(each, true);
+      branch = await load(number);
+      for (const each of branch.above) await toggle(each, true);
     } catch (error) {
       detail.replaceChildren(make("p", { class: "error" }, error.message));
       return;
@@ -170,7 +170,7 @@ function publicTree(tree, detail, load, address = (number) => `#state-${number}`
     for (const each of tree.querySelectorAll("[tabindex='0']")) each.tabIndex = -1;
     item.tabIndex = 0;
     item.firstChild.scrollIntoView({ block: "nearest" });
-    describe(found);
+    describe(branch);
   }
 
   async function start(root, openFirst) {
@@ -185,6 +185,6 @@ function publicTree(tree, detail, load, address = (number) => `#state-${number}`
 }
 
 function stateInAddress() {
-  const wanted = /^#state-(\d+)$/.exec(location.hash);
-  return wanted ? Number(wanted[1]) : null;
+  const match = /^#state-(\d+)$/.exec(location.hash);
+  return match ? Number(match[1]) : null;
 }

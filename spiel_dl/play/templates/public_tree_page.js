@@ -1,4 +1,4 @@
-// The page of a whole public tree, whose data stand in the page.
+// The page of a whole public tree, whose data are embedded in the page.
 
 const view = JSON.parse(document.getElementById("data").textContent);
 const states = new Map(view.public_states.map((state) => [state.number, state]));
@@ -19,11 +19,11 @@ async function load(number) {
   return { state, below, above, largestUtility: view.largest_utility, unit };
 }
 
-const shown = publicTree(
+const publicTreeView = publicTree(
   document.getElementById("tree"), document.getElementById("detail"), load);
-// Where chance acts first, there is nothing to be seen yet.
+// Selects the first decision: chance nodes at the root have no infosets of interest.
 const isDecision = (state) => state.players.some((player) => player >= 0);
 const first = (view.public_states.find(isDecision) ?? view.public_states[0]).number;
-const selectFromAddress = () => shown.select(stateInAddress() ?? first);
+const selectFromAddress = () => publicTreeView.select(stateInAddress() ?? first);
 window.addEventListener("hashchange", selectFromAddress);
-shown.start(root, true).then(selectFromAddress);
+publicTreeView.start(root, true).then(selectFromAddress);

@@ -1,10 +1,10 @@
 "use strict";
-// Tables of infosets: for pages of public trees, and for the page of the server.
-// Texts reach the page as text nodes and attributes only, so nothing in them is ever markup.
+// Tables of infosets, for pages of public trees and for the page of the server.
+// Texts are inserted as text nodes and attributes only, so they are never interpreted as markup.
 
-// Actions in colours that people with any colour vision can tell apart (Okabe and Ito).
+// Colours of actions that people with any colour vision can distinguish (Okabe and Ito).
 const COLOURS = ["#56b4e9", "#e69f00", "#009e73", "#f0e442", "#cc79a7", "#8aa4ff", "#d55e00"];
-// Smaller numbers are what rounding leaves of 0.
+// Smaller numbers are rounding errors of 0.
 const ROUNDING = 1e-12;
 const BY_NUMBER = new Intl.Collator("en", { numeric: true });
 function make(tag, attributes = {}, ...content) {
@@ -37,7 +37,7 @@ function fact(name, value, title) {
   return make("div", title ? { title } : {}, make("dt", {}, name), make("dd", {}, value));
 }
 
-// What the columns of `playerTable` mean.
+// Explains the columns of `playerTable`.
 function columnHelp() {
   return make("details", { class: "help" }, make("summary", {}, "What the columns mean"),
     make("dl", {},
@@ -49,10 +49,10 @@ function columnHelp() {
         + "always taking an action there")));
 }
 
-// Any number of actions gets as many colours.
-function colourOf(place, count) {
-  return count <= COLOURS.length ? COLOURS[place]
-    : `hsl(${Math.round((360 * place) / count)} 70% ${place % 2 ? 76 : 58}%)`;
+// The colour of an action, for any number of actions.
+function colourOf(index, count) {
+  return count <= COLOURS.length ? COLOURS[index]
+    : `hsl(${Math.round((360 * index) / count)} 70% ${index % 2 ? 76 : 58}%)`;
 }
 
 function rangeCell(infoset) {
@@ -85,7 +85,7 @@ function strategyCell(infoset, colours) {
     stack.append(part);
   }
   const cell = make("td", { class: "strategy" }, stack);
-  if (typeof infoset.difference === "number") cell.append(beside(infoset, colours));
+  if (typeof infoset.difference === "number") cell.append(comparedBar(infoset, colours));
   if (infoset.actions.some((action) => action.value !== null)) {
     cell.append(make("div",
       { class: "utilities", title: "expected utility of always taking an action here" },
@@ -95,8 +95,8 @@ function strategyCell(infoset, colours) {
   return cell;
 }
 
-// Another policy's strategy, as a thinner bar, and how far apart both are.
-function beside(infoset, colours) {
+// Another policy's strategy, as a thinner bar, and the distance of both strategies.
+function comparedBar(infoset, colours) {
   const stack = make("div", { class: "stack thin", role: "img", "aria-label": infoset.actions
     .map((action) => `${action.name} ${percent(action.compared)}`).join(", ") });
   for (const action of infoset.actions) {
@@ -105,9 +105,9 @@ function beside(infoset, colours) {
     part.style.backgroundColor = colours.get(action.name);
     stack.append(part);
   }
-  const apart = make("span", { class: "apart", title: "half of the sum of absolute differences" },
+  const distance = make("span", { class: "apart", title: "half of the sum of absolute differences" },
     `differs by ${percent(infoset.difference)}`);
-  return make("div", { class: "beside" }, stack, apart);
+  return make("div", { class: "beside" }, stack, distance);
 }
 
 function key(colours) {
@@ -123,7 +123,7 @@ function playerTable(state, player, largestUtility) {
   const acts = infosets.some((infoset) => infoset.actions.length);
   const actions = infosets.flatMap((infoset) => infoset.actions).sort((a, b) => a.id - b.id);
   const names = [...new Set(actions.map((action) => action.name))];
-  const colours = new Map(names.map((name, place) => [name, colourOf(place, names.length)]));
+  const colours = new Map(names.map((name, index) => [name, colourOf(index, names.length)]));
   const largest = Math.max(...infosets.map((infoset) => Math.abs(infoset.cfv)));
   const head = make("tr", {},
     make("th", { scope: "col", class: "name" }, "infoset"),

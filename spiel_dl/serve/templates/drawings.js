@@ -1,5 +1,5 @@
 "use strict";
-// Small drawings that stand for games.
+// Small drawings of games, for the gallery.
 
 function svg(tag, attributes, ...content) {
   const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
@@ -12,9 +12,9 @@ const box = (x, y, width, height, look = "plain", round = 3) =>
   svg("rect", { x, y, width, height, rx: round, class: look });
 const disc = (cx, cy, r, look = "plain") => svg("circle", { cx, cy, r, class: look });
 const letters = (x, y, text) => {
-  const found = svg("text", { x, y, class: "letter" });
-  found.textContent = text;
-  return found;
+  const element = svg("text", { x, y, class: "letter" });
+  element.textContent = text;
+  return element;
 };
 const hexagon = (x, y, r, look = "plain") => svg("polygon", {
   class: look,

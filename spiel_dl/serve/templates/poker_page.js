@@ -1,63 +1,63 @@
 "use strict";
-// The page of poker: a spot is typed, solved while one waits, and looked at. The address says which
-// spot and which node: #board=...&pot=...&path=1.2
+// The page of poker: a spot is entered, solved and viewed. The address holds the spot and the node:
+// #board=...&pot=...&path=1.2
 
 const field = (id) => document.getElementById(id);
 const FIELDS = { board: "board-text", pot: "pot", stack: "stack", range_0: "range-0",
   range_1: "range-1", bets: "bets", target: "target" };
-let solved = null;    // the spot whose solution is shown, and its nodes that are known
-let running = null;   // what ends what goes on
-let checking = null;  // the last check, and whether it is due
+let solved = null;    // the spot whose solution is shown, and its loaded nodes
+let running = null;   // AbortController of the current solving
+let checking = null;  // AbortController of the last check, with the timer of the next one
 const view = pokerView(look, (path) => setAddress(path));
 const play = pokerPlay(look);
 
-async function ask(what, body, signal) {
+async function request(endpoint, body, signal) {
   let response;
   try {
-    response = await fetch(`/api/poker/${what}`, { method: "POST", signal,
+    response = await fetch(`/api/poker/${endpoint}`, { method: "POST", signal,
       headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
   } catch (error) {
     if (error.name === "AbortError") throw error;
     throw new Error("The server does not answer; is it still running?");
   }
-  const found = await response.json();
-  if (response.ok) return found;
-  throw Object.assign(new Error(found.error), { status: response.status });
+  const content = await response.json();
+  if (response.ok) return content;
+  throw Object.assign(new Error(content.error), { status: response.status });
 }
 
 function spot() {
-  const found = {};
-  for (const name of ["board", "range_0", "range_1", "bets"]) found[name] = field(FIELDS[name]).value;
+  const fields = {};
+  for (const name of ["board", "range_0", "range_1", "bets"]) fields[name] = field(FIELDS[name]).value;
   for (const name of ["pot", "stack"]) {
     const text = field(FIELDS[name]).value.trim();
-    found[name] = text === "" || Number.isNaN(Number(text)) ? text : Number(text);
+    fields[name] = text === "" || Number.isNaN(Number(text)) ? text : Number(text);
   }
-  return found;
+  return fields;
 }
 
-function complain(problem) {
-  const text = problem.message;
+function showError(error) {
+  const text = error.message;
   field("error").replaceChildren(make("p", {}, text[0].toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? "" : ".")));
   field("error").hidden = false;
 }
 
-// Ranges as grids, and what is wrong with what was typed.
+// Checks the spot, and shows its ranges as grids, or the error.
 async function check() {
   clearTimeout(checking?.due);
   checking?.abort();
-  const mine = new AbortController();
-  checking = mine;
+  const controller = new AbortController();
+  checking = controller;
   try {
-    const found = await ask("check", spot(), mine.signal);
-    found.ranges.forEach((range, player) => drawRange(player, range));
-    field("estimate").textContent = `${found.infosets.toLocaleString("en")} infosets, about ${
-      found.gigabytes < 0.1 ? `${Math.ceil(1000 * found.gigabytes)} MB` : `${found.gigabytes.toFixed(1)} GB`}`;
+    const { ranges, infosets, gigabytes } = await request("check", spot(), controller.signal);
+    ranges.forEach((range, player) => drawRange(player, range));
+    field("estimate").textContent = `${infosets.toLocaleString("en")} infosets, about ${
+      gigabytes < 0.1 ? `${Math.ceil(1000 * gigabytes)} MB` : `${gigabytes.toFixed(1)} GB`}`;
     field("error").hidden = true;
     return true;
   } catch (error) {
     if (error.name !== "AbortError") {
       field("estimate").textContent = "";
-      complain(error);
+      showError(error);
     }
     return false;
   }
@@ -77,7 +77,7 @@ function drawRange(player, { combos, cells }) {
     fill.style.background = "var(--held)";
     cell.prepend(fill);
   }, (name) => {
-    // What comes later in a range overrides.
+    // Later entries of a range override earlier ones.
     const text = field(`range-${player}`);
     const own = new RegExp(`,\\s*${name}(:0)?\\s*$`);
     const rest = own.test(text.value) ? text.value.replace(own, "") : text.value.replace(/[\s,]+$/, "");
@@ -88,28 +88,28 @@ function drawRange(player, { combos, cells }) {
 
 async function solve(path = []) {
   running?.abort();
-  const mine = new AbortController();
-  running = mine;
+  const controller = new AbortController();
+  running = controller;
   play.toggle(false);
   field("solution").hidden = true;
   field("error").hidden = true;
-  const asked = spot();
+  const fields = spot();
   const target = Number(field("target").value) || 0.2;
-  busy(true);
+  setBusy(true);
   let last = null;
   let first = null;
   try {
     if (!(await check())) return;
     field("status").textContent = "The hands are listed\u2026";
     do {
-      last = await ask("solve", asked);
+      last = await request("solve", fields);
       first ??= Math.max(last.percent, 2 * target);
       field("progress").value = Math.min(1, Math.log(first / last.percent) / Math.log(first / target));
       field("status").textContent = `${last.percent.toPrecision(3)} % of the pot, ${
         last.iterations.toLocaleString("en")} iterations, ${last.seconds.toFixed(1)} s`;
-    } while (last.percent > target && !mine.signal.aborted);
-    if (running !== mine) return;
-    solved = { asked, known: new Map() };
+    } while (last.percent > target && !controller.signal.aborted);
+    if (running !== controller) return;
+    solved = { fields, nodes: new Map() };
     field("quality").textContent = `exploitable by ${last.percent.toPrecision(2)} % of the pot, after ${
       last.iterations.toLocaleString("en")} iterations`;
     await view.go(path).catch((error) => {
@@ -119,44 +119,44 @@ async function solve(path = []) {
     field("solution").hidden = false;
     field("spot").open = false;
   } catch (error) {
-    if (error.name !== "AbortError") complain(error);
+    if (error.name !== "AbortError") showError(error);
   } finally {
-    if (running === mine) {
+    if (running === controller) {
       running = null;
-      busy(false);
+      setBusy(false);
     }
   }
 }
 
-function busy(is) {
-  document.body.dataset.busy = is ? "yes" : "no";
-  field("going").hidden = !is;
-  field("stop").hidden = !is;
-  field("solve").disabled = is;
-  if (is) [field("progress").value, field("status").textContent] = [0, ""];
+function setBusy(isBusy) {
+  document.body.dataset.busy = isBusy ? "yes" : "no";
+  field("going").hidden = !isBusy;
+  field("stop").hidden = !isBusy;
+  field("solve").disabled = isBusy;
+  if (isBusy) [field("progress").value, field("status").textContent] = [0, ""];
 }
 
 async function look(path) {
-  const { asked, known } = solved;
+  const { fields, nodes } = solved;
   const name = path.join(".");
-  if (!known.has(name)) {
-    known.set(name, ask("see", { ...asked, path }).catch((error) => {
-      known.delete(name);
-      complain(error);
+  if (!nodes.has(name)) {
+    nodes.set(name, request("see", { ...fields, path }).catch((error) => {
+      nodes.delete(name);
+      showError(error);
       throw error;
     }));
   }
-  return known.get(name);
+  return nodes.get(name);
 }
 
 function setAddress(path) {
   const words = new URLSearchParams(Object.entries(FIELDS).map(([name, id]) => [name, field(id).value]));
-  for (const [name, value] of Object.entries(solved.asked)) words.set(name, value);
+  for (const [name, value] of Object.entries(solved.fields)) words.set(name, value);
   words.set("path", path.join("."));
   if (location.hash.slice(1) !== words.toString()) history.pushState(null, "", `#${words}`);
 }
 
-// Shows what the address says.
+// Shows the spot and node of the address.
 function open() {
   const words = new URLSearchParams(location.hash.slice(1));
   if (!words.has("board")) {
@@ -164,7 +164,7 @@ function open() {
     return;
   }
   const path = (words.get("path") || "").split(".").filter(Boolean).map(Number);
-  const isSame = solved && Object.entries(solved.asked).every(([name, value]) => words.get(name) === String(value));
+  const isSame = solved && Object.entries(solved.fields).every(([name, value]) => words.get(name) === String(value));
   if (isSame) {
     view.go(path);
     return;
@@ -186,6 +186,6 @@ field("form").addEventListener("input", () => {
 });
 field("stop").addEventListener("click", () => running?.abort());
 window.addEventListener("popstate", open);
-busy(false);
+setBusy(false);
 field("estimate").textContent = "Getting ready\u2026";
 open();

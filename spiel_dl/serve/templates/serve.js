@@ -1,14 +1,14 @@
 "use strict";
-// The page of the server: games by clicks, what a policy thinks, and public trees.
-// What is shown is what the address says: #game=KEY, #tree&..., or nothing, where a game is chosen.
+// The page of the server: games by clicks, analyses of policies, and public trees.
+// The address determines the view: #game=KEY, #tree&..., or nothing for the choice of a game.
 
-let game = null;      // what the server said of the game last
-let shown = null;     // the moment that is looked at, perhaps an earlier one
-let running = null;   // what ends what goes on
-let isStale = false;  // whether another tab has gone on with the game meanwhile
+let game = null;      // the server's last view of the game
+let shown = null;     // the view that is shown, perhaps of an earlier moment
+let running = null;   // AbortController of the current task
+let isStale = false;  // whether another tab has changed the game meanwhile
 const otherTabs = new BroadcastChannel("spiel_dl");
 
-// What goes on ends with the page, and the search with it.
+// The current task ends with the page, and its search with it.
 window.addEventListener("pagehide", () => running?.abort());
 
 async function request(path, body, signal) {
@@ -24,40 +24,40 @@ async function request(path, body, signal) {
     if (error.name === "AbortError") throw error;
     throw new Error("The server does not answer; is it still running?");
   }
-  const found = await response.json().catch((error) => {
+  const content = await response.json().catch((error) => {
     if (error.name === "AbortError") throw error;
     return { error: "The server's answer is not JSON." };
   });
-  if (response.ok) return found;
-  throw Object.assign(new Error(found.error), { status: response.status });
+  if (response.ok) return content;
+  throw Object.assign(new Error(content.error), { status: response.status });
 }
 
-// Does one thing at a time, and says what went wrong. What is asked for meanwhile is ignored, unless
-// it is another page: that takes the place of what goes on.
-async function during(words, work, isOtherPage = false) {
+// Runs one task at a time, and shows errors. A task is ignored while another one runs, unless it is
+// another page: that aborts the running task.
+async function runTask(words, work, isOtherPage = false) {
   if (running && !isOtherPage) return;
   running?.abort();
-  const mine = new AbortController();
-  running = mine;
+  const controller = new AbortController();
+  running = controller;
   isStale = false;
   at("error").hidden = true;
   at("status").textContent = words;
   document.body.dataset.busy = "yes";
   let problem = null;
   try {
-    await work((path, body) => request(path, body, mine.signal));
+    await work((path, body) => request(path, body, controller.signal));
   } catch (error) {
     if (error.name !== "AbortError") problem = error;
   }
-  if (running !== mine) return;
+  if (running !== controller) return;
   running = null;
   document.body.dataset.busy = "no";
   at("status").textContent = "";
   if (problem?.status === 409 || (isStale && !problem)) await refresh();
-  else if (problem) complain(problem);
+  else if (problem) showError(problem);
 }
 
-function complain(problem) {
+function showError(problem) {
   const parts = [make("p", {}, sentence(problem.message))];
   if (game?.turn === "opponent" && document.body.dataset.page === "game") {
     const other = game.blueprint ?? "uniform";
@@ -79,17 +79,17 @@ function sentence(text) {
 // The game.
 
 async function begin() {
-  await during("The game is set up, and the opponent gets ready\u2026", async (ask) => {
-    take(await ask("/api/games", { ...asked(), seat: Number(at("seat").value) }));
+  await runTask("The game is set up, and the opponent gets ready\u2026", async (ask) => {
+    setGame(await ask("/api/games", { ...formFields(), seat: Number(at("seat").value) }));
     location.hash = `game=${game.key}`;
     showPage("game");
     draw();
-    await goOn(ask);
+    await advance(ask);
   });
 }
 
-async function goOn(ask) {
-  // Who has nothing to decide but to wait is not asked.
+async function advance(ask) {
+  // Plays "wait" for the person if it is the only action.
   const waits = () => game.turn === "you" && game.actions.every((each) => each.name === "wait");
   while (game.turn === "opponent" || waits()) {
     if (waits()) {
@@ -99,66 +99,66 @@ async function goOn(ask) {
       await change(ask, "answer", {});
     }
   }
-  think();
+  analyse();
 }
 
-function take(found) {
-  game = found;
-  shown = found;
+function setGame(view) {
+  game = view;
+  shown = view;
   at("to-game").href = `#game=${game.key}`;
 }
 
-// Asks for a change of the game; other tabs that show it are told.
-async function change(ask, what, body) {
-  take(await ask(`/api/games/${game.key}/${what}`, body));
+// Changes the game on the server, and notifies other tabs that show it.
+async function change(ask, endpoint, body) {
+  setGame(await ask(`/api/games/${game.key}/${endpoint}`, body));
   otherTabs.postMessage(game.key);
   draw();
 }
 
 async function refresh() {
-  await during("", async (ask) => {
-    take(await ask(`/api/games/${game.key}`));
+  await runTask("", async (ask) => {
+    setGame(await ask(`/api/games/${game.key}`));
     draw();
-    await goOn(ask);
+    await advance(ask);
   });
 }
 
 async function play(action) {
-  await during("", async (ask) => {
+  await runTask("", async (ask) => {
     await change(ask, "move", { action, count: game.count });
-    await goOn(ask);
+    await advance(ask);
   });
 }
 
 async function lookAt(moment) {
-  await during("", async (ask) => {
+  await runTask("", async (ask) => {
     shown = await ask(`/api/games/${game.key}?at=${moment}`);
     draw();
-    think();
+    analyse();
   });
 }
 
 async function takeBack() {
-  await during("", async (ask) => {
+  await runTask("", async (ask) => {
     await change(ask, "back", { at: shown.at });
-    await goOn(ask);
+    await advance(ask);
   });
 }
 
 async function reveal() {
-  await during("", async (ask) => {
+  await runTask("", async (ask) => {
     const moment = shown.at;
     await change(ask, "reveal", {});
     if (moment !== game.at) shown = await ask(`/api/games/${game.key}?at=${moment}`);
     draw();
-    think();
+    analyse();
   });
 }
 
 async function changeOpponent(policy) {
-  await during("The other opponent gets ready\u2026", async (ask) => {
+  await runTask("The other opponent gets ready\u2026", async (ask) => {
     await change(ask, "opponent", { policy });
-    await goOn(ask);
+    await advance(ask);
   });
 }
 
@@ -199,17 +199,17 @@ function headline(isNow) {
 }
 
 function button(text, onClick, attributes = {}) {
-  const found = make("button", { type: "button", ...attributes }, text);
-  found.addEventListener("click", onClick);
-  return found;
+  const element = make("button", { type: "button", ...attributes }, text);
+  element.addEventListener("click", onClick);
+  return element;
 }
 
 function steps(isNow) {
   const step = (sign, moment, label) => {
-    const found = button("", () => lookAt(moment), { title: label });
-    found.append(make("span", { "aria-hidden": "true" }, sign), unseen(label));
-    found.disabled = moment < 0 || moment >= game.count || moment === shown.at;
-    return found;
+    const element = button("", () => lookAt(moment), { title: label });
+    element.append(make("span", { "aria-hidden": "true" }, sign), hiddenText(label));
+    element.disabled = moment < 0 || moment >= game.count || moment === shown.at;
+    return element;
   };
   const parts = [
     step("\u00ab", 0, "to the beginning"), step("\u2039", shown.at - 1, "one step back"),
@@ -224,8 +224,8 @@ function steps(isNow) {
   return make("div", { class: "steps" }, ...parts);
 }
 
-// Read out, and not seen.
-function unseen(text) {
+// Text for screen readers only.
+function hiddenText(text) {
   return make("span", { class: "unseen" }, ` ${text}`);
 }
 
@@ -270,22 +270,22 @@ function piece(card, kind, where) {
   if (card.note) content.push(make("small", {}, card.note));
   const look = { class: `${kind} ${card.mark}`.trim() };
   if (!card.actions.length) {
-    // Colours say it to those who see them.
-    if (kind === "cell" && card.mark) content.push(unseen(card.mark));
+    // The colour of the cell, as text.
+    if (kind === "cell" && card.mark) content.push(hiddenText(card.mark));
     return make("div", look, ...content);
   }
   const name = card.actions.length === 1 ? nameOf(card.actions[0]) : where;
-  const found = make("button",
-    { ...look, type: "button", title: name, "data-action": card.actions[0] }, ...content, unseen(name));
-  found.addEventListener("click", () => choose(card.actions));
-  return found;
+  const element = make("button",
+    { ...look, type: "button", title: name, "data-action": card.actions[0] }, ...content, hiddenText(name));
+  element.addEventListener("click", () => choose(card.actions));
+  return element;
 }
 
 function nameOf(action) {
   return shown.actions.find((each) => each.id === action)?.name ?? String(action);
 }
 
-// A click that may mean several actions asks which.
+// Plays the action of a click; several possible actions are offered as buttons.
 function choose(actions) {
   if (running) return;
   if (actions.length === 1) {
@@ -297,61 +297,61 @@ function choose(actions) {
   at("which").firstChild.focus();
 }
 
-// What a policy thinks. It is looked at beside the game, which goes on meanwhile.
+// Analyses of a policy, which run independently of the game.
 
-let wanted = null;       // what is to be looked at; null: nothing is
-let isLooking = false;
+let nextAnalysis = null;       // the requested analysis; null: none
+let isAnalysing = false;
 
 function showInsight(policy = null, compared = null) {
   at("insight").hidden = false;
   at("thoughts")?.remove();
-  think(policy, compared);
+  analyse(policy, compared);
 }
 
-// The moment to think about: what is looked at or, as the game goes on, the opponent's last move.
-function thoughtAbout() {
+// The moment to analyse: an earlier one that is shown or, at the last one, the opponent's last move.
+function momentToAnalyse() {
   if (shown.at !== game.at) return shown.at;
   const last = shown.turns.lastIndexOf("opponent");
   return last >= 0 ? last : shown.turn === "over" ? null : shown.at;
 }
 
-async function think(policy = null, compared = null) {
+async function analyse(policy = null, compared = null) {
   if (at("insight").hidden) return;
-  wanted = { key: game.key, at: thoughtAbout(), policy, compared };
-  if (isLooking) return;  // What is asked for last is looked at next.
-  isLooking = true;
+  nextAnalysis = { key: game.key, at: momentToAnalyse(), policy, compared };
+  if (isAnalysing) return;  // The running loop takes the last request next.
+  isAnalysing = true;
   document.body.dataset.looking = "yes";
   try {
-    while (wanted) {
-      const mine = wanted;
-      wanted = null;
-      await lookInto(mine);
+    while (nextAnalysis) {
+      const analysis = nextAnalysis;
+      nextAnalysis = null;
+      await runAnalysis(analysis);
     }
   } finally {
-    isLooking = false;
+    isAnalysing = false;
     document.body.dataset.looking = "no";
   }
 }
 
-async function lookInto({ key, at: moment, policy, compared }) {
+async function runAnalysis({ key, at: moment, policy, compared }) {
   if (moment === null) {
     drawInsight([make("h2", {}, "What it thinks"), make("p", { class: "note" },
       "The opponent had nothing to decide in this game.")]);
     return;
   }
-  const body = policy ? { ...asked(), policy, at: moment } : { at: moment };
+  const body = policy ? { ...formFields(), policy, at: moment } : { at: moment };
   delete body.game;
   if (compared) body.compared = compared;
   at("insight").classList.add("old");
   let parts;
   try {
-    const found = await request(`/api/games/${key}/analysis`, body);
-    parts = partsOfInsight(found, moment, compared);
+    const analysis = await request(`/api/games/${key}/analysis`, body);
+    parts = partsOfInsight(analysis, moment, compared);
   } catch (error) {
     parts = [make("h2", {}, "What it thinks"), make("p", { class: "error" }, sentence(error.message)),
       choiceOfPolicies(policy ?? game.opponent, compared)];
   }
-  if (!wanted && game?.key === key) drawInsight(parts);
+  if (!nextAnalysis && game?.key === key) drawInsight(parts);
 }
 
 function drawInsight(parts) {
@@ -369,39 +369,39 @@ function choiceOfPolicies(name, compared) {
   beside.value = compared ?? "";
   return make("details", { class: "look" }, make("summary", {}, "Look at another policy"),
     make("label", {}, "Policy", policy), make("label", {}, "Compared with", beside),
-    button("Look at it", () => think(policy.value, beside.value), { id: "look" }));
+    button("Look at it", () => analyse(policy.value, beside.value), { id: "look" }));
 }
 
-function partsOfInsight(found, moment, compared) {
-  const whose = found.player === game.seat ? "would do in your place" : "thought as the opponent";
+function partsOfInsight(analysis, moment, compared) {
+  const { player: actor, policy, state, num_left_out: leftOut } = analysis;
+  const whose = actor === game.seat ? "would do in your place" : "thought as the opponent";
   const parts = [
-    make("h2", {}, `What ${found.policy} ${whose}, at moment ${moment + 1}`),
-    make("p", { class: "note" }, found.how
-      + (found.compared ? ` Thin bars: ${found.compared}.` : "")
-      + (found.num_left_out
-        ? ` Only the likeliest infosets are shown; ${found.num_left_out} more histories are not.` : "")),
-    choiceOfPolicies(found.policy, compared),
+    make("h2", {}, `What ${policy} ${whose}, at moment ${moment + 1}`),
+    make("p", { class: "note" }, analysis.how
+      + (analysis.compared ? ` Thin bars: ${analysis.compared}.` : "")
+      + (leftOut ? ` Only the likeliest infosets are shown; ${leftOut} more histories are not.` : "")),
+    choiceOfPolicies(policy, compared),
   ];
-  if (found.state) {
-    if (found.state.observation.length) {
+  if (state) {
+    if (state.observation.length) {
       parts.push(make("ul", { class: "seen", "aria-label": "What everybody knows" },
-        ...found.state.observation.map((part) => make("li", {}, part))));
+        ...state.observation.map((part) => make("li", {}, part))));
     }
     const largest = Math.max(...game.utility.map(Math.abs));
-    for (const player of [found.player, 1 - found.player]) {
-      parts.push(...playerTable(found.state, player, largest));
+    for (const player of [actor, 1 - actor]) {
+      parts.push(...playerTable(state, player, largest));
     }
     parts.push(columnHelp());
   }
   return parts;
 }
 
-// The public tree. What it is of stands in the address.
+// The public tree, whose game, policy and options are in the address.
 
-let openTree = null;     // its address without the public state, and the tree
+let openTree = null;     // the address without the public state, and the tree
 
 function explore() {
-  const { game: name, policy, options } = asked();
+  const { game: name, policy, options } = formFields();
   location.hash = `tree&${new URLSearchParams({ game: name, policy, ...options })}`;
 }
 
@@ -409,23 +409,23 @@ async function openTreeOf(address, words) {
   const state = Number(/&state-(\d+)$/.exec(words)?.[1] ?? 0);
   if (openTree?.address === address) {
     showPage("tree");
-    await during("", () => openTree.tree.select(state), true);
+    await runTask("", () => openTree.tree.select(state), true);
     return;
   }
   const { game: name, policy, ...options } = Object.fromEntries(new URLSearchParams(address.slice(5)));
-  chooseAll({ game: name, policy, options });
+  fillForm({ game: name, policy, options });
   showPage("tree");
   at("tree").replaceChildren();
   at("detail").replaceChildren();
-  await during("The game is compiled and the policy made\u2026", async (ask) => {
+  await runTask("The game is compiled and the policy made\u2026", async (ask) => {
     const loaded = new Map();
     const load = async (number) => {
       if (!loaded.has(number)) {
         const body = { game: name, policy, options, number };
         loaded.set(number, await request("/api/branch", body));
       }
-      const found = loaded.get(number);
-      return { ...found, largestUtility: found.largest_utility, unit: "steps" };
+      const branch = loaded.get(number);
+      return { ...branch, largestUtility: branch.largest_utility, unit: "steps" };
     };
     const first = await ask("/api/branch", { game: name, policy, options, number: 0 });
     loaded.set(0, first);
@@ -472,19 +472,19 @@ async function go() {
       if (!running) await refresh();
       return;
     }
-    await during("The game is looked up\u2026", async (ask) => {
+    await runTask("The game is looked up\u2026", async (ask) => {
       game = null;
-      take(await ask(`/api/games/${key}`));
-      chooseAll(game.asked);
+      setGame(await ask(`/api/games/${key}`));
+      fillForm(game.asked);
       showPage("game");
       draw();
-      await goOn(ask);
+      await advance(ask);
     }, true);
   } else if (words.startsWith("#tree&")) {
     await openTreeOf(words.slice(1).replace(/&state-\d+$/, ""), words);
   } else {
     showPage(words === "#tree" ? "setup-tree" : "setup");
-    if (running) await during("", async () => {}, true);  // Ends what goes on.
+    if (running) await runTask("", async () => {}, true);  // Aborts the current task.
   }
 }
 
@@ -498,7 +498,7 @@ otherTabs.onmessage = ({ data }) => {
   if (running) isStale = true;
   else refresh();
 };
-during("", async (ask) => showMenu(await ask("/api/menu"))).then(async () => {
+runTask("", async (ask) => showMenu(await ask("/api/menu"))).then(async () => {
   window.addEventListener("hashchange", go);
   if (menu) await go();
 });

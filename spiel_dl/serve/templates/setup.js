@@ -1,11 +1,11 @@
 "use strict";
-// What is chosen before a game begins, or a tree is opened: a game, an opponent, how it searches.
+// The form to begin a game or open a tree: game, opponent, and options of its search.
 
 const at = (id) => document.getElementById(id);
 let menu = null;
 
-function showMenu(found) {
-  menu = found;
+function showMenu(content) {
+  menu = content;
   at("games").replaceChildren(...menu.games.map((each) => {
     const card = make("button", { type: "button", class: "game", "data-game": each.name },
       drawing(each.drawing), make("b", {}, each.title), make("span", {}, each.text));
@@ -28,16 +28,16 @@ function chooseGame(name) {
     card.setAttribute("aria-pressed", String(card.dataset.game === known?.name));
   }
   at("opponents").replaceChildren(...(known?.opponents ?? menu.opponents).map((each) => {
-    const found = make("button", { type: "button", "data-policy": each.name },
+    const choice = make("button", { type: "button", "data-policy": each.name },
       make("b", {}, each.title), " ", make("small", {}, each.strength),
       make("span", {}, each.reason ? `Not here: ${each.reason}.` : each.text),
       make("code", {}, each.name));
-    found.disabled = each.reason !== "";
-    found.addEventListener("click", () => choosePolicy(each.name));
-    return found;
+    choice.disabled = each.reason !== "";
+    choice.addEventListener("click", () => choosePolicy(each.name));
+    return choice;
   }));
-  const offered = [...at("opponents").children].filter((each) => !each.disabled);
-  choosePolicy(offered[0].dataset.policy);
+  const enabled = [...at("opponents").children].filter((each) => !each.disabled);
+  choosePolicy(enabled[0].dataset.policy);
 }
 
 function choosePolicy(name) {
@@ -47,8 +47,8 @@ function choosePolicy(name) {
   }
 }
 
-// Writes into the form what was asked for once.
-function chooseAll({ game, policy, seat = 0, options = {} }) {
+// Fills the form with the fields of an earlier request.
+function fillForm({ game, policy, seat = 0, options = {} }) {
   chooseGame(game);
   choosePolicy(policy);
   at("seat").value = String(seat);
@@ -57,9 +57,10 @@ function chooseAll({ game, policy, seat = 0, options = {} }) {
   }
 }
 
-function asked() {
-  const typed = [...at("options").querySelectorAll("input")].filter((input) => input.value.trim());
-  const options = Object.fromEntries(typed.map((input) => [input.name, input.value]));
+// The fields of a request, from the form.
+function formFields() {
+  const filled = [...at("options").querySelectorAll("input")].filter((input) => input.value.trim());
+  const options = Object.fromEntries(filled.map((input) => [input.name, input.value]));
   return { game: at("game").value, policy: at("policy").value, options };
 }
 
