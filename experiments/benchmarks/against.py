@@ -1,4 +1,4 @@
-"""How fast the hot paths are beside another checkout of this project, in pairs.
+"""Times the hot paths here and in another checkout of this project, in pairs.
 
   python experiments/benchmarks/against.py --other=OTHER/.venv/bin/python \\
       --output=results/benchmarks
@@ -77,8 +77,8 @@ def _rnad(game: str, max_tree_histories: int, transformations: str | None = None
     config = RNaDConfig(
         batch_size=64, hidden_sizes=(128, 128), max_tree_histories=max_tree_histories
     )
-    known = transformations and transformations_by_name(transformations, pyspiel.load_game(game))
-    return common.repeat(RNaDSolver(game, config, transformations=known).step)
+    named = transformations and transformations_by_name(transformations, pyspiel.load_game(game))
+    return common.repeat(RNaDSolver(game, config, transformations=named).step)
 
 
 PATHS: dict[str, Callable[[], Work]] = {
@@ -114,8 +114,8 @@ def measure(*, other: str, rounds: int = 5) -> Report:
     times: dict[str, list[dict[str, float]]] = {sys.executable: [], other: []}
     for number in range(rounds):
         for python in list(times)[:: 1 if number % 2 == 0 else -1]:
-            told = common.by_python(python, "import against; against.print_times()")
-            times[python].append(json.loads(told))
+            output = common.by_python(python, "import against; against.print_times()")
+            times[python].append(json.loads(output))
     rows = []
     for name in PATHS:
         here, there = (min(each[name] for each in times[side]) for side in (sys.executable, other))
@@ -136,7 +136,7 @@ def measure(*, other: str, rounds: int = 5) -> Report:
 
 
 def print_times() -> None:
-    """What one process measures."""
+    """Prints the times that one process measures."""
     print(json.dumps({name: _fastest(make()) for name, make in PATHS.items()}))
 
 

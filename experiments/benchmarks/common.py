@@ -1,6 +1,6 @@
-"""What the benchmarks share: flags, timing in interleaved rounds, processes, and reports.
+"""Flags, timing in interleaved rounds, processes and reports of the benchmarks.
 
-A benchmark is a function of its settings that returns a report, and hands itself to `run`.
+A benchmark is a function of its settings that returns a report; it is started by `run`.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ def run(
     """Starts a benchmark: its keyword arguments become flags; its report is written and printed.
 
     Args:
-      measure: measures; the docstring of its module says what.
-      threads: of torch, by default; `torch.get_num_threads` tells it.
-      used: what of the machine was used, if other programs did the work; None: torch's threads.
+      measure: the benchmark; the docstring of its module describes it.
+      threads: torch threads by default; `torch.get_num_threads` returns them.
+      used: the used part of the machine, if other programs did the work; None: torch's threads.
     """
     benchmark = config_flags.define(measure)
 
@@ -64,9 +64,9 @@ def run(
 
 
 def by_python(python: str, program: str) -> str:
-    """What a program prints that may import the benchmarks; by the Python of any checkout.
+    """The output of a program, run with the benchmarks' folder by the Python of any checkout.
 
-    Torch has as many threads there as here.
+    Torch has as many threads as here.
     """
     program = f"import torch; torch.set_num_threads({torch.get_num_threads()})\n{program}"
     command, folder = [str(Path(python).absolute()), "-c", program], Path(__file__).parent
@@ -75,7 +75,7 @@ def by_python(python: str, program: str) -> str:
 
 
 def in_process(function: Callable[..., T], *arguments: Any) -> T:
-    """What a function returns in a process of its own, whose peak of memory is its own."""
+    """Runs a function in a process of its own, so that its peak memory is its own."""
     context = multiprocessing.get_context("spawn")
     with concurrent.futures.ProcessPoolExecutor(1, mp_context=context) as pool:
         return pool.submit(function, *arguments).result()
@@ -83,29 +83,29 @@ def in_process(function: Callable[..., T], *arguments: Any) -> T:
 
 @contextlib.contextmanager
 def serving(command: Sequence[str], **options: Any) -> Iterator[str]:
-    """Starts a server of policies, and ends it; a context with the page's address.
+    """A context with a running server of policies, by the page's address.
 
     Args:
-      command: how it is started.
-      **options: as `subprocess.Popen` takes them.
+      command: the server's command.
+      **options: options of `subprocess.Popen`.
 
     Raises:
-      ValueError: if it does not say where the page is.
+      ValueError: if the server does not print the page's address.
     """
     server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, **options)
     try:
         assert server.stdout is not None
-        found = re.search(r"http://[\d.]+:\d+", server.stdout.readline())
-        if found is None:
+        address = re.search(r"http://[\d.]+:\d+", server.stdout.readline())
+        if address is None:
             raise ValueError(f"{' '.join(command)} did not say where the page is")
-        yield found[0]
+        yield address[0]
     finally:
         server.terminate()
         server.wait()
 
 
 def environment_of_peers(*left_out: str) -> dict[str, str]:
-    """Our environment variables without those that lead to our packages, and without others."""
+    """Our environment variables without PYTHONPATH and without some others."""
     return {name: v for name, v in os.environ.items() if name not in ("PYTHONPATH", *left_out)}
 
 
@@ -122,18 +122,18 @@ def check_games(games: Sequence[str], known: Sequence[str]) -> None:
 
 
 def peak_gigabytes() -> float:
-    """The most memory that this process had up to now."""
+    """The peak memory of this process, in gigabytes."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9
 
 
 def seconds_of_children() -> float:
-    """Processor seconds of all processes that were started here and have ended."""
+    """Processor seconds of all child processes that have ended."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
 
 def timed(function: Callable[[], T]) -> tuple[T, dict[str, float]]:
-    """What a function returns; its wall-clock in `seconds`, and `processor` seconds of all threads.
+    """A function's result, its wall-clock `seconds`, and `processor` seconds of all threads.
 
     A process that waits for others has fewer processor seconds.
     """
@@ -189,9 +189,9 @@ def compare(
         it, so that a machine whose speed drifts does not favour anybody.
       least_seconds: how long each runs in a round at least.
     """
-    found = [
+    microseconds = [
         {name: 1e6 * seconds_per_call(f, least_seconds) for name, f in implementations.items()}
         for _ in range(rounds)
     ]
-    ratios = [{f"{n} / {OURS}": r[n] / r[OURS] for n in r if n != OURS} for r in found]
-    return medians(found), medians(ratios)
+    ratios = [{f"{n} / {OURS}": r[n] / r[OURS] for n in r if n != OURS} for r in microseconds]
+    return medians(microseconds), medians(ratios)

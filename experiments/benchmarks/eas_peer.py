@@ -55,15 +55,15 @@ def main() -> None:
     for name in sys.argv[3:]:
         plans = [strategy(traverser, player, name) for player in (0, 1)]
         start, begin = time.perf_counter(), time.process_time()
-        found = traverser.ev_and_exploitability(*plans)
+        result = traverser.ev_and_exploitability(*plans)
         seconds, processor = time.perf_counter() - start, time.process_time() - begin
         # What it calls exploitability of a player is what the other one gains by a best response.
-        value = found.ev0
+        value = result.ev0
         line = {
             "policy": name,
             "value": value,
-            "best_0": found.expl[1] + value,
-            "best_1": found.expl[0] - value,
+            "best_0": result.expl[1] + value,
+            "best_1": result.expl[0] - value,
             "seconds": seconds,
             "processor": processor,
             "tables": tables,

@@ -1,4 +1,4 @@
-"""From nothing to a game on the page: what each command of the README takes.
+"""From nothing to a game on the page: the seconds of each command of the README.
 
 Clones this repository's last commit into an empty folder, and does there what "First steps" and
 "Ten lines" of the README tell a newcomer to do, with an empty environment. The clicks on the page
@@ -32,7 +32,7 @@ GAMES = (
 
 
 class _Walk:
-    """What was done, and what each step took."""
+    """The steps done and their times."""
 
     def __init__(self, folder: Path):
         self.rows: list[dict[str, Any]] = []
@@ -136,7 +136,7 @@ def _take(walk: _Walk, folder: Path, torch_index: bool) -> None:
 
 
 def _environment() -> dict[str, str]:
-    """This one's, without what would let the new environment see packages that are here already."""
+    """Our environment variables without those that show our packages to the new environment."""
     return common.environment_of_peers("VIRTUAL_ENV", "NUMBA_CACHE_DIR")
 
 

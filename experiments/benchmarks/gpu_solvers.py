@@ -100,18 +100,18 @@ def largest_difference(tree: GameTree, name: str) -> dict[str, float]:
     rounding noise decides the next strategy. Player 1 answers player 0's new strategy there. Also
     its milliseconds per iteration.
     """
-    theirs = {"CFR": pyspiel.CFRSolver, "CFR+": pyspiel.CFRPlusSolver}[name](tree.game)
+    peer = {"CFR": pyspiel.CFRSolver, "CFR+": pyspiel.CFRPlusSolver}[name](tree.game)
     ours = RegretMinimizer(tree.sequence_form, SOLVERS[name].variant, alternating_updates=False)
     strings: Strings = [
         [tree.infoset_string(player, infoset) for infoset in range(tree.num_infosets(player))]
         for player in (0, 1)
     ]
     difference, seconds = 0.0, []
-    after = state_of_openspiel(theirs, tree, strings)
+    after = state_of_openspiel(peer, tree, strings)
     for iteration in range(NUM_ITERATES):
         before = after
-        seconds.append(common.timed(theirs.evaluate_and_update_policy)[1]["seconds"])
-        after = state_of_openspiel(theirs, tree, strings)
+        seconds.append(common.timed(peer.evaluate_and_update_policy)[1]["seconds"])
+        after = state_of_openspiel(peer, tree, strings)
         for player, of_first in ((0, before[0]), (1, after[0])):
             state = ours.state()
             state["iteration"][:] = state["num_averaged"][:] = iteration

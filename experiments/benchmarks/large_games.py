@@ -155,7 +155,7 @@ def evaluate_corner(policies: Sequence[str], threads: int) -> list[dict[str, Any
 def ask_peer(
     python: str, clone: str, game: str, policies: Sequence[str], threads: int
 ) -> dict[str, dict[str, float]]:
-    """What the peer says, by policy."""
+    """The peer's results, by policy."""
     program = Path(__file__).parent / "eas_peer.py"
     command = [str(Path(python).absolute()), str(program), clone, game, *policies]
     variables = {**common.environment_of_peers(), "OMP_NUM_THREADS": str(threads)}
@@ -167,14 +167,14 @@ def ask_peer(
     return {line["policy"]: line for line in lines}
 
 
-def _beside(row: dict[str, Any], peers: dict[str, float]) -> dict[str, Any]:
+def _with_peer(row: dict[str, Any], peers: dict[str, float]) -> dict[str, Any]:
     """A row with the peer's columns."""
     more = {f"peer's {name}": peers[name] for name in ("processor", "seconds", "tables")}
     return {**row, **more, "difference": _difference(row, peers)}
 
 
 def _difference(one: dict[str, Any], other: dict[str, Any]) -> float:
-    """The largest of value and best responses."""
+    """The largest difference of the value and best responses."""
     return max(abs(one[name] - other[name]) for name in ("value", "best_0", "best_1"))
 
 
@@ -208,13 +208,13 @@ def measure(
             row["exploitability"] = (row["best_0"] + row["best_1"]) / 2
         if peer_python and peer and name in peer_games:
             theirs = ask_peer(peer_python, peer, str(GAMES[name].peer), chosen, threads)
-            found = [_beside(row, theirs[row["policy"]]) for row in found]
+            found = [_with_peer(row, theirs[row["policy"]]) for row in found]
         rows += [{"game": name, **row} for row in found]
         print(*rows[-len(found) :], sep="\n", flush=True)
     if peer_python and peer:
         theirs = ask_peer(peer_python, peer, _CORNER, large_policies.NAMES, threads)
         for row in common.in_process(evaluate_corner, large_policies.NAMES, threads):
-            corner.append(_beside(row, theirs[row["policy"]]))
+            corner.append(_with_peer(row, theirs[row["policy"]]))
             print(corner[-1], flush=True)
     return _report(rows, corner, threads)
 

@@ -1,6 +1,6 @@
-"""Hold'em endgames with all hands: what an iteration takes, and when a solution is good.
+"""Hold'em endgames with all hands: times of an iteration and of a good solution.
 
-Also what an iteration of DL-CFR on the turn takes, whose values come from a river network.
+Also times an iteration of DL-CFR on the turn with values of a river network.
 
 Bets of the pot and all-in, a pot of 500 and stacks of 20,000 with half of the pot in, on a river
 and on a turn. With `--endgames`, a folder of files as the Libratus endgames are published (board,
@@ -40,7 +40,7 @@ class Spot(NamedTuple):
     """An endgame.
 
     Attributes:
-      name: what the report calls it.
+      name: its name in the report.
       board: its cards.
       pot: in chips.
       ranges: of both players; empty: all hands.
@@ -107,7 +107,7 @@ def _beside_networks(spot: Spot, threads: int) -> list[dict[str, Any]]:
 
 
 def _solve(spot: Spot, variant: str, threads: int) -> dict[str, Any]:
-    """Solves one until it is good enough; processor time, but for what is said to be clock time."""
+    """Solves an endgame to the bound; times are processor time unless named clock time."""
     num_cards = len(spot.board) // 2
     bound, most = _BOUNDS[num_cards]
     start = time.perf_counter()
@@ -164,14 +164,14 @@ def measure(
             f"of {_ROUNDS} rounds of {_OF_A_ROUND} iterations, in which the solvers took turns.",
         ],
         {
-            "Solved": Table.of([_shown(row) for row in rows]),
-            "An iteration on the turn, all hands": Table.of([_shown(row) for row in beside]),
+            "Solved": Table.of([_text(row) for row in rows]),
+            "An iteration on the turn, all hands": Table.of([_text(row) for row in beside]),
         },
         more={"rows": rows, "beside": beside},
     )
 
 
-def _shown(row: dict[str, Any]) -> dict[str, Any]:
+def _text(row: dict[str, Any]) -> dict[str, Any]:
     rounded = {name: f"{x:.3g}" if isinstance(x, float) else x for name, x in row.items()}
     return {name: x for name, x in rounded.items() if name != "hands"}
 

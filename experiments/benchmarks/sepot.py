@@ -48,7 +48,7 @@ MAX_ITERATIONS = 5000
 
 
 class Searcher(NamedTuple):
-    """What a search needs besides a state."""
+    """Everything that a search needs besides a state."""
 
     game: pyspiel.Game
     blueprint: NetworkPolicy
@@ -64,7 +64,7 @@ class Searcher(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """What one search solves, for player 0."""
+    """The game that one search solves, for player 0."""
 
     trunk: Trunk
     player_range: np.ndarray
@@ -134,15 +134,15 @@ def to_the_same_gap(problem: Problem, iterations: int, rounds: int) -> list[dict
         "predictive CFR+, until the same gap": until,
         f"the default: until a gap of {DEFAULT_EFFORT.tolerance}": DEFAULT_EFFORT,
     }
-    found = [
+    rows = [
         {name: common.timed(functools.partial(search, problem, effort))[1] for name, effort in each}
         for each in [tuple(efforts.items())] * rounds
     ]
     first = next(iter(efforts))
     rows = []
     for name, effort in efforts.items():
-        ratios = [{"r": each[first]["seconds"] / each[name]["seconds"]} for each in found]
-        seconds = common.medians([each[name] for each in found])
+        ratios = [{"r": each[first]["seconds"] / each[name]["seconds"]} for each in rows]
+        seconds = common.medians([each[name] for each in rows])
         reached = gap if effort is fixed else search(problem, effort)
         rows.append({"way": name, "gap": reached, **seconds, "faster": common.medians(ratios)["r"]})
     return rows
@@ -153,18 +153,18 @@ def search_seconds(
 ) -> dict[str, float]:
     """Median seconds of the parts of a search."""
     searcher.policy(Effort(1)).action_probabilities(state)  # compiles
-    found = []
+    rows = []
     for _ in range(rounds):
-        # Another one each time: a policy remembers its searches.
+        # A new policy each time, as a policy caches its searches.
         policy = searcher.policy(effort)
         solutions: list[Solution] = []
         policy.watch = solutions.append
-        _, took = common.timed(functools.partial(policy.action_probabilities, state))
+        _, times = common.timed(functools.partial(policy.action_probabilities, state))
         if not solutions:
             raise RuntimeError("there was no search; give another state")
-        whole = {"all": took["seconds"], "all, processor seconds": took["processor"]}
-        found.append({**solutions[0].seconds, **whole})
-    return common.medians(found)
+        whole = {"all": times["seconds"], "all, processor seconds": times["processor"]}
+        rows.append({**solutions[0].seconds, **whole})
+    return common.medians(rows)
 
 
 def measure(*, iterations: int = 1500, rounds: int = 3) -> Report:

@@ -47,11 +47,11 @@ REQUESTS = {
 
 
 class Client(threading.Thread):
-    """Somebody who plays.
+    """A client that plays games.
 
     Attributes:
-      seconds: what each request took, by what was asked.
-      errors: what went wrong.
+      seconds: durations of requests, by kind.
+      errors: messages of failed requests.
     """
 
     def __init__(self, address: str, policy: str, number: int, num_games: int, game: str = GAME):
@@ -83,17 +83,17 @@ class Client(threading.Thread):
                 game = self._ask("answer", f"{path}/answer")
                 self._ask("analysis", f"{path}/analysis", at=moment)
 
-    def _ask(self, what: str, path: str, **body: Any) -> dict[str, Any]:
+    def _ask(self, kind: str, path: str, **body: Any) -> dict[str, Any]:
         request = urllib.request.Request(
             self._address + path,
             json.dumps(body).encode(),
             {"Content-Type": "application/json"},
         )
         start = time.perf_counter()
-        with urllib.request.urlopen(request, timeout=600) as answer:
-            found: dict[str, Any] = json.load(answer)
-        self.seconds[what].append(time.perf_counter() - start)
-        return found
+        with urllib.request.urlopen(request, timeout=600) as response:
+            reply: dict[str, Any] = json.load(response)
+        self.seconds[kind].append(time.perf_counter() - start)
+        return reply
 
 
 def make_network(path: Path) -> None:
@@ -117,7 +117,7 @@ def measure() -> Report:
         policy = f"sepot:{path}"
         players, took, processors = _play_all(policy)
     errors = [error for player in players for error in player.errors]
-    rows = [_row(what, name, players) for what, name in REQUESTS.items()]
+    rows = [_row(request, name, players) for request, name in REQUESTS.items()]
     slowest = max(row["max"] for row in rows)
     num_answers = sum(row["number"] for row in rows)
     verdict = "met" if not errors and slowest <= _SECONDS else "not met"
@@ -173,7 +173,7 @@ def _warm_up(address: str, policy: str) -> None:
 
 
 def _play_at_once(address: str, policy: str, clients: int, games: int) -> list[Client]:
-    """Clients after they have played."""
+    """Lets clients play at once; returns them after their games."""
     players = [Client(address, policy, number, games) for number in range(clients)]
     for player in players:
         player.start()
@@ -182,16 +182,16 @@ def _play_at_once(address: str, policy: str, clients: int, games: int) -> list[C
     return players
 
 
-def _row(what: str, name: str, players: list[Client]) -> dict[str, Any]:
-    took = np.array([each for player in players for each in player.seconds[what]])
-    if not len(took):
+def _row(request: str, name: str, players: list[Client]) -> dict[str, Any]:
+    seconds = np.array([each for player in players for each in player.seconds[request]])
+    if not len(seconds):
         return {"what": name, "number": 0, "median": np.nan, "95": np.nan, "max": np.nan}
     return {
         "what": name,
-        "number": len(took),
-        "median": float(np.median(took)),
-        "95": float(np.quantile(took, 0.95)),
-        "max": float(took.max()),
+        "number": len(seconds),
+        "median": float(np.median(seconds)),
+        "95": float(np.quantile(seconds, 0.95)),
+        "max": float(seconds.max()),
     }
 
 

@@ -67,12 +67,12 @@ class Implementations:
         policy = self.solver.average_policy()
         tabular = policy.to_pyspiel()
         strategy = self.graph.current_strategy()
-        ways: dict[str, Callable[[], object]] = {
+        functions: dict[str, Callable[[], object]] = {
             common.OURS: lambda: exploitability.nash_conv(self.solver.tree, policy),
             "OpenSpiel C++": lambda: pyspiel.nash_conv(self.game, tabular),
             "LiteEFG": lambda: self.environment.exploitability(strategy, "avg-iterate"),
         }
-        return {name: common.repeat(way) for name, way in ways.items()}
+        return {name: common.repeat(function) for name, function in functions.items()}
 
     def _iterate_liteefg(self) -> None:
         self.graph.update_graph(self.environment)
@@ -103,8 +103,8 @@ def measure(*, rounds: int = 5, seconds: float = 0.5) -> Report:
         made = [
             common.timed(functools.partial(GameTree.from_game, game_string)) for _ in range(rounds)
         ]
-        took = common.medians([seconds for _, seconds in made])["seconds"]
-        compiled.append({"game": name, "histories": made[0][0].num_histories, "seconds": took})
+        median = common.medians([seconds for _, seconds in made])["seconds"]
+        compiled.append({"game": name, "histories": made[0][0].num_histories, "seconds": median})
     tables = {
         "One CFR+ iteration: both players updated, average accumulated": iterations,
         "NashConv of a tabular policy": nash_convs,

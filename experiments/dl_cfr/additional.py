@@ -23,7 +23,7 @@ _LOSSES = {"huber": "Huber", "l1": "L1", "l2": "L2", "linf": "L∞, mean over sa
 
 
 def _loss_rows(study: dl_cfr.TrainedStudy[dl_cfr.Trained]) -> dl_cfr.Rows:
-    """Networks trained on each loss, all else alike."""
+    """Results of networks that differ only in the loss they are trained on."""
     rows: dl_cfr.Rows = []
     for seed in study.settings.seeds:
         for loss in _LOSSES:
@@ -74,9 +74,9 @@ LOSSES = Experiment(
 
 _GOOD_HUBER = 0.001
 _ENOUGH = 60_000
-"""Samples: what still counts as the paper's "about 50,000"."""
+"""Most samples that still count as the paper's "about 50,000"."""
 _SUFFICES = 0.02
-"""Exploitability: what still counts as the paper's "about 0.01"."""
+"""Largest exploitability that still counts as the paper's "about 0.01"."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -103,13 +103,13 @@ def _amounts(study: dl_cfr.TrainedStudy[AmountSettings]) -> tuple[int, ...]:
 
 
 def _num_available(study: dl_cfr.TrainedStudy[AmountSettings]) -> int:
-    """Trunk strategies that are not set apart."""
+    """The number of trunk strategies that are not held out for validation."""
     share = study.settings.training.validation_share
     return len(split_strategies(study.num_strategies, share)[0])
 
 
 def _amount_rows(study: dl_cfr.TrainedStudy[AmountSettings]) -> dl_cfr.Rows:
-    """Networks trained on less data, with as many steps of training for each."""
+    """Results of networks trained on less data, all with about as many training steps."""
     config, num_states = study.settings.training, study.trunk.leaves.num_public_states
     available, amounts = _num_available(study), _amounts(study)
 
@@ -125,7 +125,7 @@ def _amount_rows(study: dl_cfr.TrainedStudy[AmountSettings]) -> dl_cfr.Rows:
                 "num_epochs": times * config.num_epochs,
                 "epochs_per_validation": times * config.epochs_per_validation,
             }
-            # All of it is what the study's own network is trained on.
+            # The study's own network is trained on all data.
             trained = study.train(seed, **({} if number == available else changes))
             labels = {"network": f"seed {seed}", "samples": number * num_states}
             rows.append({**labels, **dl_cfr.outcome(study, trained)})
@@ -153,7 +153,7 @@ def _amount_report(study: dl_cfr.TrainedStudy[AmountSettings], rows: dl_cfr.Rows
 
 
 def _judge_amount(tables: Tables) -> Judgement:
-    """The fewest samples with a good Huber loss, and the exploitability that these come to."""
+    """Judges the fewest samples with a good Huber loss, and the exploitability with them."""
     parts: dict[str, bool] = {}
     headlines = []
     for network, own in grouped(tables[dl_cfr.ALL_NUMBERS], "network").items():
@@ -206,7 +206,7 @@ class SizeSettings(dl_cfr.Trained):
 
 
 def _sizes(study: dl_cfr.TrainedStudy[SizeSettings]) -> list[tuple[str, int, int]]:
-    """What is varied, and the layers and units of each network."""
+    """For each network, what is varied, its layers and its units."""
     settings = study.settings
     depth, width = _VARIED.values()
     depths = [(depth, n, settings.num_units) for n in sorted(set(settings.layers))]
@@ -245,7 +245,7 @@ def _size_report(study: dl_cfr.TrainedStudy[SizeSettings], rows: dl_cfr.Rows) ->
 
 
 def _best_sizes(rows: Sequence[Mapping[str, Any]], name: str) -> dict[str, Mapping[str, Any]]:
-    """Of every network whose `layers` or `units` were varied, the row with the least loss."""
+    """The row of least loss for every network whose `layers` or `units` (`name`) were varied."""
     varied = f", {_VARIED[name]}"
     return {
         network.removesuffix(varied): min(own, key=operator.itemgetter(dl_cfr.HUBER))
@@ -255,16 +255,16 @@ def _best_sizes(rows: Sequence[Mapping[str, Any]], name: str) -> dict[str, Mappi
 
 
 def _judge_size(tables: Tables) -> Judgement:
-    """Each sweep by itself: the size with the least loss, on every seed."""
-    parts, told = {}, []
+    """Judges the size of least loss on every seed, for each sweep by itself."""
+    parts, headlines = {}, []
     for name, (least, most) in _PAPER_SIZE.items():
         best = _best_sizes(tables[dl_cfr.ALL_NUMBERS], name)
         parts[f"{least} to {most} {name}"] = all(
             least <= row[name] <= most for row in best.values()
         )
         numbers = ", ".join(f"{row[name]} ({network})" for network, row in best.items())
-        told.append(f"{name} of least Huber loss: {numbers}")
-    return Judgement(verdict(parts), "; ".join(told))
+        headlines.append(f"{name} of least Huber loss: {numbers}")
+    return Judgement(verdict(parts), "; ".join(headlines))
 
 
 SIZE = Experiment(

@@ -18,12 +18,12 @@ from spiel_dl.value_functions.validation import ALL_ERROR_TITLES
 
 Study = dl_cfr.TrainedStudy[dl_cfr.Trained]
 _STRONG = 0.8
-"""Spearman's rank correlation: what "strongly correlated" is taken to be."""
+"""Least rank correlation (Spearman's) that counts as "strongly correlated"."""
 _LATER = " once exploitability has halved"
 
 
 def _checkpoint_rows(study: Study) -> dl_cfr.Rows:
-    """The networks kept while training: errors, and trunk exploitability."""
+    """Errors and trunk exploitability of the networks kept while training."""
     if not study.settings.training.networks_per_decade:
         raise ValueError(
             "networks_per_decade=0 keeps no networks to compare; use a positive number"
@@ -60,7 +60,7 @@ def _checkpoints_report(study: Study, rows: dl_cfr.Rows) -> Report:
 
 
 def _judge_checkpoints(tables: Tables) -> Judgement:
-    """Each bound, of all last networks, and each error's correlation with exploitability."""
+    """Judges the bounds, by the last networks, and each error's correlation with exploitability."""
     rows = tables[dl_cfr.ALL_NUMBERS]
     last = list({row["network"]: row for row in rows}.values())
     first = list({row["network"]: row for row in reversed(rows)}.values())
@@ -68,23 +68,23 @@ def _judge_checkpoints(tables: Tables) -> Judgement:
     parts = {
         f"{titles[name]} below {bound:g}": all(row[name] < bound for row in last)
         for name, bound in dl_cfr.BOUNDS.items()
-        # A bound that networks keep after their first step says nothing of what they learn.
+        # A bound that holds after the first step says nothing about learning.
         if not all(row[name] < bound for row in first)
     }
-    # Early networks are all as bad as can be, and would make any error look like a good one.
+    # Early networks are bad in every respect, so with them any error would correlate.
     later = [row for row in rows if row[METRIC] <= max(row[METRIC] for row in rows) / 2]
     spreads = []
-    for chosen, when in ((rows, ""), (later, _LATER)):
-        found = {name: _correlation(chosen, name) for name in dl_cfr.BOUNDS if name != METRIC}
-        known = {name: value for name, value in found.items() if value is not None}
+    for group, ending in ((rows, ""), (later, _LATER)):
+        correlations = {name: _correlation(group, name) for name in dl_cfr.BOUNDS if name != METRIC}
+        defined = {name: value for name, value in correlations.items() if value is not None}
         parts |= {
-            f"correlation with {titles[name]}{when}": known[name] >= _STRONG for name in known
+            f"correlation with {titles[name]}{ending}": defined[name] >= _STRONG for name in defined
         }
-        if known:
-            least, most = min(known.values()), max(known.values())
-            spreads.append(f"{least:.2g} to {most:.2g}{when}")
-    told_of = f"; rank correlations {', '.join(spreads)}" if spreads else ""
-    return Judgement(verdict(parts), mean_text([row[METRIC] for row in last], "networks") + told_of)
+        if defined:
+            least, most = min(defined.values()), max(defined.values())
+            spreads.append(f"{least:.2g} to {most:.2g}{ending}")
+    details = f"; rank correlations {', '.join(spreads)}" if spreads else ""
+    return Judgement(verdict(parts), mean_text([row[METRIC] for row in last], "networks") + details)
 
 
 def _correlation(rows: Sequence[Mapping[str, Any]], name: str) -> float | None:
@@ -96,7 +96,7 @@ def _correlation(rows: Sequence[Mapping[str, Any]], name: str) -> float | None:
 
 
 def _checkpoints_summary(rows: dl_cfr.Rows) -> Table:
-    """The last networks, the paper's, and how well each error foretells exploitability."""
+    """The last networks beside the paper's, and each error's rank correlations."""
     final = {row["network"]: row for row in rows}
     lines = []
     for name, title in {METRIC: METRIC_TITLE, **ALL_ERROR_TITLES}.items():

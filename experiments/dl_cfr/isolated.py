@@ -1,6 +1,6 @@
-"""What keeps DL-CFR+ with networks trained on random ranges from the paper's bound.
+"""Why DL-CFR+ with networks trained on random ranges misses the paper's bound.
 
-Each change to the declared training is made alone, with all seeds, and then all of them together
+Makes each change to the declared training alone, with all seeds, and then all changes together
 (Kovařík et al. 2021, "Main Experiments": exploitability below 0.01).
 """
 
@@ -42,11 +42,11 @@ _MORE = 2.5
 
 @dataclasses.dataclass(frozen=True)
 class Settings(dl_cfr.Trained):
-    """What is changed.
+    """Changes to the training.
 
     Attributes:
       changes: names of `CHANGES`, each made alone.
-      together: those that are made together in the last line; none: there is no such line.
+      together: changes made together in the last line; empty: no such line.
     """
 
     changes: tuple[Annotated[str, OneOf(CHANGES)], ...] = (
@@ -63,8 +63,8 @@ class Settings(dl_cfr.Trained):
 class UnscaledNetwork(PositionalNetwork):
     """A positional network whose module maps reach probabilities to counterfactual values.
 
-    That is the encoding as it is printed ("Encoding of Inputs and Outputs"); the library's own
-    network sees ranges that sum to 1.
+    This is the paper's encoding ("Encoding of Inputs and Outputs"); the library's own network reads
+    ranges that sum to 1.
     """
 
     kind = "unscaled_positional_network"
@@ -74,7 +74,7 @@ class UnscaledNetwork(PositionalNetwork):
         return _UnscaledLeafValues(self, leaves, self._checked_layout(leaves))
 
     def samples(self, dataset: Dataset) -> PositionalSamples:
-        """A dataset's samples; errors in either unit are then of values at ranges as they are."""
+        """A dataset's samples; errors in both units refer to values at the unscaled ranges."""
         leaves = dataset.trunk.leaves
         states = [leaves.public_state_of_infoset(player) for player in (0, 1)]
         masses = [dataset.masses[player][:, states[player]] for player in (0, 1)]
@@ -92,17 +92,17 @@ class UnscaledNetwork(PositionalNetwork):
 
 class _UnscaledLeafValues(PositionalLeafValues):
     def evaluate(self, range_0: np.ndarray, range_1: np.ndarray) -> Values:
-        """See `LeafValues`; where the opponent never comes, values are 0."""
+        """See `LeafValues`; values are 0 where the opponent's reach is 0."""
         leaves = self.leaves
         check_ranges(leaves, range_0, range_1)
-        found = self.normalized_values(range_0, range_1)
+        values = self.normalized_values(range_0, range_1)
         first, second = (
             np.where(
                 leaves.sum_by_public_state(1 - p, (range_1, range_0)[p]).take(
                     leaves.public_state_of_infoset(p), axis=-1
                 )
                 > 0,
-                found[p].astype(np.float64),
+                values[p].astype(np.float64),
                 0.0,
             )
             for p in (0, 1)
@@ -129,12 +129,12 @@ CHANGES: Mapping[str, Callable[[Settings], Settings]] = {
     MORE_DATA: lambda s: dataclasses.replace(s, num_shards=2 * s.num_shards),
     LONGER: lambda s: _training(s, num_epochs=round(_MORE * s.training.num_epochs)),
 }
-"""What each change makes of the settings; two are of the network alone."""
+"""Applies each change to the settings; two changes concern the network only."""
 Study = dl_cfr.TrainedStudy[Settings]
 
 
 def _compute(study: Study) -> dl_cfr.Rows:
-    """All seeds of the declared training, of each change, and of those that go together."""
+    """Results for all seeds: declared training, each change, and the changes together."""
     settings = study.settings
     variants = {DECLARED: (), **{name: (name,) for name in settings.changes}}
     if settings.together:
@@ -210,14 +210,14 @@ def summary(rows: dl_cfr.Rows) -> dl_cfr.Rows:
 
 
 def _judge(tables: Tables) -> Judgement:
-    """Whether the best of the changes, in the mean over seeds, stays below the bound."""
-    found = numbers_of(tables[dl_cfr.ALL_NUMBERS], METRIC, "change")
-    means = {name: statistics.fmean(values) for name, values in found.items()}
+    """Judges whether the best change, in the mean over seeds, stays below the bound."""
+    by_change = numbers_of(tables[dl_cfr.ALL_NUMBERS], METRIC, "change")
+    means = {name: statistics.fmean(values) for name, values in by_change.items()}
     best = min(means, key=lambda name: means[name])
     below = means[best] < dl_cfr.BOUNDS[METRIC]
     return Judgement(
         verdict({f"some change below {dl_cfr.BOUNDS[METRIC]}": below}),
-        f"{best}: {mean_text(found[best], 'seeds')}; "
+        f"{best}: {mean_text(by_change[best], 'seeds')}; "
         + ", ".join(f"{name} {mean:.3g}" for name, mean in means.items() if name != best),
     )
 

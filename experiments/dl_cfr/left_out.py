@@ -18,11 +18,11 @@ from spiel_dl.value_functions.validation import ALL_ERROR_TITLES
 
 @dataclasses.dataclass(frozen=True)
 class Settings(dl_cfr.Trained):
-    """Networks, and what they never see.
+    """Networks, and the public states left out of training.
 
     Attributes:
-      every_state: leave out every so-manyth leaf public state, from the first on.
-      paper_left_out_linf: the paper's L∞ error, if it has one.
+      every_state: leave out every so many-th leaf public state, from the first on.
+      paper_left_out_linf: the paper's L∞ error, if it gives one.
     """
 
     every_state: Positive = 1
@@ -68,7 +68,7 @@ def _left_out_report(study: Study, rows: dl_cfr.Rows) -> Report:
 
 
 def _judge_left_out(tables: Tables) -> Judgement:
-    """Both readings of L∞, as `BOUNDS` has them, each against the largest of all states."""
+    """Judges the largest L∞ error over states, in both readings of L∞, against `BOUNDS`."""
     of_what = {line["what"]: line for line in tables[dl_cfr.SUMMARY]}
     lines = [of_what[ALL_ERROR_TITLES[name]] for name in dl_cfr.PAPER_LINF]
     judged = [line for line in lines if line.get("paper")]

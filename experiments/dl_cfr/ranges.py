@@ -1,4 +1,4 @@
-"""How the ranges that DL-CFR+ asks for resemble those that its network was trained on.
+"""Compares the ranges at which DL-CFR+ evaluates leaves with its network's training ranges.
 
 Kovařík et al. (2021), "Main Experiments", the last of the three. The paper compares ranges by eye;
 here every comparison is a number.
@@ -41,8 +41,8 @@ _RANDOM, _CFR_D = "random strategies set apart", "CFR-D"
 _ASKED = "asked"
 _MAX_RANDOM_ROWS = 200
 _POINTS_PER_DECADE = 8
-# The paper compares by eye. Here ranges are much alike if their statistics differ by at most this
-# share, and unlike if one distance is at least so many times another.
+# Ranges are alike if their statistics differ by at most the share _ALIKE, and unlike if one
+# distance is at least _UNLIKE times the other.
 _ALIKE, _UNLIKE = 0.1, 2.0
 _FIRST = 10
 """The last of the first iterations."""
@@ -51,11 +51,13 @@ _COMPARED = ("entropy", "largest", _DISTANCE)
 _AT_CFR_D = "CFR-D's ranges"
 
 
-class _Found(NamedTuple):
-    """Statistics by who asks and iteration, their means over random ranges, and errors by seed.
+class _Results(NamedTuple):
+    """Statistics of ranges, and networks' errors.
 
-    Of each seed's network, errors are by where they are, in validation or at the ranges that CFR-D
-    asks for, and by name.
+    Attributes:
+      rows: statistics by source (the solver that evaluates) and iteration.
+      random: means over random ranges.
+      errors: by seed, by data (validation or CFR-D's ranges), and by name.
     """
 
     rows: list[dict[str, Any]]
@@ -63,28 +65,28 @@ class _Found(NamedTuple):
     errors: dict[int, dict[str, dict[str, float]]]
 
 
-def _compute(study: Study) -> _Found:
-    """Ranges asked for by DL-CFR+ with networks and by CFR-D, against random training ranges."""
+def _compute(study: Study) -> _Results:
+    """Compares ranges of DL-CFR+ with networks and of CFR-D with random training ranges."""
     iterations = list(log_spaced_steps(study.settings.num_iterations, _POINTS_PER_DECADE))
     cfr_d = _cfr_d_ranges(study, iterations)
     by_source, random = _statistics(study, iterations, cfr_d)
     rows = [
         {"source": source, "iteration": iteration, **row}
-        for source, found in by_source.items()
-        for iteration, row in zip(iterations, found, strict=True)
+        for source, statistics in by_source.items()
+        for iteration, row in zip(iterations, statistics, strict=True)
         if row["reached"] > 0
     ]
-    return _Found(rows, random, _errors(study, cfr_d))
+    return _Results(rows, random, _errors(study, cfr_d))
 
 
-def _report(study: Study, found: _Found) -> Report:
+def _report(study: Study, results: _Results) -> Report:
     columns = {
-        f"seed {seed}, {where}": errors
-        for seed, of_network in found.errors.items()
-        for where, errors in of_network.items()
+        f"seed {seed}, {place}": errors
+        for seed, of_network in results.errors.items()
+        for place, errors in of_network.items()
     }
     summary = [
-        {"what": title, **{where: errors[name] for where, errors in columns.items()}}
+        {"what": title, **{place: errors[name] for place, errors in columns.items()}}
         for name, title in ALL_ERROR_TITLES.items()
     ]
     return study.report(
@@ -95,7 +97,7 @@ def _report(study: Study, found: _Found) -> Report:
         ],
         Table.of(summary, what="error"),
         Table(
-            [{"source": _RANDOM, **found.random}, *found.rows],
+            [{"source": _RANDOM, **results.random}, *results.rows],
             {"source": "asked for by", "iteration": "iteration", **STATISTICS},
         ),
         [
@@ -103,32 +105,32 @@ def _report(study: Study, found: _Found) -> Report:
             for name, title in STATISTICS.items()
         ],
         "source",
-        levels={_RANDOM: found.random},
+        levels={_RANDOM: results.random},
     )
 
 
 def _judge(tables: Tables) -> Judgement:
-    """What the paper sees, as numbers; see the notes of the report."""
+    """Judges the paper's observations as numbers, see `parts_held`."""
     means = _means(tables[dl_cfr.ALL_NUMBERS])
     errors = next(row for row in tables[dl_cfr.SUMMARY] if row["what"] == ALL_ERROR_TITLES[_L1])
-    at_cfr_d = [value for where, value in errors.items() if where.endswith(_AT_CFR_D)]
-    apart = [f"{who} {found[_DISTANCE]:.2g}" for who, found in means.items()]
-    uniform = [f"{who} {found['entropy']:.2g}" for who, found in means.items() if who != _RANDOM]
+    at_cfr_d = [value for place, value in errors.items() if place.endswith(_AT_CFR_D)]
+    distances = [f"{who} {found[_DISTANCE]:.2g}" for who, found in means.items()]
+    entropies = [f"{who} {found['entropy']:.2g}" for who, found in means.items() if who != _RANDOM]
     return Judgement(
         verdict(parts_held(means, _means(tables[dl_cfr.ALL_NUMBERS], _FIRST), at_cfr_d)),
-        f"distance to the nearest training range: {', '.join(apart)}; entropy: "
-        f"{', '.join(uniform)}",
+        f"distance to the nearest training range: {', '.join(distances)}; entropy: "
+        f"{', '.join(entropies)}",
     )
 
 
 def _means(
-    rows: Sequence[Mapping[str, Any]], most: float = math.inf
+    rows: Sequence[Mapping[str, Any]], last: float = math.inf
 ) -> dict[str, dict[str, float]]:
-    """Means over iterations, up to one, by who asks; of random ranges there is one row."""
-    chosen = [row for row in rows if row.get("iteration") is None or row["iteration"] <= most]
+    """Means over the iterations up to `last`, by source; random ranges have one row."""
+    counted = [row for row in rows if row.get("iteration") is None or row["iteration"] <= last]
     return {
-        who: {name: float(np.nanmean([row[name] for row in own])) for name in _COMPARED}
-        for who, own in grouped(chosen, "source").items()
+        source: {name: float(np.nanmean([row[name] for row in own])) for name in _COMPARED}
+        for source, own in grouped(counted, "source").items()
     }
 
 
@@ -136,26 +138,26 @@ Means = Mapping[str, Mapping[str, float]]
 
 
 def parts_held(means: Means, first: Means, at_cfr_d: Iterable[float]) -> dict[str, bool]:
-    """Whether each part of the paper's claim holds, by what it says.
+    """Whether each part of the paper's claim holds.
 
     Args:
-      means: who asks for ranges, and means of `STATISTICS` over all iterations.
+      means: means of `STATISTICS` over all iterations, by source.
       first: the same over the first iterations.
-      at_cfr_d: each network's mean L1 error at the ranges that CFR-D asks for, unnormalised.
+      at_cfr_d: each network's mean unnormalised L1 error at CFR-D's ranges.
     """
     cfr_d = means[_CFR_D]
-    networks = [who for who in means if who not in (_RANDOM, _CFR_D)]
-    least = min(means[who][_DISTANCE] for who in (_CFR_D, *networks))
+    networks = [source for source in means if source not in (_RANDOM, _CFR_D)]
+    nearest = min(means[source][_DISTANCE] for source in (_CFR_D, *networks))
     return {
         "DL-CFR+ and CFR-D alike": all(
-            abs(means[who][name] - cfr_d[name]) <= _ALIKE * cfr_d[name]
-            for who in networks
+            abs(means[source][name] - cfr_d[name]) <= _ALIKE * cfr_d[name]
+            for source in networks
             for name in _COMPARED
         ),
         "CFR-D's more uniform at first": all(
-            first[_CFR_D]["entropy"] > first[who]["entropy"] for who in networks
+            first[_CFR_D]["entropy"] > first[source]["entropy"] for source in networks
         ),
-        "both unlike training ranges": least >= _UNLIKE * means[_RANDOM][_DISTANCE],
+        "both unlike training ranges": nearest >= _UNLIKE * means[_RANDOM][_DISTANCE],
         "small errors on CFR-D's": all(error < dl_cfr.BOUNDS[_L1] for error in at_cfr_d),
     }
 
@@ -193,8 +195,8 @@ ROWS = tuple(
 )
 
 
-def asked_ranges(solver: DLCFRSolver, iterations: Sequence[int]) -> Values:
-    """The ranges with which a fresh solver begins some of its iterations: float64 [n, L_p] each."""
+def solver_ranges(solver: DLCFRSolver, iterations: Sequence[int]) -> Values:
+    """A fresh solver's leaf ranges at the start of some iterations: float64 [n, L_p] each."""
     range_0, range_1 = evaluated_ranges(solver, iterations)
     return range_0[::2], range_1[::2]  # The others are those after player 0's updates.
 
@@ -259,14 +261,14 @@ def _relative_entropy(ranges: np.ndarray) -> np.ndarray:
 def _statistics(
     study: Study, iterations: Sequence[int], cfr_d: Dataset
 ) -> tuple[dict[str, list[dict[str, float]]], dict[str, float]]:
-    """Statistics of each iteration by who asks, and the mean over random strategies set apart."""
+    """Statistics of each iteration by source, and their means over held-out random strategies."""
     dataset, config = study.dataset, study.settings.training
     training, validation = split_strategies(dataset.num_strategies, config.validation_share)
-    known = (dataset.ranges[0][training], dataset.ranges[1][training])
+    references = (dataset.ranges[0][training], dataset.ranges[1][training])
 
-    def part(name: str, find: Callable[[], Values]) -> list[dict[str, float]]:
+    def part(name: str, compute: Callable[[], Values]) -> list[dict[str, float]]:
         leaves = study.trunk.leaves
-        return study.part(f"ranges-{name}", lambda: range_statistics(leaves, find(), known))
+        return study.part(f"ranges-{name}", lambda: range_statistics(leaves, compute(), references))
 
     held_out = validation[:_MAX_RANDOM_ROWS]
     random = part("random", lambda: _unscaled(dataset, held_out))
@@ -274,18 +276,18 @@ def _statistics(
     by_source = {_CFR_D: part("cfr_d", lambda: _unscaled(cfr_d))}
     for seed in study.settings.seeds:
         trained = study.train(seed)
-        ask = functools.partial(_ask_network, study, trained.path, iterations)
-        by_source[f"DL-CFR+, network of seed {seed}"] = part(trained.directory.name, ask)
+        compute = functools.partial(_network_ranges, study, trained.path, iterations)
+        by_source[f"DL-CFR+, network of seed {seed}"] = part(trained.directory.name, compute)
     return by_source, means
 
 
-def _ask_network(study: Study, path: Path, iterations: Sequence[int]) -> Values:
-    """The ranges that DL-CFR+ with a network's file asks for."""
-    return asked_ranges(study.solver(study.load_network(path)), iterations)
+def _network_ranges(study: Study, path: Path, iterations: Sequence[int]) -> Values:
+    """The leaf ranges of DL-CFR+ with a network's file."""
+    return solver_ranges(study.solver(study.load_network(path)), iterations)
 
 
 def _errors(study: Study, cfr_d: Dataset) -> dict[int, dict[str, dict[str, float]]]:
-    """Errors of each seed's network."""
+    """Errors of each seed's network, in validation and at CFR-D's ranges."""
     errors = {}
     for seed in study.settings.seeds:
         trained = study.train(seed)
@@ -301,18 +303,18 @@ def _errors(study: Study, cfr_d: Dataset) -> dict[int, dict[str, dict[str, float
 
 
 def _cfr_d_ranges(study: Study, iterations: Sequence[int]) -> Dataset:
-    """The ranges that CFR-D asks for, and their values; solved once."""
+    """CFR-D's leaf ranges with their values; solved once."""
     data = study.settings.data
     name = f"data-cfr_d-{study.settings.num_iterations}"
     directory = study.workspace.run_directory(name, data.to_json())
     if not (directory.path / f"{_ASKED}.safetensors").exists():
         solver = study.solver(ExactValue(data.tolerance, data.max_iterations))
-        add_ranges(directory.path, _ASKED, asked_ranges(solver, iterations))
+        add_ranges(directory.path, _ASKED, solver_ranges(solver, iterations))
     return Dataset.load(directory.path)
 
 
 def _unscaled(dataset: Dataset, rows: np.ndarray | slice = slice(None)) -> Values:
-    """Ranges of some rows of a dataset as they were before they were scaled: [n, L_p] each."""
+    """The unscaled ranges of some rows of a dataset: [n, L_p] each."""
     leaves = dataset.trunk.leaves
     range_0, range_1 = (
         dataset.ranges[p][rows] * dataset.masses[p][rows][:, leaves.public_state_of_infoset(p)]

@@ -1,6 +1,6 @@
-"""What the experiments with DL-CFR share: domains, data, trained networks, and their reports.
+"""Domains, data, trained networks and reports that the experiments with DL-CFR share.
 
-A study is about one game and depth limit. Its workspace holds all that is expensive:
+A study has one game and depth limit. Its workspace keeps:
 
 data/      the dataset
 networks/  one run directory per trained network
@@ -46,15 +46,15 @@ BOUNDS = {
     UNNORMALISED + "linf": 0.1,
     UNNORMALISED + "linf_mean": 0.1,
 }
-"""What the paper's networks stay below ("Main Experiments"), by the names of metrics."""
+"""The bounds that the paper's networks meet ("Main Experiments"), by metric."""
 Rows = list[dict[str, Any]]
 OUTCOME = {METRIC: METRIC_TITLE, **ALL_ERROR_TITLES, "step": "steps", "seconds": "seconds"}
-"""What there is to say about a trained network, with titles."""
+"""The metrics of a trained network, with titles."""
 HUBER = UNNORMALISED + "huber"
 PAPER_LINF = (UNNORMALISED + "linf", UNNORMALISED + "linf_mean")
 """Both readings of the paper's L∞: the largest error of all, or the mean over samples of the
-largest error in each. Nor does it say whether it is of all outputs; ours are of possible positions.
-Its ranges are reach probabilities, so its errors are to be compared with the unnormalised ones."""
+largest error in each. Our errors are over possible positions; the paper may have taken all outputs.
+Its ranges are reach probabilities, so its errors compare with the unnormalised ones."""
 SUMMARY, ALL_NUMBERS = "Summary", "All numbers"
 """The headings of both tables of every report."""
 # Table 2. In Leduc, the network values the second betting round ("2nd"). Goofspiel is about
@@ -65,7 +65,7 @@ GOOFSPIEL = DatasetConfig(
     f"python_goofspiel_ii({_GOOFSPIEL},returns_type=point_difference)", DepthLimit(rounds=3)
 )
 GOOFSPIEL_WIN_LOSS = DatasetConfig(f"python_goofspiel_ii({_GOOFSPIEL})", DepthLimit(rounds=3))
-"""Ours: who has more points wins, by however many."""
+"""Our own domain: utilities are 1, 0 and -1, not differences of points."""
 OSHI_ZUMO = DatasetConfig(
     "python_oshi_zumo_ii(coins=8,min_bid=1,start_location=3,optimal_endgame=true)",
     DepthLimit(rounds=4),
@@ -75,7 +75,7 @@ LEDUC = DatasetConfig(
     DepthLimit(rounds=1),
 )
 FORTY_EPOCHS = TrainingConfig(networks_per_decade=8, num_epochs=40)
-"""On random data; our default are 100."""
+"""Training on random data with 40 epochs; our default is 100."""
 FEWER_EPOCHS = "40 epochs on random data instead of our default 100"
 THREE_SEEDS, FIVE_SEEDS = (0, 1, 2), (0, 1, 2, 3, 4)
 DOMAINS = {"goofspiel": GOOFSPIEL, "oshi_zumo": OSHI_ZUMO, "leduc": LEDUC}
@@ -89,7 +89,7 @@ class Trained(Checked):
     """Data, and networks that are trained on it.
 
     Attributes:
-      data: what the dataset holds: random ranges, and their values.
+      data: the dataset's configuration: random ranges and their values.
       num_shards: how many shards of it.
       num_layers: hidden layers of a network, where an experiment does not vary them.
       num_units: units in each of them, likewise.
@@ -116,7 +116,7 @@ AnyTrained = TypeVar("AnyTrained", bound=Trained)
 
 @dataclasses.dataclass(frozen=True)
 class TrainedNetwork:
-    """A network that was trained in a study.
+    """A trained network of a study.
 
     Attributes:
       directory: its run directory.
@@ -128,15 +128,15 @@ class TrainedNetwork:
 
     @property
     def path(self) -> Path:
-        """The file of the network as training left it."""
+        """The file of the network at the end of training."""
         return self.directory / training.NETWORK_FILE
 
 
 class TrainedStudy(experiment.Study[AnyTrained]):
-    """Makes what experiments ask for, once."""
+    """Makes data, trains networks and measures them, each once, on first use."""
 
     def __init__(self, settings: AnyTrained, workspace: Workspace):
-        """Describes a study, by the complete game string; nothing is made before it is asked for.
+        """Makes a study with the complete game string; everything is computed on first use.
 
         Raises:
           ValueError: if there is no such game.
@@ -147,7 +147,7 @@ class TrainedStudy(experiment.Study[AnyTrained]):
 
     @functools.cached_property
     def dataset(self) -> Dataset:
-        """The data, made as far as it is missing.
+        """The data; missing shards are generated.
 
         Raises:
           ValueError: if the directory holds other data, or if the game cannot be cut there.
@@ -171,12 +171,12 @@ class TrainedStudy(experiment.Study[AnyTrained]):
     def train_network(
         self, name: str, network: ValueNetwork, config: TrainingConfig
     ) -> TrainedNetwork:
-        """Trains a network of any kind, or finds the one that was trained already.
+        """Trains a network of any kind, or returns the one that was trained before.
 
         Args:
-          name: of its run directory.
-          network: untrained; it gets its parameters here.
-          config: how to train it.
+          name: the run directory's name.
+          network: untrained; its parameters are initialised here.
+          config: the training configuration.
 
         Raises:
           ValueError: as `train` does.
@@ -196,7 +196,7 @@ class TrainedStudy(experiment.Study[AnyTrained]):
         return TrainedNetwork(directory.path, directory.read_metrics())
 
     def load_network(self, path: str | os.PathLike[str]) -> ValueNetwork:
-        """A network's file, ready for the trunk's leaves."""
+        """Loads a network and initialises it for the trunk's leaves."""
         network = load_network(path, self.settings.device)
         network.initialize(self.trunk.leaves)
         return network
@@ -206,7 +206,7 @@ class TrainedStudy(experiment.Study[AnyTrained]):
         return DLCFRSolver(self.trunk.tree, value_function, self.settings.data.depth_limit)
 
     def measure(self, path: Path) -> dict[str, float]:
-        """What `measure_trunk` says of DL-CFR+ with a network's file."""
+        """`measure_trunk` of DL-CFR+ with a network's file."""
 
         def measure() -> dict[str, float]:
             return self._measure_after(self.solver(self.load_network(path)))
@@ -215,7 +215,7 @@ class TrainedStudy(experiment.Study[AnyTrained]):
         return measured
 
     def measure_reference(self) -> dict[str, float]:
-        """What `measure_trunk` says of CFR+ of the whole game, after as many iterations."""
+        """`measure_trunk` of CFR+ on the whole game, after as many iterations."""
         return self._measure_after(CFRPlusSolver(self.trunk.tree))
 
     def _measure_after(self, solver: DLCFRSolver | CFRPlusSolver) -> dict[str, float]:
@@ -223,7 +223,7 @@ class TrainedStudy(experiment.Study[AnyTrained]):
         return measure_trunk(self.trunk, solver.average_policy())
 
     def part(self, name: str, compute: Callable[[], Any]) -> Any:
-        """A part of the workspace; it depends on the numbers of iterations and of strategies."""
+        """A part of the workspace that depends on the numbers of iterations and strategies."""
         sizes = {
             "num_iterations": self.settings.num_iterations,
             "num_strategies": self.num_strategies,
@@ -231,7 +231,7 @@ class TrainedStudy(experiment.Study[AnyTrained]):
         return self.workspace.part(name, sizes, compute)
 
     def level(self, values: Mapping[str, float]) -> dict[str, Mapping[str, float]]:
-        """A horizontal line of a picture: CFR+ of the whole game."""
+        """The horizontal line of a picture for CFR+ on the whole game."""
         return {f"CFR+, {self.settings.num_iterations:,} iterations": values}
 
     def report(
@@ -249,25 +249,25 @@ class TrainedStudy(experiment.Study[AnyTrained]):
         """A report with a summary, all numbers, and a picture of them.
 
         Args:
-          notes: what else there is to say, one paragraph each.
-          summary: what it comes to, with the paper's numbers.
+          notes: further paragraphs.
+          summary: main results beside the paper's numbers.
           table: all numbers.
-          panels: the picture's; it shows the rows of `table` that have all of their entries.
-          group: the entry of such a row that names its curve.
+          panels: the picture's panels, of the rows of `table` that have every panel's x.
+          group: the entry of a row that names its curve.
           levels: horizontal lines of the picture.
           joined: join the points of a curve.
-          settings: what the numbers depend on besides the experiment's settings.
+          settings: further inputs besides the experiment's settings.
         """
         data = self.settings.data
         game, limit = self.trunk.tree.game, f"depth limit {data.depth_limit}"
         seeds = ", ".join(map(str, self.settings.seeds))
-        what = f"`{game}`, {limit}; data of seed {data.seed}, networks of seeds {seeds}."
-        shown = [row for row in table.rows if all(panel.x in row for panel in panels)]
-        groups = {str(name): rows for name, rows in grouped(shown, group).items()}
+        identity = f"`{game}`, {limit}; data of seed {data.seed}, networks of seeds {seeds}."
+        complete_rows = [row for row in table.rows if all(panel.x in row for panel in panels)]
+        groups = {str(name): rows for name, rows in grouped(complete_rows, group).items()}
         picture = Picture("", f"{game}, {limit}", panels, groups, levels or {}, joined)
         return Report(
             "",
-            [what, *notes],
+            [identity, *notes],
             {SUMMARY: summary, ALL_NUMBERS: table},
             [picture],
             more={"settings": dict(settings or {})},
@@ -281,7 +281,7 @@ class TrainedStudy(experiment.Study[AnyTrained]):
         num_units: int | None = None,
         **changes: Any,
     ) -> TrainedNetwork:
-        """Trains a positional network, or finds the one that was trained already.
+        """Trains a positional network, or returns the one that was trained before.
 
         Args:
           seed: of parameters and batches.
@@ -309,22 +309,22 @@ def _slug(value: Any) -> str:
 
 
 def errors_of(line: Mapping[str, Any], prefix: str = "") -> dict[str, float]:
-    """The validation errors of a line of metrics, without their prefix."""
+    """The validation errors in a metrics line, without their prefix."""
     return {name: line[prefix + name] for name in ALL_ERROR_TITLES}
 
 
 def outcome(study: TrainedStudy[Any], trained: TrainedNetwork) -> dict[str, float]:
-    """What there is to say about a trained network, by the names of `OUTCOME`."""
+    """The metrics of `OUTCOME` for a trained network."""
     last = trained.metrics[-1]
-    found = {name: last[name] for name in OUTCOME if name in last}
-    return {METRIC: study.measure(trained.path)[METRIC], **found}
+    numbers = {name: last[name] for name in OUTCOME if name in last}
+    return {METRIC: study.measure(trained.path)[METRIC], **numbers}
 
 
 def error_panels(x: str, x_title: str, x_scale: str) -> list[Panel]:
-    """Each error against what is varied."""
+    """A panel of each error over the varied quantity."""
     return [Panel(x, name, x_title, title, x_scale) for name, title in ALL_ERROR_TITLES.items()]
 
 
 def figure_panels(x: str, x_title: str) -> Sequence[Panel]:
-    """Errors and exploitability against what is varied."""
+    """Panels of errors and exploitability over the varied quantity."""
     return [*error_panels(x, x_title, "log"), Panel(x, METRIC, x_title, METRIC_TITLE)]

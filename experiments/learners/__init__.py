@@ -1,1 +1,1 @@
-"""How strong the learners are with their defaults, in small games, where that is known exactly."""
+"""Strength of the learners with their defaults, in small games exactly, in large ones by play."""

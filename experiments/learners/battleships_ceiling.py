@@ -1,8 +1,8 @@
-"""The most that anybody can win from uniform play in Battleships on a small board, exactly.
+"""The exact best-response value against uniform play in Battleships on a small board.
 
-Uniform shots sink a fleet after a number of shots that hangs neither on where its ships lie nor on
-what the other player does. So a best response only has to shoot well: at ships that lie as uniform
-placements put them, by what was announced so far, so as to be done first.
+The number of uniform shots that sink a fleet depends neither on its placement nor on the other
+player's actions. So a best response only has to shoot well: at uniformly placed ships, given the
+announcements so far, so as to sink the fleet first.
 """
 
 from __future__ import annotations
@@ -42,22 +42,22 @@ def best_response_to_uniform(game: str) -> float:
     fleets, weights = list(placed), list(placed.values())
 
     def wins(seat: int) -> float:
-        """The probability of being done first."""
+        """The probability of sinking the other's fleet first."""
 
         @functools.cache
         def best(consistent: tuple[int, ...], shots: int) -> float:
             # Player 1's k-th shot follows k of player 0, player 0's only k - 1 of player 1.
             fired = shots.bit_count() + seat
             in_time = 1.0 - math.comb(fired, ships) / math.comb(tiles, ships)
-            found = 0.0
+            largest = 0.0
             for tile in range(tiles):
                 if shots >> tile & 1:
                     continue
                 sunk, others = _after_shot(fleets, consistent, shots, tile)
-                done = sum(weights[index] for index in sunk)
+                sunk_now = sum(weights[index] for index in sunk)
                 later = sum(best(group, shots | 1 << tile) for group in others)
-                found = max(found, done * in_time + later)
-            return found
+                largest = max(largest, sunk_now * in_time + later)
+            return largest
 
         return best(tuple(range(len(fleets))), 0)
 
@@ -65,13 +65,13 @@ def best_response_to_uniform(game: str) -> float:
 
 
 def _placements(game: pyspiel.Game) -> dict[Fleet, float]:
-    """How likely uniform play places each fleet; ships of one size are one."""
+    """The probability of each fleet under uniform placement; equal ships are exchangeable."""
     rules: BattleshipsRules = game.rules
-    found: dict[Fleet, float] = defaultdict(float)
+    probabilities: dict[Fleet, float] = defaultdict(float)
 
     def place(state: pyspiel.State, weight: float, fleet: Fleet) -> None:
         if len(fleet) == rules.num_ships:
-            found[tuple(sorted(fleet))] += weight
+            probabilities[tuple(sorted(fleet))] += weight
             return
         state.apply_action(state.legal_actions()[0])  # player 0's next ship, anywhere
         actions = state.legal_actions()
@@ -81,22 +81,22 @@ def _placements(game: pyspiel.Game) -> dict[Fleet, float]:
             place(state.child(action), weight / len(actions), (*fleet, ship))
 
     place(game.new_initial_state(), 1.0, ())
-    return found
+    return probabilities
 
 
 def _after_shot(
     fleets: Sequence[Fleet], consistent: Sequence[int], shots: int, tile: int
 ) -> tuple[list[int], list[tuple[int, ...]]]:
-    """What one knows after a shot.
+    """Groups the consistent fleets by the announcement after a shot.
 
     Args:
-      fleets: all of them.
-      consistent: those, by their places, that fit what was announced before.
-      shots: the tiles that were shot at before, as bits.
-      tile: where the shot goes.
+      fleets: all fleets.
+      consistent: indices of the fleets that fit the earlier announcements.
+      shots: the tiles of earlier shots, as bits.
+      tile: the tile of this shot.
 
     Returns:
-      The consistent fleets that are sunk by it; and the others, parted by what is announced.
+      The consistent fleets that the shot sinks; and the others, grouped by announcement.
     """
     after = shots | 1 << tile
     sunk, groups = list[int](), dict[str, list[int]]()
@@ -104,11 +104,11 @@ def _after_shot(
         if all(ship & after == ship for ship in fleets[index]):
             sunk.append(index)
         else:
-            groups.setdefault(_answer(fleets[index], tile, after), []).append(index)
+            groups.setdefault(_announcement(fleets[index], tile, after), []).append(index)
     return sunk, list(map(tuple, groups.values()))
 
 
-def _answer(fleet: Fleet, tile: int, shots: int) -> str:
-    """What is announced of the last shot."""
+def _announcement(fleet: Fleet, tile: int, shots: int) -> str:
+    """The announcement after the last shot."""
     ship = next((ship for ship in fleet if ship >> tile & 1), 0)
     return "miss" if not ship else "sunk" if ship & shots == ship else "hit"

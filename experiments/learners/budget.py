@@ -31,20 +31,20 @@ def train(
 
     Args:
       learner: a fresh learner.
-      directory: gets a line of metrics and a checkpoint at every evaluation and checkpoint.
+      directory: where metrics lines and checkpoints are written.
       num_steps: the budget in environment steps, moves of players; the learner step that reaches it
         is finished.
-      evaluations: after how many environment steps to judge.
+      evaluations: the environment steps at which to evaluate.
       steps_per_checkpoint: environment steps between two checkpoints.
-      judge: from the learner to what a line of an evaluation says besides.
+      judge: evaluates the learner.
 
     Returns:
-      The lines of evaluations: environment_steps, learner_steps, seconds of learning, and what
-      `judge` says.
+      The lines of evaluations: environment_steps, learner_steps, seconds of learning, and the
+      entries of `judge`.
     """
-    known = _evaluations(directory, num_steps)
-    if known and known[-1]["evaluation"] == num_steps:
-        return known
+    lines = _evaluations(directory, num_steps)
+    if lines and lines[-1]["evaluation"] == num_steps:
+        return lines
     job = _Budgeted(learner, num_steps, evaluations, judge)
 
     def following(done: int) -> int:
@@ -70,7 +70,7 @@ def _evaluations(directory: RunDirectory, num_steps: int) -> list[dict[str, Any]
 
 
 class _Budgeted:
-    """A learner as the loop of all runs takes it; its steps are the environment's."""
+    """Adapts a learner to `run_job`, with environment steps as its steps."""
 
     unit, step_name, headline = "environment step", "environment_steps", "exploitability"
 
@@ -92,9 +92,9 @@ class _Budgeted:
         goal = self._moves + count
         while self._moves < goal:
             self._learner.step()
-            told = self._learner.metrics()
-            self._moves += round(told["environment_steps_per_second"] * told["seconds"])
-            self._seconds += told["seconds"]
+            metrics = self._learner.metrics()
+            self._moves += round(metrics["environment_steps_per_second"] * metrics["seconds"])
+            self._seconds += metrics["seconds"]
 
     def measure(self) -> dict[str, Any]:
         line: dict[str, Any] = {
@@ -116,7 +116,7 @@ class _Budgeted:
         if not directory.checkpoint_path.exists():
             return
         self._learner.load(directory.checkpoint_path)
-        # A line is written before its checkpoint, so the last one may be without.
+        # A line is written before its checkpoint, so the last line may have none.
         lines = directory.read_metrics()
         [line] = [each for each in lines if each["learner_steps"] == self._learner.num_steps]
         self._moves, self._seconds = line["moves"], line["seconds"]

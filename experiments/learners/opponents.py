@@ -29,7 +29,7 @@ from spiel_dl.system.parameters import Bounds, Positive, Seed
 
 @dataclasses.dataclass(frozen=True)
 class Settings(Checked):
-    """Who learns what, and against whom it is measured.
+    """Games, learners, opponents and goals.
 
     Attributes:
       presets: games, and settings for learners, by name.
@@ -63,19 +63,19 @@ class Study(experiment.Study[Settings]):
 
     @property
     def runs(self) -> list[Run]:
-        """All of them, in the order of reports."""
+        """All runs, in the order of reports."""
         return runs_of(self.settings.presets, self.settings.algorithms, self.settings.seeds)
 
     def measured(self) -> list[dict[str, Any]]:
         """A row of each run; finished runs are not done again."""
-        told = ("num_steps", "threshold", "num_games", "script")
-        own = {name: getattr(self.settings, name) for name in told}
+        names = ("num_steps", "threshold", "num_games", "script")
+        shared = {name: getattr(self.settings, name) for name in names}
         play = functools.partial(_play, self.settings, self.workspace)
-        return [rows[0] for rows in experiment.curves_of(self.workspace, self.runs, own, play)]
+        return [rows[0] for rows in experiment.curves_of(self.workspace, self.runs, shared, play)]
 
 
 def _play(settings: Settings, workspace: Workspace, run: Run) -> list[dict[str, Any]]:
-    """Learns, and plays the policy against all opponents."""
+    """Trains a learner and plays its policy against all opponents."""
     learner, (*_, last) = learn(
         workspace, run, settings.num_steps, max(1, settings.num_steps // 10)
     )
@@ -131,7 +131,7 @@ def _report(study: Study, measured: Sequence[Mapping[str, Any]]) -> Report:
             {
                 "game": preset,
                 "mean": result.mean_return,
-                "most": _most(game),
+                "most": _ceiling(game),
                 "goal": settings.goal,
                 "script_goal": settings.script_goal,
             }
@@ -172,8 +172,8 @@ def _report(study: Study, measured: Sequence[Mapping[str, Any]]) -> Report:
     )
 
 
-def _most(game: str) -> float | None:
-    """What a best response wins from uniform play, where that can be computed; None elsewhere."""
+def _ceiling(game: str) -> float | None:
+    """The best-response value against uniform play; None where it cannot be computed."""
     rules = pyspiel.load_game(game).rules
     if isinstance(rules, BattleshipsRules) and rules.num_tiles <= _SMALL_BOARD:
         return best_response_to_uniform(game)
@@ -181,16 +181,16 @@ def _most(game: str) -> float | None:
 
 
 def _judge(tables: Tables) -> Judgement:
-    """Every learner in every game against its goals, by its means over seeds."""
+    """Judges every learner in every game against its goals, by means over seeds."""
     goals = {row["game"]: row for row in tables[_GOALS]}
     parts: dict[str, bool | None] = {}
     for row in tables[_MEANS]:
-        who, goal = f"{row['learner']} in {row['game']}", goals[row["game"]]
-        parts[f"{who} against uniform"] = row["mean"] >= goal["goal"]
+        label, goal = f"{row['learner']} in {row['game']}", goals[row["game"]]
+        parts[f"{label} against uniform"] = row["mean"] >= goal["goal"]
         if goal["script_goal"] is not None:
-            parts[f"{who} against the script"] = row["script_tuned"] > goal["script_goal"]
-    found = numbers_of(tables[_ALL], "uniform", "learner", "game")
-    return Judgement(verdict(parts), headline(found))
+            parts[f"{label} against the script"] = row["script_tuned"] > goal["script_goal"]
+    by_learner = numbers_of(tables[_ALL], "uniform", "learner", "game")
+    return Judgement(verdict(parts), headline(by_learner))
 
 
 OPPONENTS = Experiment(

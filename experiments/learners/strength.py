@@ -37,7 +37,7 @@ Preset = Annotated[str, OneOf(PRESETS)]
 
 @dataclasses.dataclass(frozen=True)
 class Settings(Checked):
-    """Who learns what, and how long.
+    """Games, learners and training lengths.
 
     Attributes:
       presets: games, and settings for learners, by name; games that can be compiled.
@@ -45,7 +45,7 @@ class Settings(Checked):
       seeds: of each.
       num_steps: learner steps of each.
       steps_per_evaluation: learner steps between two measurements of NashConv.
-      peer: JSON file with strengths of the peer, whose numbers stand beside; None: no peer.
+      peer: JSON file with the peer's results, for comparison; None: no peer.
     """
 
     not_empty = ("presets", "algorithms")
@@ -72,11 +72,11 @@ class Study(experiment.Study[Settings]):
 
     @property
     def runs(self) -> list[Run]:
-        """All of them, in the order of reports."""
+        """All runs, in the order of reports."""
         return runs_of(self.settings.presets, self.settings.algorithms, self.settings.seeds)
 
     def lines_of_peer(self) -> list[dict[str, Any]]:
-        """What the peer's file says, a line for each of its runs; nothing without a file.
+        """A line for each run in the peer's file; none without a file.
 
         Raises:
           ValueError: if the file is something else.
@@ -93,16 +93,16 @@ class Study(experiment.Study[Settings]):
         return lines
 
     def curves(self) -> list[list[dict[str, Any]]]:
-        """Of each run, the line of metrics at each evaluation; finished runs are not done again.
+        """Each run's metrics lines of evaluations; finished runs are not done again.
 
         Raises:
-          ValueError: as `lines_of_peer`; then nothing has been learned. Or as learners do.
+          ValueError: as `lines_of_peer`, before any training, or as learners do.
         """
         self.lines_of_peer()
-        told = ("num_steps", "steps_per_evaluation")
-        own = {name: getattr(self.settings, name) for name in told}
+        names = ("num_steps", "steps_per_evaluation")
+        shared = {name: getattr(self.settings, name) for name in names}
         learn = functools.partial(_learn, self.settings, self.workspace)
-        return experiment.curves_of(self.workspace, self.runs, own, learn)
+        return experiment.curves_of(self.workspace, self.runs, shared, learn)
 
 
 def runs_of(presets: Sequence[str], algorithms: Sequence[str], seeds: Sequence[int]) -> list[Run]:
@@ -111,7 +111,7 @@ def runs_of(presets: Sequence[str], algorithms: Sequence[str], seeds: Sequence[i
 
 
 def make_learner(run: Run, num_steps: int) -> SelfPlayLearner:
-    """A fresh learner of a run, with its defaults but for what the preset says.
+    """A fresh learner of a run, with the preset's settings and otherwise its defaults.
 
     Its learning rate falls until the last of so many steps.
     """
@@ -123,14 +123,14 @@ def make_learner(run: Run, num_steps: int) -> SelfPlayLearner:
 
 
 def _learn(settings: Settings, workspace: Workspace, run: Run) -> list[dict[str, Any]]:
-    """All lines of metrics of one run."""
+    """All metrics lines of one run."""
     return learn(workspace, run, settings.num_steps, settings.steps_per_evaluation)[1]
 
 
 def learn(
     workspace: Workspace, run: Run, num_steps: int, steps_per_evaluation: int
 ) -> tuple[SelfPlayLearner, list[dict[str, Any]]]:
-    """The learner of a run after so many steps, and all lines of metrics."""
+    """A run's learner after so many steps, and all metrics lines."""
     learner = make_learner(run, num_steps)
     identity = {
         "game": str(learner.game),
@@ -159,12 +159,12 @@ _GOALS = {
     ("mmd", "battleships_2x2"): 0.0066,
     ("ppo", "battleships_2x2"): 0.0264,
 }
-"""The largest mean NashConv: what networks that read sequences had on five other seeds."""
+"""The largest allowed mean NashConv: that of networks of sequences, on five other seeds."""
 _TWINS = {
     "python_leduc": "leduc_poker",
     "python_battleships": "python_simultaneous_battleships",
 }
-"""By a game of ours, the peer's where it goes by another name."""
+"""The peer's names of our games, where they differ."""
 _MEANS, _ALL = "Means", "After the last step"
 _PANEL = Panel("step", "nash_conv", "learner steps", "NashConv (utility)", "linear")
 _TITLE = "Learners with the defaults as shipped"
@@ -235,7 +235,7 @@ def _mean(
     values: Sequence[float],
     peer: Sequence[Mapping[str, Any]],
 ) -> dict[str, Any]:
-    beside = [
+    rlg = [
         line["nash_conv"]
         for line in peer
         if line["learner"] == f"rlg {algorithm}"
@@ -250,7 +250,7 @@ def _mean(
         "half_width": student_half_width(values),
         "largest": max(values),
         "goal": _GOALS.get((algorithm, preset)),
-        "peer": f"{statistics.fmean(beside):.3g} ({len(beside)})" if beside else None,
+        "peer": f"{statistics.fmean(rlg):.3g} ({len(rlg)})" if rlg else None,
     }
 
 
@@ -265,10 +265,10 @@ def _picture(settings: Settings, preset: str, runs: Sequence[Run], curves: Curve
 
 
 def _settings_of(settings: Settings, algorithm: str) -> str:
-    """What a learner learns by in the first game, but for its seed, in words."""
+    """A learner's settings in the first game as text, without the seed."""
     run = Run(settings.presets[0], algorithm, settings.seeds[0])
-    told_of = make_learner(run, settings.num_steps).settings()
-    return ", ".join(f"{name} {value}" for name, value in told_of.items() if name != "seed")
+    entries = make_learner(run, settings.num_steps).settings()
+    return ", ".join(f"{name} {value}" for name, value in entries.items() if name != "seed")
 
 
 def _twin(preset: str) -> str:
@@ -277,24 +277,24 @@ def _twin(preset: str) -> str:
 
 
 def _short_name(game: str) -> str:
-    """That of a game string, of the game itself if it was made turn-based."""
+    """The short name of a game string; of the game itself if it was converted to turn-based."""
     return game.removeprefix("turn_based_simultaneous_game(game=").partition("(")[0]
 
 
 def _judge(tables: Tables) -> Judgement:
-    """Every learner that has a goal in a game, by its mean; open if its interval holds the goal."""
-    found = numbers_of(tables[_ALL], "nash_conv", "learner", "game")
+    """Judges each learner's mean where it has a goal; open if its interval contains the goal."""
+    by_learner = numbers_of(tables[_ALL], "nash_conv", "learner", "game")
     parts = {
-        f"{learner} in {game}": at_most(found[learner, game], goal)
+        f"{learner} in {game}": at_most(by_learner[learner, game], goal)
         for (learner, game), goal in _GOALS.items()
-        if (learner, game) in found
+        if (learner, game) in by_learner
     }
-    return Judgement(verdict(parts), headline(found))
+    return Judgement(verdict(parts), headline(by_learner))
 
 
-def headline(found: Mapping[tuple[str, str], Sequence[float]]) -> str:
+def headline(by_learner: Mapping[tuple[str, str], Sequence[float]]) -> str:
     """Means and spreads over seeds, by learner and game."""
-    return mean_texts({f"{name} in {game}": own for (name, game), own in found.items()})
+    return mean_texts({f"{name} in {game}": own for (name, game), own in by_learner.items()})
 
 
 STRENGTH = Experiment(

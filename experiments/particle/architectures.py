@@ -36,7 +36,7 @@ _FIRST = 0.1  # of the training; the paper's curves cross after 0.07 and 0.14 of
 
 
 class Curves(NamedTuple):
-    """What was found: points by kind of network, and CFR+ of the whole game beside them."""
+    """Points by kind of network, the NashConv of CFR+ on the whole game, and the last points."""
 
     points: dict[str, list[dict[str, Any]]]
     reference: float
@@ -44,7 +44,7 @@ class Curves(NamedTuple):
 
 
 def _compute(study: Study) -> Curves:
-    """Both networks' trunk exploitability and error, wherever networks were kept."""
+    """Trunk exploitability and error of all kept networks of both kinds."""
     if not study.settings.training.networks_per_decade:
         raise ValueError(
             "networks_per_decade=0 keeps no networks to compare; use a positive number"
@@ -85,12 +85,12 @@ def _kept(study: Study, kind: str) -> list[dict[str, Any]]:
 
 
 def _means(lines: Sequence[Mapping[str, Any]], names: Mapping[str, str]) -> dict[str, float]:
-    """Means over networks after the same step, of metrics by their names and ours."""
-    known = {name: own for name, own in names.items() if name in lines[0]}
-    return {own: float(np.mean([line[name] for line in lines])) for name, own in known.items()}
+    """Means of metrics over networks at the same step; `names` maps their names to ours."""
+    logged = {name: own for name, own in names.items() if name in lines[0]}
+    return {own: float(np.mean([line[name] for line in lines])) for name, own in logged.items()}
 
 
-def _report(study: Study, found: Curves) -> Report:
+def _report(study: Study, curves: Curves) -> Report:
     trunk = study.trunk_study()
     num_strategies = trunk.settings.training.max_strategies or 0
     num_samples = num_strategies * trunk.trunk.leaves.num_public_states
@@ -100,7 +100,7 @@ def _report(study: Study, found: Curves) -> Report:
         f"{num_samples:,} samples. Each network that was kept is used in {iterations:,} iterations "
         "of DL-CFR+. The error is the mean over the steps of its epoch so far, at ranges that sum "
         f"to 1, in squared utility units. Sizes: {study.settings.sizes}.",
-        f"CFR+ of the whole game comes to a trunk NashConv of {found.reference:.3g} in as many "
+        f"CFR+ of the whole game comes to a trunk NashConv of {curves.reference:.3g} in as many "
         "iterations.",
     ]
     titles = {
@@ -116,20 +116,20 @@ def _report(study: Study, found: Curves) -> Report:
     }
     return trunk.report(
         notes,
-        Table(found.last, titles),
-        Table([point for curve in found.points.values() for point in curve], titles),
+        Table(curves.last, titles),
+        Table([point for curve in curves.points.values() for point in curve], titles),
         [
             Panel("step", NASH_CONV, "steps of Adam", _IN_PICTURES, band=_RANGE),
             Panel("step", MSE, "steps of Adam", _MSE_TITLE),
         ],
         "kind",
-        levels=trunk.level({NASH_CONV: found.reference}),
+        levels=trunk.level({NASH_CONV: curves.reference}),
         settings=particle.data_settings(trunk),
     )
 
 
 def _judge(tables: Tables) -> Judgement:
-    """Who is better in the end, by how much, whose error is larger, and who is ahead at first."""
+    """Judges which network is better in the end and at first, by how much, and the errors."""
     last = {row["kind"]: row for row in tables[dl_cfr.SUMMARY]}
     nash_conv = {kind: row[NASH_CONV] for kind, row in last.items()}
     end = last[PARTICLE]["epoch"]
@@ -137,10 +137,10 @@ def _judge(tables: Tables) -> Judgement:
     for row in tables[dl_cfr.ALL_NUMBERS]:
         if row["epoch"] <= _FIRST * end:
             early[row["kind"]].append(row[NASH_CONV])
-    apart = abs(nash_conv[PARTICLE] - nash_conv[POSITIONAL])
+    difference = abs(nash_conv[PARTICLE] - nash_conv[POSITIONAL])
     parts = {
         _LESS: is_less(*(last[kind]["by network"] for kind in (PARTICLE, POSITIONAL))),
-        "within a tenth": apart <= _TENTH * nash_conv[POSITIONAL],
+        "within a tenth": difference <= _TENTH * nash_conv[POSITIONAL],
         f"error {_LARGER} times as large": last[PARTICLE][MSE] >= _LARGER * last[POSITIONAL][MSE],
         "positional ahead at first": bool(np.mean(early[POSITIONAL]) < np.mean(early[PARTICLE])),
     }

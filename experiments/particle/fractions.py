@@ -30,7 +30,7 @@ EXPLOITABILITY = "exploitability"
 MOST_REACHED, RANDOM = "most reached", "random"
 _FEW, _NEAR = 0.3, 0.02
 _PRACTICALLY = 1.1
-"""How much worse still counts as "practically the same"."""
+"""Largest ratio that counts as "practically the same"."""
 _TITLE = "NashConv / 2 of the look-ahead, in utility units"
 _IN_PICTURES = "NashConv / 2 (utility), mean ± standard deviation"
 
@@ -44,9 +44,8 @@ class Settings(particle.Settings):
         there down to that limit.
       fractions: of the histories that the equilibrium reaches there; at least one.
       equilibrium_iterations: of CFR+ of the whole game.
-      never_reached: of the equilibrium's support these histories hold all but this probability; 0:
-        it is all that is reached. An average of CFR+ also reaches, ever so seldom, what its first
-        iterate did, the uniform strategy.
+      never_reached: the probability that is left out of the equilibrium's support; 0: none. An
+        average of CFR+ reaches all histories, very seldom, as its first iterate is uniform.
     """
 
     not_empty = ("fractions",)
@@ -68,7 +67,7 @@ class Settings(particle.Settings):
 Study = particle.Study[Settings]
 
 
-class Found(NamedTuple):
+class Results(NamedTuple):
     """Exploitability by kind and number of histories, and that of uniform play."""
 
     game: PlayedGame
@@ -76,7 +75,7 @@ class Found(NamedTuple):
     uniform: float
 
 
-def _compute(study: Study) -> Found:
+def _compute(study: Study) -> Results:
     """Exploitability against the fraction of histories below which to search.
 
     Raises:
@@ -85,25 +84,25 @@ def _compute(study: Study) -> Found:
     trunk = study.trunk_study()
     game = _played_game(trunk, study.settings)
     uniform = game.nash_conv(game.uniform_strategies()) / 2
-    return Found(game, _rows(study, trunk, game), uniform)
+    return Results(game, _rows(study, trunk, game), uniform)
 
 
-def _report(study: Study, found: Found) -> Report:
-    trunk, settings, played = study.trunk_study(), study.settings, found.game.played.depth_limit
+def _report(study: Study, result: Results) -> Report:
+    trunk, settings, played = study.trunk_study(), study.settings, result.game.played.depth_limit
     is_papers = (settings.game, played) == (particle.GOOFSPIEL[0], DepthLimit(rounds=2))
-    reached = support(found.game.reach, settings.never_reached)
+    reached = support(result.game.reach, settings.never_reached)
     return trunk.report(
         [
             f"An equilibrium is played for {played}. {len(reached)} histories "
             f"hold all but {settings.never_reached:g} of what it reaches then, and fractions and "
             "random choices are of these. Below those that are kept, the look-ahead "
-            f"of {found.game.lookahead} is solved by {trunk.settings.num_iterations:,} iterations "
+            f"of {result.game.lookahead} is solved by {trunk.settings.num_iterations:,} iterations "
             f"of DL-CFR+ with a particle network. Means over {len(settings.seeds)} networks, with "
             f"a random choice for each. Sizes: {settings.sizes}.",
         ],
-        summary(found.rows, found.uniform, is_the_papers=is_papers),
+        summary(result.rows, result.uniform, is_the_papers=is_papers),
         Table.of(
-            found.rows,
+            result.rows,
             choice="kept histories",
             histories="number",
             mass="probability of being in one of them",
@@ -118,17 +117,17 @@ def _report(study: Study, found: Found) -> Report:
             )
         ],
         "choice",
-        levels={"uniform": {EXPLOITABILITY: found.uniform}},
+        levels={"uniform": {EXPLOITABILITY: result.uniform}},
         settings=particle.data_settings(trunk),
     )
 
 
 def _judge(tables: Tables) -> Judgement:
-    """The paper's numbers in its own game, and in any whether few histories do as well as all."""
+    """Judges the paper's numbers in its game, and in all games whether few histories suffice."""
     uniform = tables[dl_cfr.SUMMARY][0]
-    most = [row for row in tables[dl_cfr.ALL_NUMBERS] if row["choice"] == MOST_REACHED]
-    fewest, all_of_them = most[0][EXPLOITABILITY], most[-1][EXPLOITABILITY]
-    few = [row for row in most if abs(row["fraction"] - _FEW) < _NEAR]
+    most_reached = [row for row in tables[dl_cfr.ALL_NUMBERS] if row["choice"] == MOST_REACHED]
+    fewest, all_of_them = most_reached[0][EXPLOITABILITY], most_reached[-1][EXPLOITABILITY]
+    few = [row for row in most_reached if abs(row["fraction"] - _FEW) < _NEAR]
     parts = {
         f"{row['fraction']:.0%} as good as all": row[EXPLOITABILITY] <= _PRACTICALLY * all_of_them
         for row in few
@@ -136,11 +135,11 @@ def _judge(tables: Tables) -> Judgement:
     if uniform.get("paper") is not None:
         parts["uniform play's number"] = abs(uniform["ours"] - uniform["paper"]) < 0.005
         parts["3.5 times less below one history"] = uniform["ours"] >= 3.5 * fewest
-    told = [most[0], *few, most[-1]]
+    shown_rows = [most_reached[0], *few, most_reached[-1]]
     return Judgement(
         verdict(parts),
         f"uniform play {uniform['ours']:.3g}; most reached histories: "
-        + ", ".join(f"{row[EXPLOITABILITY]:.3g} with {row['histories']}" for row in told),
+        + ", ".join(f"{row[EXPLOITABILITY]:.3g} with {row['histories']}" for row in shown_rows),
     )
 
 
@@ -249,8 +248,8 @@ def _measure(
     histories: np.ndarray,
 ) -> float:
     """Exploitability of search below some histories."""
-    found = game.search(histories, network, trunk.settings.num_iterations)
-    return game.nash_conv(found) / 2
+    strategies = game.search(histories, network, trunk.settings.num_iterations)
+    return game.nash_conv(strategies) / 2
 
 
 def _played_game(trunk: dl_cfr.TrainedStudy[dl_cfr.Trained], settings: Settings) -> PlayedGame:
@@ -272,11 +271,11 @@ def _played_game(trunk: dl_cfr.TrainedStudy[dl_cfr.Trained], settings: Settings)
 
 
 def support(reach: np.ndarray, never_reached: float) -> np.ndarray:
-    """The fewest histories that hold all but a part of the probability of all.
+    """The fewest histories with all but a given part of the total probability.
 
     Args:
-      reach: float64 [n], of each history.
-      never_reached: that part; 0: all that is reached.
+      reach: float64 [n], each history's probability.
+      never_reached: the part left out; 0: all reached histories.
 
     Returns:
       int64 [m], the most reached first.
@@ -291,7 +290,7 @@ def support(reach: np.ndarray, never_reached: float) -> np.ndarray:
 def _choices(
     reached: np.ndarray, settings: Settings, seed: int
 ) -> Iterator[tuple[str, np.ndarray]]:
-    """All choices among these histories, the most reached first; the seed is of random ones."""
+    """All subsets to search below: the most reached histories, and random ones by the seed."""
     generator = np.random.default_rng(seed)
     orders = {RANDOM: generator.permutation(np.sort(reached)), MOST_REACHED: reached}
     numbers = {max(1, round(fraction * len(reached))) for fraction in settings.fractions}
@@ -301,24 +300,24 @@ def _choices(
 
 
 def summary(rows: Sequence[Mapping[str, Any]], uniform: float, *, is_the_papers: bool) -> Table:
-    """The ends of the curve, beside the paper's numbers if they are of the same game.
+    """The ends of the curve, beside the paper's numbers if the game is the same.
 
     Args:
-      rows: of the table, in ascending numbers of histories.
+      rows: rows of the table, in ascending numbers of histories.
       uniform: exploitability of uniform play, in utility units.
       is_the_papers: whether the game is the paper's.
     """
-    best = [row for row in rows if row["choice"] == MOST_REACHED]
-    fewest, most = best[0][EXPLOITABILITY], best[-1][EXPLOITABILITY]
+    most_reached = [row for row in rows if row["choice"] == MOST_REACHED]
+    fewest, all_of_them = most_reached[0][EXPLOITABILITY], most_reached[-1][EXPLOITABILITY]
     lines: list[dict[str, Any]] = [
         {"what": "uniform", "ours": uniform, "paper": 0.42 if is_the_papers else None},
-        {"what": f"{best[0]['histories']} most reached", "ours": fewest},
+        {"what": f"{most_reached[0]['histories']} most reached", "ours": fewest},
         {
             "what": "uniform divided by that",
             "ours": uniform / fewest if fewest > 0 else None,
             "paper": "about 3.5",
         },
-        {"what": f"{best[-1]['histories']} most reached", "ours": most},
+        {"what": f"{most_reached[-1]['histories']} most reached", "ours": all_of_them},
     ]
     titles = {"what": _TITLE, "ours": "ours"}
     return Table(lines, titles | ({"paper": "the paper"} if is_the_papers else {}))

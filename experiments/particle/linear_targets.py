@@ -38,8 +38,8 @@ _POINTS_PER_DECADE = 8
 _LEARNED, _HARDLY_LEARNED = 1e-9, 1e-4
 _FAR = 1000
 
-Found = dict[tuple[str, int], dict[str, Any]]
-"""From architecture and seed to `curve` and `seconds`."""
+Results = dict[tuple[str, int], dict[str, Any]]
+"""`curve` and `seconds` by architecture and seed."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -64,10 +64,10 @@ class Settings(Checked):
 Study = experiment.Study[Settings]
 
 
-def _compute(study: Study) -> Found:
+def _compute(study: Study) -> Results:
     """The loss of every architecture over training, for all seeds."""
     settings = study.settings
-    found = {}
+    results = {}
     for architecture, seed in itertools.product(ARCHITECTURES, settings.seeds):
         config: dict[str, Any] = {
             "dimension": settings.dimension,
@@ -78,13 +78,13 @@ def _compute(study: Study) -> Found:
         }
         name = f"linear_targets-{architecture}-seed-{seed}"
         train = functools.partial(train_on_linear_targets, architecture, **config)
-        found[architecture, seed] = study.workspace.part(name, config, train)
-    return found
+        results[architecture, seed] = study.workspace.part(name, config, train)
+    return results
 
 
-def _report(study: Study, found: Found) -> Report:
+def _report(study: Study, results: Results) -> Report:
     rows, curves = [], {}
-    for (architecture, seed), trained in found.items():
+    for (architecture, seed), trained in results.items():
         losses = [point["loss"] for point in trained["curve"]]
         labels = {"architecture": architecture, "seed": seed}
         ends = {"final loss": losses[-1], "smallest loss": min(losses)}
@@ -102,7 +102,7 @@ def _report(study: Study, found: Found) -> Report:
 
 
 def _judge(tables: Tables) -> Judgement:
-    """By the smallest losses on the way, because those of a constant rate jump."""
+    """Judges the smallest losses during training, as the paper's jump at a constant rate."""
     [rows] = tables.values()
     smallest = numbers_of(rows, "smallest loss", "architecture")
     linear, product, one, two = (smallest[name] for name in ARCHITECTURES)
@@ -189,11 +189,11 @@ def train_on_linear_targets(
         module = ParticleModule(sizes, dimension, 0, seed)
     descent = Descent(module.parameters(), rate)
     model_inputs = inputs if architecture == "linear" else _as_sets(inputs)
-    shown = set(log_spaced_steps(num_steps, _POINTS_PER_DECADE))
+    logged_steps = set(log_spaced_steps(num_steps, _POINTS_PER_DECADE))
     points = []
     for step in range(1, num_steps + 1):
         descent.step(torch.nn.functional.mse_loss(module(model_inputs), targets))
-        if step in shown:
+        if step in logged_steps:
             with torch.inference_mode():
                 loss = torch.nn.functional.mse_loss(module(model_inputs), targets)
             points.append({"step": step, "loss": loss.item()})
@@ -201,7 +201,7 @@ def train_on_linear_targets(
 
 
 def _as_sets(inputs: torch.Tensor) -> ParticleBatch:
-    """Every number of an input (float32 [L, n]) as the belief of an infostate."""
+    """Inputs (float32 [L, n]) as sets of infostates; each number is the belief of one."""
     num_samples, size = inputs.shape
     infostate = torch.arange(size).expand(num_samples, size)
     return ParticleBatch(torch.eye(size), infostate, inputs, inputs.new_zeros(num_samples, 0))

@@ -62,17 +62,17 @@ class PlayedGame:
 
         Args:
           kept: positions (int [n]) in the leaves of `played`.
-          value_function: values what is beyond the look-ahead; None if nothing is.
+          value_function: values the look-ahead's leaves; None if there are none.
           iterations: of DL-CFR+, in each public state.
 
         Returns:
-          For each player, float64 [S_p], a strategy of the whole game, uniform where no search was.
+          For each player, float64 [S_p], a strategy of the whole game, uniform outside searches.
 
         Raises:
           ValueError: as `solve_below` does.
         """
         leaves, tree = self.played.leaves, self.played.tree
-        found = self.uniform_strategies()
+        strategies = self.uniform_strategies()
         state = np.searchsorted(leaves.history_offsets, kept, side="right") - 1
         for position in np.unique(state):
             particles = self._particles(kept[state == position])
@@ -81,11 +81,11 @@ class PlayedGame:
                 infosets = solution.trunk.infosets[player]
                 firsts = solution.trunk.tree.first_history[player][infosets]
                 for key in solution.trunk.tree.infoset_key[player, firsts].tolist():
-                    answer = action_probabilities(solution, player, key)
-                    assert answer is not None
-                    own = tree.treeplexes[player].sequences(self._infoset_of_key[player][key])
-                    found[player][own] = list(answer.values())
-        return found
+                    policy = action_probabilities(solution, player, key)
+                    assert policy is not None
+                    sequences = tree.treeplexes[player].sequences(self._infoset_of_key[player][key])
+                    strategies[player][sequences] = list(policy.values())
+        return strategies
 
     def uniform_strategies(self) -> Values:
         """Uniform play everywhere: for each player, float64 [S_p], of the whole game."""
@@ -93,11 +93,10 @@ class PlayedGame:
         return first.uniform_strategy(), second.uniform_strategy()
 
     def nash_conv(self, strategies: Values) -> float:
-        """What strategies give away in the look-ahead, if all after it is played optimally.
+        """NashConv of strategies in the look-ahead, with optimal play after it, in utility units.
 
-        The sum over both players of what an opponent that has played the known strategy so far can
-        win against the player's part in the look-ahead, in utility units. (Appendix F's trunk
-        exploitability, with a chance node in place of what was played.)
+        Both players have played the known strategies so far. (This is appendix F's trunk
+        exploitability, with a chance node in place of the played strategies.)
 
         Args:
           strategies: for each player, float64 [S_p], of the whole game.
@@ -128,7 +127,7 @@ class PlayedGame:
 
     @functools.cached_property
     def _infoset_of_key(self) -> tuple[dict[int, int], dict[int, int]]:
-        """For each player, from infoset key to decision infoset of the whole game."""
+        """For each player, the decision infoset of the whole game by infoset key."""
         tree = self.played.tree
         first, second = (
             {

@@ -1,9 +1,9 @@
 """How large public states of Goofspiel with hidden bids are: bounds, and exact counts.
 
 Šustr et al. (2021), Lemma 2 and Table 1 (appendix A), bound the largest public state of depth k
-from below, by pigeonholes. It can be counted: what matters of a public state are the numbers of
-rounds that player 0 won, drew and lost, since exchanging two rounds exchanges histories one to one.
-Both counts go through the card values once, from low to high.
+from below by the pigeonhole principle. Exact counts depend only on the numbers of rounds that
+player 0 won, drew and lost, as exchanging two rounds exchanges histories one to one. Both counts go
+through the card values once, from low to high.
 
 Point cards come in a fixed order, and a depth is a number of complete rounds.
 """
@@ -114,7 +114,7 @@ def count_histories(num_cards: int, wins: int, draws: int, losses: int) -> int:
 
 
 def count_infosets(num_cards: int, wins: int, draws: int, losses: int) -> int:
-    """Infosets of player 0 in a public state: its bids that some bids of player 1 explain.
+    """Infosets of player 0 in a public state: its bids for which some bids of player 1 exist.
 
     Player 1's bids exist if its lowest cards, those of draws left out, can lose to player 0's won
     bids, and its highest ones can beat the lost bids. So for a bid of value v that won there must
@@ -125,11 +125,11 @@ def count_infosets(num_cards: int, wins: int, draws: int, losses: int) -> int:
       num_cards: N.
       wins, draws, losses: as in `count_histories`.
     """
-    # From (wins, draws, losses) among the values so far to the number of ways.
-    ways: dict[tuple[int, int, int], int] = {(0, 0, 0): 1}
+    # Numbers of choices by (wins, draws, losses) among the values so far.
+    counts: dict[tuple[int, int, int], int] = {(0, 0, 0): 1}
     for value in range(1, num_cards + 1):
         after: dict[tuple[int, int, int], int] = collections.defaultdict(int)
-        for (won, drawn, lost), count in ways.items():
+        for (won, drawn, lost), count in counts.items():
             after[won, drawn, lost] += count
             if drawn < draws:
                 after[won, drawn + 1, lost] += count
@@ -138,32 +138,32 @@ def count_infosets(num_cards: int, wins: int, draws: int, losses: int) -> int:
             above = num_cards - value - (draws - drawn)
             if lost < losses and losses - lost <= above:
                 after[won, drawn, lost + 1] += count
-        ways = after
-    return ways.get((wins, draws, losses), 0) * _orders(wins, draws, losses)
+        counts = after
+    return counts.get((wins, draws, losses), 0) * _orders(wins, draws, losses)
 
 
 @functools.lru_cache(maxsize=4)
 def _count_pairs(num_cards: int) -> dict[tuple[int, int, int], int]:
-    """From (wins, draws, losses) to the sets of so many pairs of bids.
+    """The number of sets of bid pairs by (wins, draws, losses).
 
     Pairs are formed value by value. A card of either player stays out, draws with its equal, beats
-    a smaller card of the other's that waits for it, or waits for a larger one itself.
+    a smaller card of the other player that waits for it, or waits for a larger one itself.
     """
-    # From (waiting cards of player 0, of player 1, wins, draws, losses) to the number of ways.
-    ways = {(0, 0, 0, 0, 0): 1}
+    # Numbers of sets by (waiting cards of player 0, of player 1, wins, draws, losses).
+    counts = {(0, 0, 0, 0, 0): 1}
     for _ in range(num_cards):
         after: dict[tuple[int, int, int, int, int], int] = collections.defaultdict(int)
-        for (waiting_0, waiting_1, wins, draws, losses), count in ways.items():
+        for (waiting_0, waiting_1, wins, draws, losses), count in counts.items():
             after[waiting_0, waiting_1, wins, draws + 1, losses] += count
-            # Of each player's card: how many more cards wait, how many it beats, in how many ways.
+            # For each player's card: more cards that wait, cards that it beats, number of choices.
             for more_0, beaten_1, ways_0 in ((0, 0, 1), (1, 0, 1), (0, 1, waiting_1)):
                 for more_1, beaten_0, ways_1 in ((0, 0, 1), (1, 0, 1), (0, 1, waiting_0)):
                     if ways_0 and ways_1:
                         waits = (waiting_0 + more_0 - beaten_0, waiting_1 + more_1 - beaten_1)
                         key = (*waits, wins + beaten_1, draws, losses + beaten_0)
                         after[key] += count * ways_0 * ways_1
-        ways = after
-    return {key[2:]: count for key, count in ways.items() if key[:2] == (0, 0)}
+        counts = after
+    return {key[2:]: count for key, count in counts.items() if key[:2] == (0, 0)}
 
 
 def _histories_bound(num_cards: int, depth: int) -> float:
@@ -172,5 +172,5 @@ def _histories_bound(num_cards: int, depth: int) -> float:
 
 
 def _orders(wins: int, draws: int, losses: int) -> int:
-    """In how many ways bids of each kind are dealt out to the rounds of that kind."""
+    """The number of orders of the bids of each kind over the rounds of that kind."""
     return math.factorial(wins) * math.factorial(draws) * math.factorial(losses)

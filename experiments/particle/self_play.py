@@ -1,8 +1,7 @@
-"""Self-play by particle search: what continual resolving is worth with the values it has learned.
+"""Self-play by particle search: exact NashConv of continual resolving with learned values.
 
-In a game so small that every search can be judged exactly. Beside the networks as the library makes
-them stand the same without positions among their features, and the paper's, which is not
-conditional either; above all of them stands the search with optimal values.
+Compares the library's networks with the same networks without positions among their features, and
+with the paper's, which are not conditional either; the reference is search with optimal values.
 """
 
 from __future__ import annotations
@@ -74,7 +73,7 @@ class Settings(Checked):
 
 
 class Study(experiment.Study[Settings]):
-    """All networks, and the search with each of them."""
+    """Trains all networks and evaluates search with each of them."""
 
     num_threads = 1
 
@@ -84,7 +83,7 @@ class Study(experiment.Study[Settings]):
         return GameTree.from_game(self.settings.game)
 
     def network(self, kind: str, num_games: int, seed: int) -> ParticleNetwork:
-        """The network of a kind after so many games, learned as far as it is not there."""
+        """Trains the network of a kind for so many games, or continues its run."""
         settings = self.settings
         conditional, positions = KINDS[kind]
         features = InfostateFeatures(positions=positions)
@@ -105,7 +104,7 @@ class Study(experiment.Study[Settings]):
         return learner.network
 
     def judge(self, gadget: str, values: ValueFunction) -> dict[str, float]:
-        """NashConv of continual resolving by values, and what it wins as a mean of both seats."""
+        """NashConv of continual resolving with values, and its mean return over both seats."""
         tree = self.tree
         policy = ContinualResolvingPolicy(
             tree,
@@ -114,15 +113,15 @@ class Study(experiment.Study[Settings]):
             gadget=gadget,
             effort=Effort(self.settings.iterations),
         ).to_array_policy()
-        found = {"nash_conv": nash_conv(tree, policy)}
+        row = {"nash_conv": nash_conv(tree, policy)}
         for name in _OPPONENTS:
             other = load_policy(name, tree)
             first, second = expected_value(tree, policy, other), expected_value(tree, other, policy)
-            found[name] = (first - second) / 2
-        return found
+            row[name] = (first - second) / 2
+        return row
 
     def judged(self, kind: str, num_games: int, seed: int) -> list[dict[str, Any]]:
-        """A row for each gadget, with the network of a kind after so many games."""
+        """A row for each gadget, for the network of a kind after so many games."""
         network = self.network(kind, num_games, seed)
         return [{"gadget": each, **self.judge(each, network)} for each in _GADGETS]
 
@@ -140,9 +139,9 @@ def _compute(study: Study) -> list[dict[str, Any]]:
         for seed in settings.seeds:
             judge = functools.partial(study.judged, kind, num_games, seed)
             name = file_name("judged", kind, num_games, seed)
-            which = {"values": kind, "games": num_games, "seed": seed}
-            found = study.workspace.part(name, {**own, **which}, judge)
-            rows.extend({**which, **row} for row in found)
+            labels = {"values": kind, "games": num_games, "seed": seed}
+            rows_by_gadget = study.workspace.part(name, {**own, **labels}, judge)
+            rows.extend({**labels, **row} for row in rows_by_gadget)
     return rows
 
 
@@ -185,7 +184,7 @@ def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
 
 
 def _judge(tables: Tables) -> Judgement:
-    """The longest self-play against the goal, and the kinds of networks against one another."""
+    """Judges the longest self-play against the goal, and compares the kinds of networks."""
     rows, goal = tables[_ALL], tables[_GOAL][0]["goal"]
     learned = (row for row in rows if row["values"] != _OPTIMAL)
     values = numbers_of(learned, "nash_conv", *_KEYS)

@@ -1,11 +1,10 @@
-"""What the particle paper's experiments share: domains, sizes of networks, and their training.
+"""Domains, sizes of networks and training that the particle paper's experiments share.
 
-Šustr et al. (2021), appendix F. The paper draws another training set for each of its 10 runs; where
-runs share one (`data_per_seed=False`), they differ in the networks' parameters and in the order of
-the samples.
+Šustr et al. (2021), appendix F. The paper draws a new training set for each of its 10 runs; runs
+that share one (`data_per_seed=False`) differ in initial parameters and the order of samples.
 
-Goofspiel is won or lost here: the paper's 0.42 for uniform play (Figure 4) is 0.419 then, and 0.382
-where utilities are differences of points.
+Goofspiel has utilities 1, 0 and -1 here: uniform play then has 0.419, the paper's 0.42 (Figure 4);
+with differences of points as utilities it has 0.382.
 """
 
 from __future__ import annotations
@@ -45,8 +44,8 @@ class Sizes(Checked):
       num_layers: hidden layers of the positional network.
       width: units in each of them, as a multiple of its inputs.
       particle: sizes of the particle network.
-      perfect_recall: whether the particle network's features remember what was seen before.
-      conditional: whether the particle network's values are those of infosets that are reached.
+      perfect_recall: whether the particle network's features include earlier observations.
+      conditional: whether the particle network's values are conditional on reaching the infoset.
     """
 
     num_layers: Positive = 4
@@ -61,7 +60,7 @@ class Sizes(Checked):
             raise ValueError(f"width={self.width} must be positive and finite")
 
     def __str__(self) -> str:
-        """Short, for files."""
+        """A short text for file names."""
         numbers = [self.num_layers, self.width, *dataclasses.astuple(self.particle)]
         recall = "perfect" if self.perfect_recall else "imperfect"
         name = "-".join([recall, *(f"{number:g}" for number in numbers)])
@@ -76,7 +75,7 @@ class Settings(Checked):
       game: the game string.
       depth_limit: where the trunk ends whose leaves the networks value.
       num_samples: size of the training set.
-      training: how networks are trained, but for the loss, which is the squared error.
+      training: the training configuration, except for the loss, which is the squared error.
       seeds: of networks and random choices.
       iterations: of DL-CFR+.
       device: where networks compute.
@@ -96,7 +95,7 @@ class Settings(Checked):
 
 
 def training_of(num_epochs: int) -> TrainingConfig:
-    """The paper's, of so many epochs."""
+    """The paper's training configuration with so many epochs."""
     return TrainingConfig(num_epochs=num_epochs, learning_rate=_LEARNING_RATE)
 
 
@@ -115,11 +114,11 @@ AnySettings = TypeVar("AnySettings", bound=Settings)
 
 
 class Study(experiment.Study[AnySettings]):
-    """Makes what experiments ask for, once."""
+    """Trains the networks of both kinds on the same data."""
 
     @functools.cache  # noqa: B019  (a study lives as long as its program)
     def trunk_study(self, seed: int | None = None) -> TrainedStudy[Trained]:
-        """The study of the networks that are trained on data; of a seed's where each has its own.
+        """The study with the training data; with `data_per_seed`, the seed's own.
 
         Raises:
           ValueError: if the game cannot be cut at the depth limit or ends above it.
@@ -179,7 +178,7 @@ class Study(experiment.Study[AnySettings]):
 
 
 def data_settings(trunk: TrainedStudy[Trained]) -> dict[str, Any]:
-    """The data and the loss of networks, as JSON can hold it."""
-    told = as_json(trunk.settings)
-    data = {name: told[name] for name in ("data", "num_shards", "num_iterations")}
+    """The data and the loss of networks as JSON."""
+    settings = as_json(trunk.settings)
+    data = {name: settings[name] for name in ("data", "num_shards", "num_iterations")}
     return {**data, "loss": trunk.settings.training.loss}

@@ -1,6 +1,6 @@
 """Search on top of strong networks in large games: against the network, and against a script.
 
-Beside it is the network without search against the same script.
+The network without search plays the same script for comparison.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from spiel_dl.system.parameters import Bounds, Seed
 
 @dataclasses.dataclass(frozen=True)
 class Search:
-    """One search, by the options of policies that search.
+    """A search method with its options.
 
     Attributes:
-      method: what stands before the network's name in `play.kinds`.
-      options: their names and values; those that a method does not have are left out.
-      called: in reports.
+      method: the prefix of the network's name in `play.kinds`.
+      options: names and values of the method's options.
+      called: its name in reports.
     """
 
     method: str
@@ -58,7 +58,7 @@ SEPOT = Search("sepot", (("max_histories", 10_000),), "SePoT below 10,000 histor
 
 @dataclasses.dataclass(frozen=True)
 class Settings(Checked):
-    """Who plays whom.
+    """Game, players and matches.
 
     Attributes:
       game: a preset.
@@ -99,7 +99,7 @@ def _compute(study: Study) -> list[dict[str, Any]]:
     for called, first, options, opponent in matches:
         name = file_name("match", called, opponent, settings.num_games)
         digests = {each: registry.digest(each) for each in (first, opponent)}
-        told = {"game": settings.game, "seed": settings.seed, **digests, **options}
+        inputs = {"game": settings.game, "seed": settings.seed, **digests, **options}
         measure = functools.partial(
             head_to_head.measure,
             settings.game,
@@ -112,9 +112,9 @@ def _compute(study: Study) -> list[dict[str, Any]]:
             control_variates=network,
             workspace=study.workspace.within(name),
         )
-        row = study.workspace.part(name, told, measure)
-        against = "the network" if opponent == network else f"the script, {opponent}"
-        rows.append({**row, "search": called, "opponent": against})
+        row = study.workspace.part(name, inputs, measure)
+        opponent_name = "the network" if opponent == network else f"the script, {opponent}"
+        rows.append({**row, "search": called, "opponent": opponent_name})
     return rows
 
 
@@ -151,7 +151,7 @@ def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
 
 
 def _judge(tables: Tables) -> Judgement:
-    """Whether some search wins against the network, all moves being searched in a second each."""
+    """Judges that a search of all moves, in a second each, wins against the network."""
     [rows] = tables.values()
     parts = {
         row["search"]: row["without_luck"] > row["half_width_without_luck"]

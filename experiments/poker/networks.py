@@ -24,7 +24,7 @@ class Data(NamedTuple):
     """Solved rivers.
 
     Attributes:
-      inputs: float32 [n, B + 13], what networks see.
+      inputs: float32 [n, B + 13], the networks' inputs.
       values: float32 [n, 2, B], what betting is worth, in pots.
     """
 
@@ -33,7 +33,7 @@ class Data(NamedTuple):
 
 
 def read(paths: Sequence[Path]) -> Data:
-    """The rivers of some files."""
+    """Reads the rivers of some files."""
     files = [np.load(path) for path in paths]
     stacks, shares, values = (
         np.concatenate([file[name] for file in files]) for name in ("stacks", "shares", "values")
@@ -43,7 +43,7 @@ def read(paths: Sequence[Path]) -> Data:
 
 
 def train(data: Data, seed: int, num_steps: int) -> RiverNetwork:
-    """A network after some steps of Adam on mean squared errors, both players' hands alike."""
+    """Trains a network by Adam on the mean squared error over both players' hands."""
     network = RiverNetwork(seed=seed)
     generator = torch.Generator().manual_seed(seed)
     optimizer = torch.optim.Adam(network.module.parameters(), lr=_LEARNING_RATES[0])
@@ -52,8 +52,8 @@ def train(data: Data, seed: int, num_steps: int) -> RiverNetwork:
         rate = last + (first - last) * (1 + math.cos(math.pi * step / num_steps)) / 2
         optimizer.param_groups[0]["lr"] = rate
         rows = torch.randint(len(data.inputs), (_BATCH,), generator=generator)
-        found = balanced(network.module, data.inputs[rows])
-        loss = (found - data.values[rows]).square().mean()
+        values = balanced(network.module, data.inputs[rows])
+        loss = (values - data.values[rows]).square().mean()
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()

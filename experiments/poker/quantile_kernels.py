@@ -1,4 +1,4 @@
-"""Linear CFR on rivers of hands that block no others, one hand a quantile."""
+"""Linear CFR on rivers whose hands are quantiles of strength and block no other hands."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _jit = numba.njit(cache=True, boundscheck=False, error_model="numpy", nogil=True
 
 @_jit
 def _ends(sign, folded, spent, against, values):
-    """What hands win at an end: `values` [B]."""
+    """Fills `values` [B], the values of hands at a terminal node."""
     size = against.size
     if folded:
         total = 0.0
@@ -29,10 +29,10 @@ def _ends(sign, folded, spent, against, values):
 
 @_jit
 def _walk(player, tree, masses, strategy, reach, values, best):
-    """The values of a player's hands at all nodes, against a strategy: `values` [N, B].
+    """Fills `values` [N, B], the values of a player's hands at all nodes against a strategy.
 
-    Reaches, [N, B], are the opponent's. Its own choices are those of `strategy` or, with `best`,
-    the best ones.
+    `reach` [N, B] is the opponent's. The player follows `strategy` or, with `best`, takes its best
+    action.
     """
     mover, legal, successor, spent, folded = tree
     size = masses.shape[1]
@@ -40,13 +40,13 @@ def _walk(player, tree, masses, strategy, reach, values, best):
     for node in range(mover.size):
         for action in range(legal.shape[1]):
             if legal[node, action]:
-                after = successor[node, action]
+                child = successor[node, action]
                 if mover[node] == player:
                     for b in range(size):
-                        reach[after, b] = reach[node, b]
+                        reach[child, b] = reach[node, b]
                 else:
                     for b in range(size):
-                        reach[after, b] = reach[node, b] * strategy[node, action, b]
+                        reach[child, b] = reach[node, b] * strategy[node, action, b]
     for node in range(mover.size - 1, -1, -1):
         if mover[node] < 0:
             sign = -1.0 if folded[node] == player else 1.0
@@ -57,21 +57,21 @@ def _walk(player, tree, masses, strategy, reach, values, best):
         for action in range(legal.shape[1]):
             if not legal[node, action]:
                 continue
-            after = successor[node, action]
+            child = successor[node, action]
             if mover[node] != player:
                 for b in range(size):
-                    values[node, b] += values[after, b]
+                    values[node, b] += values[child, b]
             elif is_best:
                 for b in range(size):
-                    values[node, b] = max(values[node, b], values[after, b])
+                    values[node, b] = max(values[node, b], values[child, b])
             else:
                 for b in range(size):
-                    values[node, b] += strategy[node, action, b] * values[after, b]
+                    values[node, b] += strategy[node, action, b] * values[child, b]
 
 
 @_jit
 def _scale(weights, legal, strategy):
-    """Positive weights as probabilities, [A, B] each; uniform where there are none."""
+    """Normalises positive weights to probabilities, [A, B] each; uniform if there are none."""
     uniform = 1.0 / legal.sum()
     for b in range(weights.shape[1]):
         total = 0.0
@@ -86,7 +86,7 @@ def _scale(weights, legal, strategy):
 
 @_jit
 def _update(player, tree, iteration, values, own_reach, regret, average, strategy):
-    """A player's regrets, average and next strategy, from the values at all nodes."""
+    """Updates a player's regrets, average and next strategy from the values at all nodes."""
     mover, legal, successor, _, _ = tree
     size, discount = values.shape[1], iteration / (iteration + 1.0)
     own_reach[0] = 1.0
@@ -94,31 +94,31 @@ def _update(player, tree, iteration, values, own_reach, regret, average, strateg
         for action in range(legal.shape[1]):
             if not legal[node, action]:
                 continue
-            after = successor[node, action]
+            child = successor[node, action]
             if mover[node] != player:
                 for b in range(size):
-                    own_reach[after, b] = own_reach[node, b]
+                    own_reach[child, b] = own_reach[node, b]
                 continue
             for b in range(size):
                 own = own_reach[node, b] * strategy[node, action, b]
-                own_reach[after, b] = own
+                own_reach[child, b] = own
                 average[node, action, b] += iteration * own
-                regret[node, action, b] += values[after, b] - values[node, b]
+                regret[node, action, b] += values[child, b] - values[node, b]
                 regret[node, action, b] *= discount
         if mover[node] == player:
             _scale(regret[node], legal[node], strategy[node])
 
 
 @_jit
-def solve(tree, masses, num_iterations, found):
-    """What the hands of both players win in a river that is solved.
+def solve(tree, masses, num_iterations, hand_values):
+    """Solves a river and computes the values of both players' hands.
 
     Args:
-      tree: mover, legal, successor, what each player has in, and who folded, by nodes; see
-        `BettingTree`. Nodes are before those that follow them.
-      masses: float64 [2, B].
-      num_iterations: of linear CFR.
-      found: float64 [2, B], filled by best responses to averages.
+      tree: for each node the mover, legal actions, successors, the chips that each player has put
+        in, and who folded, see `BettingTree`. Parents come before their children.
+      masses: float64 [2, B], both ranges.
+      num_iterations: iterations of linear CFR.
+      hand_values: float64 [2, B], filled with values of best responses to averages.
     """
     mover, legal = tree[0], tree[1]
     shape = (mover.size, legal.shape[1], masses.shape[1])
@@ -137,11 +137,11 @@ def solve(tree, masses, num_iterations, found):
             _scale(average[node], legal[node], strategy[node])
     for player in range(2):
         _walk(player, tree, masses, strategy, reach, values, True)
-        found[player] = values[0]
+        hand_values[player] = values[0]
 
 
 @_jit
-def solve_all(tree, masses, num_iterations, found):
-    """`solve` for rivers of one tree: `masses` and `found` [n, 2, B]."""
+def solve_all(tree, masses, num_iterations, hand_values):
+    """`solve` for rivers of one tree: `masses` and `hand_values` [n, 2, B]."""
     for row in range(masses.shape[0]):
-        solve(tree, masses[row], num_iterations, found[row])
+        solve(tree, masses[row], num_iterations, hand_values[row])

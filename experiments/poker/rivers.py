@@ -1,10 +1,10 @@
 """Solved rivers for value networks: random stacks and ranges, bets of the pot and all-in.
 
-What networks see has no cards, so rivers are solved without: hands are quantiles, and block no
-others. Ranges are random by strength, as DeepStack's are (Moravčík et al. 2017: all weight is
-shared out at random between the weaker and the better half of the hands, and so on), to a random
-depth, with some hands left out; two thirds of them on random turns, and then as they come to rivers
-while the trunk is solved. So what networks learn from is like what they will be asked.
+The networks' inputs have no cards, so rivers are solved without cards: hands are quantiles and
+block no others. Ranges are random by strength, as DeepStack's are (Moravčík et al. 2017: the weight
+is split at random between the weaker and the better half of the hands, and so on), to a random
+depth, with some hands left out. Two thirds are ranges on random turns, as they reach rivers while
+the trunk is solved; so training inputs resemble those in use.
 
   python -m experiments.poker.rivers --seed=41 --number=12 --output=build/rivers
 """
@@ -105,7 +105,7 @@ class Quantiles(NamedTuple):
     Attributes:
       stacks: float32 [n], in pots.
       shares: float32 [n, B], player 0's share of both ranges by quantiles.
-      values: float32 [n, 2, B], what betting is worth to the hands of each player there, in pots.
+      values: float32 [n, 2, B], the value of betting for each player's hands, in pots.
     """
 
     stacks: np.ndarray
@@ -114,7 +114,7 @@ class Quantiles(NamedTuple):
 
 
 def nodes_of(stack: float) -> tuple[np.ndarray, ...]:
-    """The betting of a river, stacks in pots, as `quantile_kernels` take it; in pots."""
+    """The betting tree of a river for `quantile_kernels`; stack and chips in pots."""
     left = (stack * POT, stack * POT)
     rules: HoldemRules = poker.endgame(board="2c2d2h2s3c", pot=POT, stacks=left).rules
     tree = rules.tree
@@ -138,7 +138,7 @@ def solve_shares(stack: float, shares: np.ndarray) -> Quantiles:
     masses = np.ascontiguousarray(masses / masses.sum(axis=2, keepdims=True), np.float64)
     values = np.zeros_like(masses)
     quantile_kernels.solve_all(nodes, masses, 120 if stack < _DEEP else 240, values)
-    # What they would win without betting; then what is left over, which is the gap.
+    # Subtract the values without betting; then the rest of the zero sum, which is the gap.
     others = masses[:, ::-1]
     values -= 0.5 * (2 * np.cumsum(others, axis=2) - others - 1.0)
     values -= 0.5 * (values * masses).sum(axis=(1, 2))[:, None, None]
@@ -162,12 +162,12 @@ def _random_shares(rng: np.random.Generator, number: int) -> np.ndarray:
 
 
 def make_quantiles(directory: Path, seed: int, number: int) -> None:
-    """Chunks of rivers by quantiles, to learn from; those that are there are not made again.
+    """Writes chunks of solved rivers by quantiles; existing chunks are not made again.
 
     Args:
-      directory: where they go.
-      seed: of all that is random.
-      number: of chunks.
+      directory: the folder of chunks.
+      seed: the random seed.
+      number: the number of chunks.
     """
     directory.mkdir(parents=True, exist_ok=True)
     for chunk in range(number):
@@ -181,7 +181,7 @@ def make_quantiles(directory: Path, seed: int, number: int) -> None:
 
 
 def _random_rivers(rng: np.random.Generator) -> Quantiles:
-    """Rivers below one random turn, whose trunk is solved by showdowns, and some by themselves."""
+    """Rivers below one random turn with a trunk solved by showdown values, and other rivers."""
     board = rng.choice(52, 4, replace=False)
     stack = float(np.exp(rng.uniform(*np.log(_STACKS)))) * POT
     game = endgame(board, POT, stack)
@@ -195,9 +195,9 @@ def _random_rivers(rng: np.random.Generator) -> Quantiles:
     )
     minimizer, leaves = solver.minimizer, solver.trunk.leaves
     assert isinstance(leaves, HoldemLeaves)
-    seen = RiverNetwork().bind(leaves)
-    assert isinstance(seen, RiverLeafValues)
-    found = []
+    leaf_values = RiverNetwork().bind(leaves)
+    assert isinstance(leaf_values, RiverLeafValues)
+    samples = []
     stacks = ((stack + POT / 2 - leaves.spent) / (2 * leaves.spent))[leaves.is_open]
     for _ in range(_LOOKS):
         solver.run(int(rng.integers(1, 15)))
@@ -206,17 +206,17 @@ def _random_rivers(rng: np.random.Generator) -> Quantiles:
         else:
             plans = [learner.realization for learner in minimizer.learned]
         ranges = [plans[p][leaves.sequences[p]] for p in (0, 1)]
-        seen.update_shares(ranges[0], ranges[1])
-        number, lines, _ = seen.shares.shape
+        leaf_values.update_shares(ranges[0], ranges[1])
+        number, lines, _ = leaf_values.shares.shape
         for line in range(lines):
             count = min(number, -(-_OF_A_LOOK // lines))
             chosen = rng.choice(number, count, replace=False)
-            found.append((stacks[line], seen.shares[chosen, line].copy()))
-    own = float(np.exp(rng.uniform(*np.log((0.05, _STACKS[1])))))
-    found.append((own, _random_shares(rng, _LOOKS * _OF_A_LOOK // 2)))
+            samples.append((stacks[line], leaf_values.shares[chosen, line].copy()))
+    river_stack = float(np.exp(rng.uniform(*np.log((0.05, _STACKS[1])))))
+    samples.append((river_stack, _random_shares(rng, _LOOKS * _OF_A_LOOK // 2)))
     parts = []
-    for size in np.unique([size for size, _ in found]):
-        shares = np.concatenate([rows for each, rows in found if each == size])
+    for size in np.unique([size for size, _ in samples]):
+        shares = np.concatenate([rows for each, rows in samples if each == size])
         parts.append(solve_shares(float(size), shares))
     return Quantiles(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 

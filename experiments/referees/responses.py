@@ -64,12 +64,12 @@ _ALMOST = 1.0 - 1e-15
 _SAME = 1e-6
 _DIFFERENCES = ("trunk", "subgames", "weighted as theirs")
 
-Found = Mapping[str, Mapping[int, float]]  # By infoset strings, by actions.
+Theirs = Mapping[str, Mapping[int, float]]  # By infoset strings, by actions.
 
 
 @dataclasses.dataclass(frozen=True)
 class Setting:
-    """What both programs are given.
+    """The input of both programs.
 
     Attributes:
       program: theirs.
@@ -95,17 +95,17 @@ class Setting:
         return Pieces(self.tree, DepthLimit(moves=self.moves), "block")
 
     def ours(self, kind: type, player: int, **options: Any) -> ArrayPolicy:
-        """A response of ours, block by block."""
+        """Our response, block by block."""
         limit = DepthLimit(moves=self.moves)
         effort = Effort(self.iterations)
         policy = kind(
             self.tree, player, self.model, limit, scheme="block", effort=effort, **options
         )
-        found: ArrayPolicy = policy.to_array_policy()
-        return found
+        response: ArrayPolicy = policy.to_array_policy()
+        return response
 
-    def theirs(self, method: str, player: int, p: float, read: ArrayPolicy | None = None) -> Found:
-        """What their program finds by a method of its; it reads a policy, or else the model."""
+    def theirs(self, method: str, player: int, p: float, read: ArrayPolicy | None = None) -> Theirs:
+        """The strategies of their program by one of its methods; it reads `read`, or the model."""
         numbers = [str(player), repr(p), str(self.iterations), str(self.moves)]
         done = subprocess.run(
             [self.program, str(self.tree.game), method, *numbers],
@@ -114,12 +114,12 @@ class Setting:
             stdout=subprocess.PIPE,
             text=True,
         )
-        found = {}
+        strategies = {}
         for line in done.stdout.splitlines():
             name, pairs = line.split("\t")
             probabilities = (pair.split(":") for pair in pairs.split())
-            found[name] = {int(action): float(number) for action, number in probabilities}
-        return found
+            strategies[name] = {int(action): float(number) for action, number in probabilities}
+        return strategies
 
 
 def measure(*, program: str, seeds: int = 2) -> Report:
@@ -197,8 +197,8 @@ def _rnr(setting: Setting) -> Iterator[dict[str, Any]]:
         for p in _MIXTURES:
             effort = Effort(setting.iterations)
             policy = RNRPolicy(setting.tree, player, setting.model, p=p, effort=effort)
-            found = setting.theirs("rnr", player, p)
-            yield {"player": player, "p": p, **_compared(policy.to_array_policy(), found, player)}
+            theirs = setting.theirs("rnr", player, p)
+            yield {"player": player, "p": p, **_compared(policy.to_array_policy(), theirs, player)}
 
 
 def _cdbr(setting: Setting) -> Iterator[dict[str, Any]]:
@@ -206,8 +206,8 @@ def _cdbr(setting: Setting) -> Iterator[dict[str, Any]]:
     tree, model = setting.tree, setting.model
     value = exploitability.game_value(tree, 0)
     form = cut(tree, BEYOND_THE_GAME).sequence_form
-    against = realization_plan(tree.treeplexes[1], model.strategies[1])
-    best = best_response(form, 0, against)
+    model_plan = realization_plan(tree.treeplexes[1], model.strategies[1])
+    best = best_response(form, 0, model_plan)
     longer = dataclasses.replace(setting, iterations=10 * setting.iterations)
     for name, policy, run in (
         ("iterating", _abd(setting, _ALMOST), setting),
@@ -215,30 +215,30 @@ def _cdbr(setting: Setting) -> Iterator[dict[str, Any]]:
         ("best response", ArrayPolicy(tree, (best.strategy, model.strategies[1])), longer),
         ("the paper's", setting.ours(CDBRPolicy, 0, exact=True), longer),
     ):
-        found = run.theirs("none", 0, 1.0)
-        their = _read(tree, found, model)
+        theirs = run.theirs("none", 0, 1.0)
+        response = _read(tree, theirs, model)
         row: dict[str, Any] = {"ours": name, "their iterations": run.iterations}
         if name == "iterating":
-            row["largest difference"] = _compared(policy, found, 0)["largest difference"]
+            row["largest difference"] = _compared(policy, theirs, 0)["largest difference"]
         elif name == "best response":
-            row["not best"] = _not_best(tree, best, their)
+            row["not best"] = _not_best(tree, best, response)
         yield {
             **row,
             "gain of ours": exploitability.gain(tree, policy, model, 0, value),
-            "gain of theirs": exploitability.gain(tree, their, model, 0, value),
+            "gain of theirs": exploitability.gain(tree, response, model, 0, value),
         }
 
 
 def _not_best(tree: GameTree, best: BestResponse, policy: ArrayPolicy) -> float:
-    """How often at most player 0 takes an action that is no best one, where best ones lead."""
+    """Player 0's largest probability of non-best actions in infosets reached by best actions."""
     treeplex = tree.treeplexes[0]
     largest = 0.0
-    comes = np.ones(treeplex.num_sequences, np.bool_)
+    reached = np.ones(treeplex.num_sequences, np.bool_)
     for infoset in range(treeplex.num_infosets):
         here = treeplex.sequences(infoset)
         is_best = best.cfv[here] > best.cfv[here].max() - 1e-9
-        comes[here] = comes[treeplex.parent_sequence[infoset]] & is_best
-        if comes[treeplex.parent_sequence[infoset]]:
+        reached[here] = reached[treeplex.parent_sequence[infoset]] & is_best
+        if reached[treeplex.parent_sequence[infoset]]:
             largest = max(largest, float(policy.strategies[0][here] @ ~is_best))
     return largest
 
@@ -250,9 +250,9 @@ def _cdrnr(setting: Setting) -> Iterator[dict[str, Any]]:
         for p in _MIXTURES:
             for gadget in ("joint", "full"):
                 policy = setting.ours(CDRNRPolicy, player, p=p, gadget=gadget)
-                found = setting.theirs(gadget, player, p, policy)
+                theirs = setting.theirs(gadget, player, p, policy)
                 row = {"player": player, "p": p, "gadget": gadget}
-                yield {**row, **_compared(policy, found, player)}
+                yield {**row, **_compared(policy, theirs, player)}
 
 
 def _mixtures(setting: Setting) -> Iterator[dict[str, Any]]:
@@ -263,15 +263,15 @@ def _mixtures(setting: Setting) -> Iterator[dict[str, Any]]:
     for p in _MIXTURES:
         policy = _abd(setting, p)
         for gadget in ("full_trunk", "full_path", "resolving"):
-            found = setting.theirs(gadget, 0, p)
+            theirs = setting.theirs(gadget, 0, p)
             row: dict[str, Any] = {"p": p, "their gadget": gadget}
-            row["trunk"] = _compared(policy, found, 0, above)["largest difference"]
-            row["subgames"] = _compared(policy, found, 0, ~above)["largest difference"]
+            row["trunk"] = _compared(policy, theirs, 0, above)["largest difference"]
+            row["subgames"] = _compared(policy, theirs, 0, ~above)["largest difference"]
             if gadget == "full_trunk":
                 weighted = _weighted_as_theirs(setting, policy, p)
-                compared = _compared(weighted, found, 0, ~above)
+                compared = _compared(weighted, theirs, 0, ~above)
                 row["weighted as theirs"] = compared["largest difference"]
-            for name, each in (("ours", policy), ("theirs", _read(tree, found, model))):
+            for name, each in (("ours", policy), ("theirs", _read(tree, theirs, model))):
                 row[f"gain, {name}"] = exploitability.gain(tree, each, model, 0, value)
                 lost = exploitability.player_exploitability(tree, each, 0, value)
                 row[f"exploitability, {name}"] = lost
@@ -279,7 +279,7 @@ def _mixtures(setting: Setting) -> Iterator[dict[str, Any]]:
 
 
 def _abd(setting: Setting, p: float) -> ArrayPolicy:
-    """Their response of player 0 by ours: all pure strategies behind the depth limit."""
+    """Their response for player 0, by our ABD with all pure strategies behind the depth limit."""
     picks = [_pick(setting.tree, number) for number in (0, 1)]
     portfolios = by_hand(setting.tree, 0, setting.model, picks, picks)
     return setting.ours(ABDPolicy, 0, p=p, portfolios=portfolios)
@@ -338,7 +338,7 @@ def _their_subgames(tree: GameTree, pieces: Pieces[GameTree]) -> list[list[int]]
 
 
 def _reach_above(setting: Setting, policy: ArrayPolicy, above: np.ndarray) -> np.ndarray:
-    """Player 0's reach of where the subgame of each sequence begins: float64 [S_0]."""
+    """Player 0's reach of the beginning of each sequence's subgame: float64 [S_0]."""
     treeplex = setting.tree.treeplexes[0]
     strategy = policy.strategies[0].copy()
     strategy[treeplex.sequences_of(~above)] = 1.0
@@ -349,7 +349,7 @@ def _reach_above(setting: Setting, policy: ArrayPolicy, above: np.ndarray) -> np
 
 
 def _lines(policy: ArrayPolicy) -> Iterator[str]:
-    """A policy as the program reads it."""
+    """A policy in the program's input format."""
     for player in (0, 1):
         for name, actions, here in _infosets(policy.tree, player):
             probabilities = policy.strategies[player][here].tolist()
@@ -358,34 +358,34 @@ def _lines(policy: ArrayPolicy) -> Iterator[str]:
 
 
 def _infosets(tree: GameTree | FactoredGame, player: int) -> Iterator[tuple[str, list[int], slice]]:
-    """What the program calls each infoset of a player, its actions, and its sequences."""
+    """The program's name of each infoset of a player, its actions, and its sequences."""
     for infoset in range(tree.num_infosets(player)):
         name = tree.infoset_string(player, infoset).replace("\n", "|")
         actions = tree.legal_actions(player, infoset).tolist()
         yield name, actions, tree.treeplexes[player].sequences(infoset)
 
 
-def _read(tree: GameTree, found: Found, model: ArrayPolicy) -> ArrayPolicy:
-    """Player 0's part of what they found, uniform where they have nothing, and the model."""
+def _read(tree: GameTree, theirs: Theirs, model: ArrayPolicy) -> ArrayPolicy:
+    """A policy of player 0's strategy by theirs, uniform where they have none, and the model."""
     strategy = tree.treeplexes[0].uniform_strategy()
     for name, actions, here in _infosets(tree, 0):
-        if name in found:
-            strategy[here] = [found[name][action] for action in actions]
+        if name in theirs:
+            strategy[here] = [theirs[name][action] for action in actions]
     return ArrayPolicy(tree, (strategy, model.strategies[1]))
 
 
 def _compared(
-    policy: ArrayPolicy, found: Found, player: int, which: np.ndarray | None = None
+    policy: ArrayPolicy, theirs: Theirs, player: int, which: np.ndarray | None = None
 ) -> dict[str, Any]:
-    """How far their strategies are from ours in a player's infosets, or in some of them."""
+    """The distance of their strategies from ours in a player's infosets, or in `which` of them."""
     differences = []
     for infoset, (name, actions, here) in enumerate(_infosets(policy.tree, player)):
-        is_asked = which is None or which[infoset]
-        if name not in found or not is_asked or len(actions) < 2:
+        is_compared = which is None or which[infoset]
+        if name not in theirs or not is_compared or len(actions) < 2:
             continue
         ours = policy.strategies[player][here].tolist()
         pairs = zip(actions, ours, strict=True)
-        differences.append(max(abs(found[name][action] - number) for action, number in pairs))
+        differences.append(max(abs(theirs[name][action] - number) for action, number in pairs))
     return {
         "infosets": len(differences),
         "differ": sum(difference > _SAME for difference in differences),

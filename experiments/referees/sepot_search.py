@@ -4,9 +4,8 @@
   python experiments/referees/sepot_search.py --program=../open_spiel_aic --packages=PEERS
 
 Theirs is `SePoTCFR` of `open_spiel/python/algorithms/sepot/cfr_sepot.py`; it needs jax and chex,
-which may lie in a folder of their own (PEERS). A search of ours gives it the histories where it
-starts, both reaches, given cfvs and the critic's values; what comes out are the searching player's
-strategies.
+which may lie in a folder of their own (PEERS). It gets the root histories of one of our searches,
+both reaches, given cfvs and the critic's values; the searching player's strategies are compared.
 
 The opponent takes its best response at the leaves anew in every iteration (equation 3). Their later
 way, regret matching there, is not compared: it keeps negative regrets, where ours are clipped as
@@ -91,9 +90,9 @@ def measure(
             if not root.is_first:
                 assert policy.spec.given_cfvs is not None
                 given = policy.spec.given_cfvs(root)
-            found = _by_theirs(theirs, solution, given, critic, moves, iterations)
+            strategies = _by_theirs(theirs, solution, given, critic, moves, iterations)
             labels = {"transformations": name, "gadget": given is not None}
-            rows.append({**labels, **_compared(solution, found)})
+            rows.append({**labels, **_compared(solution, strategies)})
     worst = {
         name: max(row["largest difference"] for row in rows if row["transformations"] == name)
         for name in ("identity", "paper")
@@ -156,10 +155,10 @@ def _by_theirs(
     infoset = root.trunk.extent.roots_at(root.opponent, histories)
     given = np.zeros(len(histories))
     if given_cfvs is not None:
-        # Theirs are per unit of what comes to an infoset, and player 0's.
-        comes = np.bincount(infoset, reach * chance, minlength=len(given_cfvs))
+        # Theirs are player 0's, and per unit of reach of an infoset.
+        mass = np.bincount(infoset, reach * chance, minlength=len(given_cfvs))
         given = (
-            -sign * np.divide(given_cfvs, comes, out=np.zeros_like(comes), where=comes > 0)[infoset]
+            -sign * np.divide(given_cfvs, mass, out=np.zeros_like(mass), where=mass > 0)[infoset]
         )
     rnad = types.SimpleNamespace(
         _game=tree.game,
@@ -181,8 +180,8 @@ def _by_theirs(
         for updated in (0, 1):
             regrets, averages = search.jit_step(regrets, averages, iteration, updated)
     search.averages = averages
-    found: Mapping[str, np.ndarray] = search.average_policy_dict(player)
-    return found
+    strategies: Mapping[str, np.ndarray] = search.average_policy_dict(player)
+    return strategies
 
 
 def _as_kept(critic: ExactCritic, tree: GameTree, histories: np.ndarray, player: int) -> np.ndarray:
@@ -190,18 +189,18 @@ def _as_kept(critic: ExactCritic, tree: GameTree, histories: np.ndarray, player:
     return critic.values(tree, histories, player).astype(np.float32).astype(np.float64)
 
 
-def _compared(solution: Solution, found: Mapping[str, np.ndarray]) -> dict[str, Any]:
-    """How far their strategies are from ours, where the player comes."""
+def _compared(solution: Solution, strategies: Mapping[str, np.ndarray]) -> dict[str, Any]:
+    """The distance of their strategies from ours, in infosets that the player reaches."""
     root, trunk, player = solution.root, solution.trunk, solution.player
     tree, treeplex = trunk.tree, trunk.sequence_form.treeplexes[player]
     largest, where, count = 0.0, "", 0
-    comes = treeplex.sum_per_infoset(solution.plans[player]) > 0
+    reached = treeplex.sum_per_infoset(solution.plans[player]) > 0
     for number, name, actions in _infosets(trunk, player):
-        if not comes[number] or len(actions) < 2:
+        if not reached[number] or len(actions) < 2:
             continue
         ours = solution.strategy[treeplex.sequences(number)]
         count += 1
-        difference = float(np.abs(found[name][actions] - ours).max())
+        difference = float(np.abs(strategies[name][actions] - ours).max())
         if difference > largest:
             largest, where = difference, " ".join(name.split())
     return {

@@ -83,7 +83,7 @@ def _report(study: Study[Settings], rows: list[dict[str, Any]]) -> Report:
 
 
 def _judge(tables: Tables) -> Judgement:
-    """Judges all numbers of the paper, to 1e-6: equilibria are exact to 1e-9 of the largest utility."""
+    """Judges all numbers of the paper, to 1e-6: equilibria may lose 1e-9."""
     (rows,) = tables.values()
     parts = {row["plays"]: math.isclose(row["ours"], row["paper"], abs_tol=1e-6) for row in rows}
     return Judgement(verdict(parts), ", ".join(f"{r['plays']} {r['ours']:.3g}" for r in rows))

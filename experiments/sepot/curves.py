@@ -1,8 +1,8 @@
 """Exploitability over training: Figures 3 to 12 of Kubíček et al. (2023).
 
-`curves`: the network against search with each depth limit, by the defaults (Figures 3, 5 and 6).
-`cfvs`: for each depth limit, given cfvs of the critic, as the paper has them, against those of
-previous searches (Figures 4 and 7 to 12) and against the defaults'.
+`curves`: the network and search with each depth limit, by the defaults (Figures 3, 5 and 6).
+`cfvs`: for each depth limit, given cfvs of the critic, as in the paper, of previous searches
+(Figures 4 and 7 to 12), and by the defaults.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Figure(NamedTuple):
 
 
 def _curves(study: Study) -> list[Figure]:
-    """Figures 3, 5 and 6: the network, and search with each depth limit."""
+    """Points of Figures 3, 5 and 6: the network, and search with each depth limit."""
     figures = []
     for each in study.games():
         rows = measured(each, _policies(each, each.limits, TRANSFORMATIONS))
@@ -82,7 +82,7 @@ def _curves(study: Study) -> list[Figure]:
 
 
 def _cfvs(study: Study) -> list[Figure]:
-    """Figures 4 and 7 to 12: given cfvs of the critic, or of previous searches."""
+    """Points of Figures 4 and 7 to 12: given cfvs of the critic, or of previous searches."""
     figures = []
     for each in study.games():
         for limit in each.limits:
@@ -100,7 +100,7 @@ def _judge_curves(tables: Tables) -> Judgement:
 
 
 def _judge_cfvs(tables: Tables) -> Judgement:
-    """Both kinds of given cfvs against each other, and the critic's against the network."""
+    """Judges both kinds of given cfvs against each other, and the critic's against the network."""
     claims: dict[str, bool | None] = {}
     for game, final in grouped(tables[_AT_THE_END], "game").items():
         claims |= curves_claims(game, [row for row in final if row["policy"].endswith(CRITIC)])
@@ -110,7 +110,7 @@ def _judge_cfvs(tables: Tables) -> Judgement:
                 [row for row in final if _limit(row) == limit]
             )
             for limit in limits
-            # The paper's figures of Leduc are of a limit of 1.
+            # The paper's figures of Leduc have a limit of 1.
             if not is_whole_game(game, limit)
         }
     return Judgement(verdict(claims), _headline(tables))
@@ -130,21 +130,21 @@ def _headline(tables: Tables) -> str:
 
 
 def curves_claims(game: str, final: Sequence[Mapping[str, Any]]) -> dict[str, bool | None]:
-    """What section 5.2 says of a game: of Leduc another thing than of Goofspiel.
+    """Checks section 5.2's claims about a game, which differ for Leduc and Goofspiel.
 
     Args:
-      game: its preset's name.
-      final: `last_points` of searches by one kind of given cfvs, the shortest depth limit first.
+      game: the preset's name.
+      final: `last_points` of searches with one kind of given cfvs, the shortest depth limit first.
 
     Returns:
-      Whether each part holds, by what it says; None where it is open.
+      Whether each claim holds; None: open.
     """
     first, *others = final
     if game == "leduc":
-        told = [row for row in final if not is_whole_game(game, _limit(row))]
+        limited = [row for row in final if not is_whole_game(game, _limit(row))]
         return {
             f"no better than the network, {_limit(row)}": row["nash_conv"] >= row["network"]
-            for row in told
+            for row in limited
         }
     parts: dict[str, bool | None] = {
         f"better than the network and {_limit(first)}, {_limit(row)}": row["nash_conv"]
@@ -152,27 +152,27 @@ def curves_claims(game: str, final: Sequence[Mapping[str, Any]]) -> dict[str, bo
         for row in others
     }
     if len(others) > 1:
-        told_of = f"{_limit(others[0])} and {_limit(others[1])} alike"
-        parts[told_of] = sign_of_difference(others[1]["values"], others[0]["values"]) == 0
+        part = f"{_limit(others[0])} and {_limit(others[1])} alike"
+        parts[part] = sign_of_difference(others[1]["values"], others[0]["values"]) == 0
     return parts
 
 
 def cfvs_claim(final: Sequence[Mapping[str, Any]]) -> bool | None:
-    """Whether given cfvs of previous searches are better than the critic's; None: it is open.
+    """Whether given cfvs of previous searches are better than the critic's; None: open.
 
     Args:
       final: `last_points` of searches with one depth limit.
     """
     values = {row["policy"]: row["values"] for row in final}
-    found = {kind: values[name] for name in values for kind in (CRITIC, SEARCHES) if kind in name}
-    return is_less(found[SEARCHES], found[CRITIC])
+    pair = {kind: values[name] for name in values for kind in (CRITIC, SEARCHES) if kind in name}
+    return is_less(pair[SEARCHES], pair[CRITIC])
 
 
 def _report(study: Study, figures: Sequence[Figure], note: str) -> Report:
     rows: dict[tuple[Any, ...], dict[str, Any]] = {}
     pictures = []
     for figure in figures:
-        # The network's are in all pictures of a game.
+        # All pictures of a game show the network's points.
         rows |= {(row["game"], row["policy"], row["step"]): row for row in figure.rows}
         title = f"{figure.study.game}; {figure.what}"
         pictures.append(_picture(figure.name, title, figure.rows))
@@ -187,23 +187,23 @@ def _report(study: Study, figures: Sequence[Figure], note: str) -> Report:
 
 
 def measured(study: Game, policies: Mapping[str, Search | None]) -> list[dict[str, Any]]:
-    """The points of some policies: means over seeds, after every step whose checkpoint is kept.
+    """The points of some policies: means over seeds at every kept checkpoint.
 
     Args:
-      study: of the game.
-      policies: searches on top of the network by what they are called; None: the network alone.
+      study: the game's study.
+      policies: searches on top of the network, by name; None: the network alone.
     """
     study.train()
     seeds = study.settings.seeds
-    places = list(itertools.product(policies, study.settings.steps))
+    points = list(itertools.product(policies, study.settings.steps))
     results = study.measure(
-        [study.evaluation(seed, step, policies[name]) for name, step in places for seed in seeds]
+        [study.evaluation(seed, step, policies[name]) for name, step in points for seed in seeds]
     )
     rows = []
-    for number, (name, step) in enumerate(places):
-        found = results[number * len(seeds) : (number + 1) * len(seeds)]
-        means = {each: float(np.mean([r[each] for r in found])) for each in (*_METRICS, "seconds")}
-        values = [result["nash_conv"] for result in found]
+    for number, (name, step) in enumerate(points):
+        by_seed = results[number * len(seeds) : (number + 1) * len(seeds)]
+        means = {key: float(np.mean([r[key] for r in by_seed])) for key in (*_METRICS, "seconds")}
+        values = [result["nash_conv"] for result in by_seed]
         row = {"game": study.name, "policy": name, "step": step, **means}
         row |= {"values": values, "by_seed": ", ".join(f"{value:.3g}" for value in values)}
         row |= {"half_width": student_half_width(values)}
@@ -212,7 +212,7 @@ def measured(study: Game, policies: Mapping[str, Search | None]) -> list[dict[st
 
 
 def last_points(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The points of the last step but the network's, each compared with it seed by seed."""
+    """The searches' points at the last step, each compared with the network by seed."""
     last = [dict(row) for row in rows if row["step"] == max(r["step"] for r in rows)]
     network = next(row for row in last if row["policy"] == NETWORK)
     for row in last:
@@ -223,21 +223,21 @@ def last_points(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _policies(study: Game, limits: Sequence[DepthLimit], *sources: str) -> dict[str, Search | None]:
-    """The network, and search on top of it with each of some depth limits and given cfvs."""
-    found: dict[str, Search | None] = {NETWORK: None}
+    """The network, and search with each combination of depth limit and source of given cfvs."""
+    policies: dict[str, Search | None] = {NETWORK: None}
     for source, limit in itertools.product(sources, limits):
         search = Search(limit, source, study.settings.iterations)
-        found[f"search, {limit}, cfvs of {source}"] = search
-    return found
+        policies[f"search, {limit}, cfvs of {source}"] = search
+    return policies
 
 
 def _picture(name: str, title: str, rows: Sequence[Mapping[str, Any]]) -> Picture:
-    told = "means over seeds; band of NashConv: 95 %, t"
-    return Picture(name, f"{title}\n{told}", _PANELS, grouped(rows, "policy"))
+    subtitle = "means over seeds; band of NashConv: 95 %, t"
+    return Picture(name, f"{title}\n{subtitle}", _PANELS, grouped(rows, "policy"))
 
 
 def _notes(settings: Trained, studies: Sequence[Game]) -> list[str]:
-    """What there is to say of all games."""
+    """The notes of a report on some games."""
     sizes, critic = (
         "x".join(map(str, c.hidden_sizes)) for c in (settings.learner, settings.critic)
     )

@@ -1,7 +1,7 @@
-"""How good a trained network and search on top of it are, by exact exploitability.
+"""Exact exploitability of a trained network and of search on top of it.
 
-Kubíček et al. (2023), section 5.2. The searched policy is read in all public states of the game, as
-if each player searched there, and judged as any other policy is.
+Kubíček et al. (2023), section 5.2. Search runs in all public states of the game, for both players,
+and the resulting policy is evaluated like any other.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from spiel_dl.tree.game_tree import GameTree
 
 TRANSFORMATIONS, CRITIC, SEARCHES = "transformations", "critic", "previous searches"
 _SYMMETRIC = ("python_goofspiel_ii", "goofspiel")
-"""Short names of games whose value is 0, as both players have the same to do."""
+"""Short names of games whose value is 0 because they are symmetric."""
 
 
 class Search(NamedTuple):
-    """One way to search.
+    """A configuration of search.
 
     Attributes:
       depth_limit: how deep each search looks.
-      cfvs: what the opponent may have instead. `TRANSFORMATIONS`, our default: what the critic says
-        of the transformation that is best in each infoset. `CRITIC`, as the paper does it but for
-        its section 5.3: what it says of the identity. `SEARCHES`: that of the search before, which
-        in blocks is what the best transformation earns.
-      iterations: of predictive CFR+.
+      cfvs: the source of the opponent's given cfvs. `TRANSFORMATIONS`, our default: the critic's
+        values of the best transformation in each infoset. `CRITIC`, the paper's except in section
+        5.3: the critic's values of the identity. `SEARCHES`: the previous search's values, which in
+        blocks are those of the best transformation.
+      iterations: iterations of predictive CFR+.
     """
 
     depth_limit: DepthLimit
@@ -43,24 +43,24 @@ class Search(NamedTuple):
     iterations: int
 
     def config(self) -> SearchConfig:
-        """The same for `SePoTPolicy`; it searches in blocks."""
-        known = (TRANSFORMATIONS, CRITIC, SEARCHES)
-        if self.cfvs not in known:
-            raise ValueError(f"cfvs={self.cfvs!r} must be one of {known}")
+        """The configuration for `SePoTPolicy`, which searches in blocks."""
+        sources = (TRANSFORMATIONS, CRITIC, SEARCHES)
+        if self.cfvs not in sources:
+            raise ValueError(f"cfvs={self.cfvs!r} must be one of {sources}")
         return SearchConfig(
-            # In blocks, what the search before says is what the best transformation earns.
+            # In blocks, the previous search's values are those of the best transformation.
             given_cfvs=CRITIC if self.cfvs == CRITIC else TRANSFORMATIONS,
             effort=Effort(self.iterations, variant=PREDICTIVE_CFR_PLUS),
         )
 
 
 class Evaluation(NamedTuple):
-    """What is to be judged.
+    """A policy to evaluate.
 
     Attributes:
       game: game string.
       checkpoint: file of a learner with a critic.
-      search: on top of it; None: the network alone.
+      search: search on top of the network; None: the network alone.
     """
 
     game: str
@@ -69,7 +69,7 @@ class Evaluation(NamedTuple):
 
     @property
     def name(self) -> str:
-        """That of a part: the run, the step and the search."""
+        """The part's name: run, step and search."""
         path = Path(self.checkpoint)
         place = f"{path.parent.name}-{path.stem}"
         if self.search is None:
@@ -78,7 +78,7 @@ class Evaluation(NamedTuple):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Those of a part."""
+        """The part's settings."""
         if self.search is None:
             return {"game": self.game}
         described = {**self.search._asdict(), "depth_limit": str(self.search.depth_limit)}
@@ -86,15 +86,15 @@ class Evaluation(NamedTuple):
 
 
 def evaluate(evaluation: Evaluation) -> dict[str, Any]:
-    """Judges a network, or search on top of it; for `distributed.map`.
+    """Evaluates a network, or search on top of it; for `distributed.map`.
 
     Returns:
-      What `judge` says, `searches`, the number of public states that were searched, and `seconds`
-      of searching.
+      The results of `judge`, `searches`, the number of public states that were searched, and
+      `seconds` of searching.
 
     Raises:
       ValueError: if the file is no checkpoint of this game with a critic, or the game cannot be
-        searched so.
+        searched with these settings.
     """
     tree = compiled(evaluation.game)
     trained = checkpoints.load(evaluation.checkpoint, tree)
@@ -104,9 +104,9 @@ def evaluate(evaluation: Evaluation) -> dict[str, Any]:
     start = time.perf_counter()
     limit, config = evaluation.search.depth_limit, evaluation.search.config()
     policy = SePoTPolicy(tree, blueprint, trained.critic, limit, config=config)
-    found = policy.to_array_policy()
+    searched = policy.to_array_policy()
     seconds = time.perf_counter() - start
-    return {**judge(tree, found), "searches": policy.num_searches, "seconds": seconds}
+    return {**judge(tree, searched), "searches": policy.num_searches, "seconds": seconds}
 
 
 def judge(tree: GameTree, policy: ArrayPolicy) -> dict[str, float]:

@@ -1,16 +1,16 @@
-"""The Battleships position of Kubíček et al. (2023), section 2: does search see what matters?
+"""The Battleships position of Kubíček et al. (2023), section 2: does search find rational shots?
 
-5 x 5 tiles, ships of 3, 2 and 2. Player 0 is to move. All that is left to sink of its fleet is a
-ship of two tiles, at A1-A2 or A2-B2 as far as its opponent knows; of the opponent's fleet, a ship
-of three tiles, at A1-A2-A3 or A3-B3-C3 as far as player 0 knows. (Letters are rows.) So only five
-tiles can hold anything, and whoever wastes a shot in its first three loses against an opponent who
+5 x 5 tiles, ships of 3, 2 and 2. Player 0 is to move. Of its own fleet only a ship of two tiles is
+afloat, at A1-A2 or A2-B2 as far as its opponent knows; of the opponent's fleet only a ship of three
+tiles, at A1-A2-A3 or A3-B3-C3 as far as player 0 knows. (Letters are rows.) So only five tiles can
+hold a ship, and player 0 loses if it wastes one of its first three shots against an opponent who
 shoots at A2, A1 and B2.
 
-The text says which positions the two ships may have, but not where the other ships and the shots
-were; these are chosen here, 17 shots of each player, such that nothing else is possible. As ships
-of equal size have an order, which nobody is told, the four positions are 16 histories.
+The paper gives the possible positions of the two ships, but neither the other ships nor the shots.
+These are chosen here, 17 shots of each player, such that nothing else is possible. As ships of
+equal size have a hidden order, the four positions are 16 histories.
 
-A row is how much of a policy is on the tiles that matter, before and after search.
+A row gives the probability of the rational tiles, before and after search.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _SIDE = 5
 # The paper's network is "slightly above" 0.4.
 _LOW = 0.5
 RATIONAL_TILES = ("A1", "A2", "A3", "B3", "C3")
-# Open tiles of each player's board: those above, and some that hold nothing.
+# Tiles of each player's board that were not shot at: those above, and some without a ship.
 _OPEN = (
     ("A1", "A2", "B2", "A4", "B5", "C4", "D1", "D3"),
     ("A1", "A2", "A3", "B3", "C3", "B5", "D1", "E4"),
@@ -55,19 +55,19 @@ _FLEETS = (
     (("E1", True), ("A1", True), ("C5", False)),
     (("A1", True), ("A4", False), ("E1", True)),
 )
-# In five moves, three good shots win half of the games in which the opponent's two have not won; a
-# wasted one, none. That counts for more than any value below 1 of what comes then; in fewer moves
-# nothing is decided but by the critic. In fewer iterations than usual, as the tree is large.
+# Within five moves, three good shots win half of the games that the opponent's two shots have not
+# won, and a wasted shot wins none, which outweighs any later value below 1. With fewer moves, only
+# the critic decides. The tree is large, hence fewer iterations than usual.
 LIMIT, EFFORT = DepthLimit(moves=5), Effort(iterations=200)
 
 
-class Answer(NamedTuple):
-    """How likely a player shoots at one of the rational tiles.
+class RationalShots(NamedTuple):
+    """Probabilities of shooting at one of the rational tiles.
 
     Attributes:
       network: by the policy network alone.
       search: by search on top of it.
-      seconds: of the search.
+      seconds: duration of the search.
     """
 
     network: float
@@ -76,7 +76,7 @@ class Answer(NamedTuple):
 
 
 def position() -> pyspiel.State:
-    """The position, player 0 to move."""
+    """The position; player 0 is to move."""
     state = load_turn_based(game_string("battleships_5x5")).new_initial_state()
     for ships in zip(*_FLEETS, strict=True):
         for name, is_horizontal in ships:
@@ -94,7 +94,7 @@ def tile(name: str) -> int:
 
 
 def rational_probability(probabilities: dict[int, float]) -> float:
-    """How much of a policy in the position is on the rational tiles."""
+    """A policy's probability of the rational tiles in the position."""
     return float(sum(probabilities[tile(name)] for name in RATIONAL_TILES))
 
 
@@ -103,20 +103,20 @@ def measure(
     critic: NetworkCritic,
     depth_limit: DepthLimit = LIMIT,
     effort: Effort = EFFORT,
-) -> Answer:
-    """What a network and search on top of it do in the position.
+) -> RationalShots:
+    """Measures a network, and search on top of it, in the position.
 
     Args:
-      blueprint: of the preset "battleships_5x5".
-      critic: of this blueprint.
-      depth_limit: how deep to look.
-      effort: how to solve.
+      blueprint: a network of the preset "battleships_5x5".
+      critic: the blueprint's critic.
+      depth_limit: how deep the search looks.
+      effort: the search's iterations.
 
     Raises:
       ValueError: if they are of another game.
     """
     state = position()
-    # Both have played by the network so far, and what a search looks at is not bounded.
+    # Both have played by the network so far, and the number of histories is not bounded.
     level = len(state.history())
     searching = SePoTPlayPolicy(
         state.get_game(),
@@ -125,10 +125,10 @@ def measure(
         depth_limit,
         config=SearchConfig(first_level=level, effort=effort),
     )
-    alone = rational_probability(blueprint.action_probabilities(state))
+    by_network = rational_probability(blueprint.action_probabilities(state))
     start = time.perf_counter()
-    found = rational_probability(searching.action_probabilities(state))
-    return Answer(alone, found, time.perf_counter() - start)
+    by_search = rational_probability(searching.action_probabilities(state))
+    return RationalShots(by_network, by_search, time.perf_counter() - start)
 
 
 def _shot_tiles(still_open: Sequence[str]) -> list[int]:
@@ -138,7 +138,7 @@ def _shot_tiles(still_open: Sequence[str]) -> list[int]:
 
 POSITION_GAME = "battleships_5x5"
 LIMITS = tuple(DepthLimit(moves=number) for number in (1, 2, 3, 5))
-"""Up to three moves ahead, nothing is decided but by the critic; five show who can still win."""
+"""Up to three moves ahead, only the critic decides; five moves show who can still win."""
 Rows = list[dict[str, Any]]
 
 
@@ -159,10 +159,10 @@ Study = sepot_study.Study[Settings]
 
 
 def _compute(study: Study) -> Rows:
-    """Section 2: the rational tiles, by the network and by search.
+    """Probabilities of the rational tiles, by the network and by search.
 
     Raises:
-      ValueError: if a game is another one.
+      ValueError: if a game is not the position's.
     """
     rows = []
     for each in study.games():
@@ -173,7 +173,7 @@ def _compute(study: Study) -> Rows:
             )
         network = sepot_study.network_with_critic(study.settings.network, each.name)
         rows += [
-            _answer(each, limit, seed, network)
+            _row(each, limit, seed, network)
             for seed in study.settings.seeds
             for limit in each.limits
         ]
@@ -204,13 +204,13 @@ def _report(study: Study, rows: Rows) -> Report:
 
 def _judge(tables: Tables) -> Judgement:
     [rows] = tables.values()
-    told = (
+    headlines = (
         f"network {row['network']:.2f}, search of {row['limit']} {row['search']:.2f}"
         for row in rows
     )
     parts = {f"raised by search of {row['limit']}": row["search"] > row["network"] for row in rows}
     parts[f"network below {_LOW}"] = all(row["network"] < _LOW for row in rows)
-    return Judgement(verdict(parts), "; ".join(told))
+    return Judgement(verdict(parts), "; ".join(headlines))
 
 
 POSITION = Experiment(
@@ -241,9 +241,7 @@ ROWS = (
 )
 
 
-def _answer(
-    study: GameStudy[Settings], limit: DepthLimit, seed: int, network: str
-) -> dict[str, Any]:
+def _row(study: GameStudy[Settings], limit: DepthLimit, seed: int, network: str) -> dict[str, Any]:
     """A row of the table."""
     settings = {
         "game": study.game,
@@ -258,5 +256,5 @@ def _answer(
         return measure(blueprint, critic, limit)._asdict()
 
     name = file_name("position", f"seed {seed}", limit)
-    found = study.workspace.part(name, settings, compute)
-    return {"seed": seed, "limit": str(limit), **found}
+    shots = study.workspace.part(name, settings, compute)
+    return {"seed": seed, "limit": str(limit), **shots}

@@ -1,8 +1,8 @@
 """Table 1 of Kubíček et al. (2023) by its own protocol: section 5.1.
 
-Two groups of networks learn separately by R-NaD with the same settings, one with critics beside
-them. Every network of that group meets every network of the other one, with search and, as a
-control, without: what a search earns is the difference.
+Two groups of networks learn separately by R-NaD with the same settings, one group with critics.
+Every network with a critic plays every network of the other group, with search and, as a control,
+without search; the gain of search is the difference.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ class Settings(sepot_study.Trained):
     """Networks, searches and matches.
 
     Attributes:
-      num_searching: so many of the seeds, the first ones, are of networks that search.
+      num_searching: the number of networks that search; they have the first seeds.
       bounds: the most unique histories of a search.
-      num_games: of each pair of networks, half of them with either seat.
+      num_games: games of each pair of networks, half of them in each seat.
     """
 
     num_searching: Positive = 3
@@ -50,7 +50,7 @@ class Settings(sepot_study.Trained):
 
     @property
     def seeds_with_critics(self) -> tuple[Seed, ...]:
-        """Those of networks that search."""
+        """The seeds of the networks that search."""
         return self.seeds[: self.num_searching]
 
 
@@ -59,23 +59,23 @@ Game = TrainedGame[Settings]
 
 
 def _compute(study: Study) -> Rows:
-    """Trains all networks, and plays all matches."""
+    """Trains all networks and plays all matches."""
     rows: Rows = []
     for each in study.games():
         each.train()
-        chosen = study.settings
-        for seed in chosen.seeds_with_critics:
-            for other in chosen.seeds[chosen.num_searching :]:
+        settings = study.settings
+        for seed in settings.seeds_with_critics:
+            for other in settings.seeds[settings.num_searching :]:
                 rows.append(_match(each, seed, other, None))
-                rows += [_match(each, seed, other, most) for most in chosen.bounds]
+                rows += [_match(each, seed, other, bound) for bound in settings.bounds]
     return rows
 
 
-def _match(study: Game, seed: int, other: int, most: int | None) -> dict[str, Any]:
-    """A network with a critic against one of the other group; None: without search."""
+def _match(study: Game, seed: int, other: int, bound: int | None) -> dict[str, Any]:
+    """The match of a network with a critic against an opponent; bound None: without search."""
     own, opponent = (str(study.checkpoint(each)) for each in (seed, other))
-    row = play(study, (own, opponent), (seed, other), most, study.settings.num_games)
-    return {**row, "kind": CONTROL if most is None else SEARCH}
+    row = play(study, (own, opponent), (seed, other), bound, study.settings.num_games)
+    return {**row, "kind": CONTROL if bound is None else SEARCH}
 
 
 def _report(study: Study, rows: Rows) -> Report:
@@ -101,43 +101,43 @@ def _report(study: Study, rows: Rows) -> Report:
 
 
 def summary(rows: Rows) -> Rows:
-    """Mean returns by game and bound, and by how much they are above the control's."""
+    """Mean returns by game and bound, and their differences to the control's."""
     lines: Rows = []
     for game, own in grouped(rows, "game").items():
         control = pooled([row for row in own if row["kind"] == CONTROL])
-        for most, matches in grouped(own, "max_histories").items():
-            found = pooled(matches)
+        for bound, matches in grouped(own, "max_histories").items():
+            result = pooled(matches)
             line = {
                 "game": game,
-                "largest search": most or CONTROL,
-                "played": found["played"],
-                "mean": found["mean"],
-                "half_width": found["half_width"],
+                "largest search": bound or CONTROL,
+                "played": result["played"],
+                "mean": result["mean"],
+                "half_width": result["half_width"],
             }
-            if most is not None:
+            if bound is not None:
                 line |= {
-                    "earned": found["mean"] - control["mean"],
+                    "earned": result["mean"] - control["mean"],
                     "± of that": math.hypot(
-                        found["half_width"] or math.inf, control["half_width"] or math.inf
+                        result["half_width"] or math.inf, control["half_width"] or math.inf
                     ),
-                    "paper": paper_result(game, most),
+                    "paper": paper_result(game, bound),
                 }
             lines.append(line)
     return lines
 
 
 def _judge(tables: Tables) -> Judgement:
-    """That search wins, and that it wins more than the same network without it."""
+    """Judges that search wins, and wins more than the same network without search."""
     parts: dict[str, bool | None] = {}
-    told = []
+    headlines = []
     for row in tables[_SUMMARY]:
         label = f"{row['largest search']} histories" if "earned" in row else CONTROL
-        told.append(f"{label} {row['mean']:.3f} ± {row['half_width'] or math.nan:.2g}")
+        headlines.append(f"{label} {row['mean']:.3f} ± {row['half_width'] or math.nan:.2g}")
         if "earned" in row:
             paper = paper_mean(row["game"], row["largest search"])
             parts[f"wins, {label}"] = wins(row["mean"], row["half_width"], paper)
             parts[f"more than the control, {label}"] = wins(row["earned"], row["± of that"])
-    return Judgement(verdict(parts), "; ".join(told))
+    return Judgement(verdict(parts), "; ".join(headlines))
 
 
 PROTOCOL = Experiment(
@@ -190,7 +190,7 @@ ROWS = (
             f"our R-NaD, 8,000 steps on two cores, not three days on a GPU; {9 * number:,} games "
             "of a million",
             8_000,
-            # As the preset has them, which two cores can train; the rate falls until the last step.
+            # The preset's settings, which two cores can train; the rate falls until the last step.
             learner=RNaDConfig(decay_steps=8_000, **PRESETS[game].of("rnad")),
             num_games=number,
         )

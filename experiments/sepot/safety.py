@@ -3,13 +3,13 @@
 Kubíček et al. (2023), sections 2, 4.2 and 4.3, and Burch, Johanson, Bowling (2014). Two sources of
 the opponent's given cfvs at the root of a search:
 
-  best response      what it could get at most against what the player does so far. With searches to
+  best response      the best-response value against the player's strategy so far. With searches to
                      the end of the game, this is safe.
-  identity           what it gets by the blueprint itself: the paper's, from the critic's identity
-                     transformation. Nothing keeps a better opponent at that.
+  identity           the value of the blueprint itself: the paper's, from the critic's identity
+                     transformation. A better opponent can get more.
 
-Critics are exact, so that no error of learning is to blame; the trained network is judged with its
-own critic as well.
+Critics are exact, which excludes errors of learning; the trained network is judged with its own
+critic as well.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _EXACT, _LEARNED = "exact", "learned"
 _SUFFIX = ".safetensors"
 _TO_THE_END = "to the end"
 _COUNTS = "How often"
-# Less is the error of the solution.
+# Smaller changes are within the error of the solution.
 _TOLERANCE = 0.01
 _TITLES = {
     "game": "game",
@@ -66,15 +66,15 @@ _TITLES = {
 
 
 class Case(NamedTuple):
-    """One search, of both players.
+    """A search by both players.
 
     Attributes:
-      study: of the game.
+      study: the game's study.
       blueprint: a policy's name, see `play.registry`.
       critic: "exact", or "learned" with a checkpoint.
       cfvs: the source of given cfvs, see above.
-      depth_limit: of each search; None: to the end of the game.
-      first_level: above it the blueprint is played.
+      depth_limit: depth limit of each search; None: to the end of the game.
+      first_level: the level where search starts; the blueprint is played above it.
     """
 
     study: Game
@@ -86,7 +86,7 @@ class Case(NamedTuple):
 
     @property
     def looks(self) -> str:
-        """How far a search looks."""
+        """The depth limit as text."""
         return _TO_THE_END if self.depth_limit is None else str(self.depth_limit)
 
     @property
@@ -96,7 +96,7 @@ class Case(NamedTuple):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Those of a part; of the blueprint, without the place of its file."""
+        """The part's settings; the blueprint's file is named without its folder."""
         path = Path(self.blueprint)
         return {
             "game": self.study.game,
@@ -111,10 +111,10 @@ class Case(NamedTuple):
 
     @property
     def name(self) -> str:
-        """That of a part."""
-        told = self.settings
+        """The part's name."""
+        settings = self.settings
         words = ("blueprint", "critic", "cfvs", "depth_limit", "first_level", "iterations")
-        return file_name("safety", *(told[word] for word in words))
+        return file_name("safety", *(settings[word] for word in words))
 
 
 def _compute(study: Study) -> list[dict[str, Any]]:
@@ -150,18 +150,18 @@ def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
 
 
 def _judge(tables: Tables) -> Judgement:
-    """What is proved, searches to the end by best responses' cfvs, and the paper's own cfvs."""
-    told = tables[_COUNTS]
+    """Judges searches to the end with best responses' cfvs (proved safe), and the paper's cfvs."""
+    rows = tables[_COUNTS]
     parts = {
         f"{row['cfvs']}, {row['looks']}": not row["worse"]
-        for row in told
+        for row in rows
         if (row["cfvs"], row["looks"]) == (BEST_RESPONSE, _TO_THE_END) or row["cfvs"] == IDENTITY
     }
     return Judgement(
         verdict(parts),
         "more exploitable: "
         + "; ".join(
-            f"{row['worse']} of {row['cases']} ({row['cfvs']}, {row['looks']})" for row in told
+            f"{row['worse']} of {row['cases']} ({row['cfvs']}, {row['looks']})" for row in rows
         ),
     )
 
@@ -204,16 +204,16 @@ def search_case(case: Case) -> list[dict[str, float]]:
     limit = case.depth_limit or beyond(tree)
     policy = SePoTPolicy(tree, blueprint, critic, limit, config=config)
     if case.cfvs == BEST_RESPONSE:
-        given = functools.partial(_of_best_response, policy=policy)
-        policy.spec = dataclasses.replace(policy.spec, given_cfvs=given)
-    found = policy.to_array_policy()
-    before, after = judge(tree, blueprint), judge(tree, found)
+        given_cfvs = functools.partial(_of_best_response, policy=policy)
+        policy.spec = dataclasses.replace(policy.spec, given_cfvs=given_cfvs)
+    searched = policy.to_array_policy()
+    before, after = judge(tree, blueprint), judge(tree, searched)
     keys = ("exploitability_0", "exploitability_1")
     return [{"before": before[key], "after": after[key]} for key in keys]
 
 
 def _of_best_response(root: Root, policy: SePoTPolicy) -> np.ndarray:
-    """What the opponent could get at most against what the player does so far: float64 [R_-p]."""
+    """The opponent's best-response cfvs against the player's strategy so far: float64 [R_-p]."""
     tree, player = policy.source.tree, root.player
     states = np.unique(tree.public_states.of_history[root.histories]).tolist()
     rest = cut(tree, BEYOND_THE_GAME, states)
@@ -226,7 +226,7 @@ def _of_best_response(root: Root, policy: SePoTPolicy) -> np.ndarray:
 
 def counts(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """How often search made a player more exploitable, by source of cfvs and kind of limit."""
-    looking = (
+    labelled = (
         {**row, "looks": _TO_THE_END if row["limit"] == _TO_THE_END else "limited"} for row in rows
     )
     return [
@@ -237,14 +237,14 @@ def counts(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
             "cases": len(changes),
             "largest": max(changes),
         }
-        for (cfvs, looks), changes in numbers_of(looking, "change", "cfvs", "looks").items()
+        for (cfvs, looks), changes in numbers_of(labelled, "change", "cfvs", "looks").items()
     ]
 
 
 def _rows(study: Game) -> list[dict[str, Any]]:
     cases = _cases(study)
-    named = [(case.name, case.settings) for case in cases]
-    results = study.workspace.parts(named, search_case, cases, f"{study.name}: safety")
+    parts = [(case.name, case.settings) for case in cases]
+    results = study.workspace.parts(parts, search_case, cases, f"{study.name}: safety")
     return [
         {
             "game": study.name,
@@ -257,8 +257,8 @@ def _rows(study: Game) -> list[dict[str, Any]]:
             **values,
             "change": values["after"] - values["before"],
         }
-        for case, found in zip(cases, results, strict=True)
-        for player, values in enumerate(found)
+        for case, players in zip(cases, results, strict=True)
+        for player, values in enumerate(players)
     ]
 
 
@@ -292,5 +292,5 @@ def _load(case: Case, tree: GameTree) -> tuple[ArrayPolicy, Critic]:
 
 
 def beyond(tree: GameTree) -> DepthLimit:
-    """A limit that no search reaches, in a unit in which it can start at every level."""
+    """A depth limit beyond the game's end, in a unit that lets search start at every level."""
     return default_depth_limit(tree.game).with_value(int(tree.move_number.max()) + 1)

@@ -1,6 +1,6 @@
-"""What the experiments with SePoT share: games, trained networks, and kept checkpoints.
+"""Games, trained networks and kept checkpoints that the experiments with SePoT share.
 
-Each game has a folder of its own in the workspace:
+Each game has its own folder in the workspace:
 
 seed-0/                            run directory of R-NaD and its critic; one for every seed
 seed-0/step-00010000.safetensors   its checkpoint after so many learner steps
@@ -98,16 +98,16 @@ AnyTrained = TypeVar("AnyTrained", bound=Trained)
 
 
 def default_transformations(game: pyspiel.Game) -> str:
-    """The set that critics know where none was named; see `Settings.transformations`."""
+    """The default set of policy transformations of a game, see `Settings.transformations`."""
     return "pure" if game.num_distinct_actions() <= _MAX_PURE else "paper"
 
 
 class GameStudy(Generic[AnySettings]):
-    """What is made in one game; worker processes get it as it is.
+    """The study of one game; it is sent to worker processes.
 
     Attributes:
-      name: of a preset, or a game string.
-      settings: of the study.
+      name: a preset's name, or a game string.
+      settings: the study's settings.
       game: the complete game string.
       limits: depth limits of searches.
       transformations: the name of the policy transformations.
@@ -115,7 +115,7 @@ class GameStudy(Generic[AnySettings]):
     """
 
     def __init__(self, name: str, settings: AnySettings, workspace: Workspace):
-        """Describes a study of one game; nothing is made before it is asked for.
+        """Makes a study of one game; everything is computed on first use.
 
         Raises:
           ValueError: if there is no such game, or if it has no rounds and a limit is in rounds.
@@ -129,7 +129,7 @@ class GameStudy(Generic[AnySettings]):
         self.workspace = workspace.within(file_name(name))
 
     def looks_to_the_end(self, depth_limit: DepthLimit) -> bool:
-        """Whether a search from the root leaves nothing to a critic."""
+        """Whether a search from the root solves the whole game and needs no critic."""
         return not cut(compiled(self.game), depth_limit).leaves.num_public_states
 
     def describe(self) -> str:
@@ -141,14 +141,14 @@ class TrainedGame(GameStudy[AnyTrained]):
     """A game in which networks are trained."""
 
     def train(self) -> None:
-        """Trains the networks of all seeds, as far as that is not done.
+        """Trains the networks of all seeds that are not yet trained.
 
         Raises:
           ValueError: if the workspace holds runs with other settings, or learning fails.
         """
         missing = []
         for seed in self.settings.seeds:
-            # Also where nothing is missing: it might have been trained with other settings.
+            # Raises if the seed was trained with other settings.
             self.run_directory(seed)
             if not all(self.checkpoint(seed, step).exists() for step in self.settings.steps):
                 missing.append(seed)
@@ -168,29 +168,29 @@ class TrainedGame(GameStudy[AnyTrained]):
         return self.workspace.run_directory(f"seed-{seed}", identity)
 
     def critic_of(self, seed: int) -> CriticConfig | None:
-        """How the critic of a seed learns; its learning rate falls until its last step."""
+        """The critic's configuration; its learning rate falls until the last step."""
         if seed not in self.settings.seeds_with_critics:
             return None
         steps = self.settings.num_steps
         return dataclasses.replace(self.settings.critic, seed=seed, decay_steps=steps)
 
     def checkpoint(self, seed: int, step: int | None = None) -> Path:
-        """Where the checkpoint after so many steps, or after the last, is once it was trained."""
+        """The path of the checkpoint after so many steps, by default the last."""
         number = self.settings.num_steps if step is None else step
         return self.workspace.directory / f"seed-{seed}" / f"step-{number:08d}.safetensors"
 
     def evaluation(self, seed: int, step: int, search: Search | None) -> Evaluation:
-        """What `measure` takes."""
+        """An evaluation for `measure`."""
         return Evaluation(self.game, str(self.checkpoint(seed, step)), search)
 
     def measure(self, evaluations: Sequence[Evaluation]) -> list[dict[str, Any]]:
-        """What `evaluation.evaluate` says of each; each is a part."""
+        """Runs `evaluation.evaluate` on each; each is a part."""
         named = [(each.name, each.settings) for each in evaluations]
         return self.workspace.parts(named, evaluate, evaluations, f"{self.name}: evaluate")
 
 
 class Study(experiment.Study[AnySettings]):
-    """Makes what experiments ask for, once."""
+    """A study of games with networks that exist."""
 
     num_threads = 1
 
@@ -214,29 +214,29 @@ class TrainedStudy(experiment.Study[AnyTrained]):
 
 
 def network_with_critic(name: str, game: str) -> str:
-    """What `play.registry` calls a network that was trained before.
+    """The full name of a network in `play.registry`, which has a critic.
 
     Args:
-      name: its name; {game} stands for that of the game's preset.
+      name: its name; {game} stands for the preset's name.
       game: the preset's name.
 
     Raises:
-      ValueError: if it is not there, or has no critic.
+      ValueError: if there is no such network, or it has no critic.
     """
-    found = name.format(game=game)
-    path = registry.path_in(found)
+    full_name = name.format(game=game)
+    path = registry.path_in(full_name)
     if path is None:
-        raise ValueError(f"there is no network {found}; give another by network=")
+        raise ValueError(f"there is no network {full_name}; give another by network=")
     if not checkpoints.has_critic(path):
-        raise ValueError(f"{found} has no critic; train one by run/train.py --algorithm=critic")
-    return found
+        raise ValueError(f"{full_name} has no critic; train one by run/train.py --algorithm=critic")
+    return full_name
 
 
 def default_limits(game: str) -> tuple[DepthLimit, ...]:
     """The paper's depth limits in Goofspiel, 1, 2 and 3 rounds; in other games 1 and 2.
 
-    In Leduc, whose betting rounds are two, one round is the paper's split at the public card, and
-    two look to the end of the game. In games without rounds, moves are counted.
+    In Leduc, which has two betting rounds, one round is the paper's split at the public card, and
+    two reach the end of the game. In games without rounds the limits count moves.
     """
     loaded = load_turn_based(game)
     numbers = (1, 2, 3) if "goofspiel" in str(loaded) else (1, 2)
@@ -245,28 +245,28 @@ def default_limits(game: str) -> tuple[DepthLimit, ...]:
 
 
 def _train(study: TrainedGame[Any], seed: int) -> None:
-    """Trains the network of one seed, and keeps its checkpoints."""
+    """Trains the network of one seed and keeps its checkpoints."""
     settings, game, critic = study.settings, load_turn_based(study.game), study.critic_of(seed)
-    known = None if critic is None else transformations_by_name(study.transformations, game)
+    named = None if critic is None else transformations_by_name(study.transformations, game)
     learner = RNaDSolver(
         game,
         dataclasses.replace(settings.learner, seed=seed),
         device=settings.device,
-        transformations=known,
+        transformations=named,
         critic=critic,
     )
     directory = study.run_directory(seed)
     for step in settings.steps:
-        kept = study.checkpoint(seed, step)
-        if kept.exists():
+        checkpoint = study.checkpoint(seed, step)
+        if checkpoint.exists():
             continue
         learner_run.run_learner(
             learner, directory, step, steps_per_evaluation=step, show_progress=False
         )
-        with tensor_files.atomic_path(kept) as temporary:
+        with tensor_files.atomic_path(checkpoint) as temporary:
             shutil.copyfile(directory.checkpoint_path, temporary)
 
 
 def is_whole_game(game: str, depth_limit: str) -> bool:
-    """Whether searches from a preset's root solve the game, so that nothing is left to a critic."""
+    """Whether searches from a preset's root solve the whole game, without a critic."""
     return (game, depth_limit) == ("leduc", "2 rounds")

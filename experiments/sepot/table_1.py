@@ -1,11 +1,10 @@
-"""What search adds in games that are too large to judge: Table 1 of Kubíček et al. (2023).
+"""The gain of search in games too large for exact evaluation: Table 1 of Kubíček et al. (2023).
 
-SePoT on top of a network head to head with the same network; `protocol` has networks of their own
-for both. A critic changes nothing for the network that it is trained with, or it is trained for the
-network as it is.
+SePoT on top of a network plays the same network; `protocol` trains separate networks for both. A
+critic does not change the network that it is trained with or for.
 
-Returns are less the luck that the searching network's critic tells (`play.control_variates`). Each
-match is a part, and so is each 64th pair of its games: what is there is not played again.
+Returns have the luck removed that the searching network's critic estimates
+(`play.control_variates`). Finished matches, and every 64 pairs of games, are not played again.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ MATCHES = {
     "mean": "mean without control variates",
     "half_width": "± without control variates",
 }
-"""The columns of rows that are matches of two networks."""
+"""The columns of a table of matches."""
 SUMMARY = {
     "game": "game",
     "max_histories": "largest search (unique histories)",
@@ -50,7 +49,7 @@ SUMMARY = {
     "paper": "paper",
     "searched": "moves searched, seconds per move",
 }
-"""The columns of rows that `pooled` makes."""
+"""The columns of a table of `pooled` rows."""
 
 
 _PAPER = {
@@ -71,14 +70,14 @@ _PAPER = {
         "battleships_5x5": (36.54, 0.2),
     },
 }
-"""The paper's: SePoT's mean return against R-NaD, times 100, and half of its 95% interval.
+"""The paper's mean returns of SePoT against R-NaD, times 100, and half widths of 95% intervals.
 
 By the largest number of unique histories of a search, and by game.
 """
 
 
 def paper_result(game: str, max_histories: int) -> str | None:
-    """SePoT's mean return against R-NaD and half its interval, in utility units.
+    """The paper's mean return of SePoT against R-NaD ± half its interval, in utility units.
 
     Args:
       game: name of a preset.
@@ -87,8 +86,8 @@ def paper_result(game: str, max_histories: int) -> str | None:
     Returns:
       None, if the table has no such game or searches.
     """
-    found = _PAPER.get(max_histories, {}).get(game)
-    return None if found is None else f"{found[0] / 100:.4f} ± {found[1] / 100:.4f}"
+    result = _PAPER.get(max_histories, {}).get(game)
+    return None if result is None else f"{result[0] / 100:.4f} ± {result[1] / 100:.4f}"
 
 
 def paper_mean(game: str, max_histories: int) -> float:
@@ -98,12 +97,12 @@ def paper_mean(game: str, max_histories: int) -> float:
 
 @dataclasses.dataclass(frozen=True)
 class Settings(sepot_study.Settings):
-    """Networks, searches and matches; each of the seeds is of another match.
+    """Networks, searches and matches; each seed is of another match.
 
     Attributes:
-      network: what `play.registry` calls the network, with {game} in it.
+      network: the network's name in `play.registry`, with {game} in it.
       bounds: the most unique histories of a search.
-      num_games: of each match.
+      num_games: games of each match.
     """
 
     network: str = "rnad:{game}"
@@ -123,14 +122,14 @@ def _table_1(study: Study) -> Rows:
     settings, rows = study.settings, []
     for each in study.games():
         name = sepot_study.network_with_critic(settings.network, each.name)
-        for most, seed in itertools.product(settings.bounds, settings.seeds):
-            row = play(each, (name, name), (seed, seed), most, settings.num_games)
+        for bound, seed in itertools.product(settings.bounds, settings.seeds):
+            row = play(each, (name, name), (seed, seed), bound, settings.num_games)
             rows.append({**row, "network": name, "opponent": name})
     return rows
 
 
 def _learned(names: Iterable[str]) -> list[str]:
-    """For how long those of the networks that are in the zoo, and their critics, have learned."""
+    """Sentences about the learner steps of networks in the zoo, and of their critics."""
     models = zoo.models()
     return [
         f"{name} learned for {model.blueprint['num_steps']:,} steps, its critic for "
@@ -165,11 +164,11 @@ def wins(mean: float, half_width: float | None, paper: float = 0.0) -> bool | No
 
     Args:
       mean: in utility units.
-      half_width: of the interval; None: there is none.
-      paper: the paper's number; 0: it has none.
+      half_width: half the interval; None: no interval.
+      paper: the paper's number; 0: none.
 
     Returns:
-      None, if there is no interval or if it holds 0 and the paper's number.
+      None if there is no interval, or if it contains both 0 and the paper's number.
     """
     if half_width is None:
         return None
@@ -179,13 +178,13 @@ def wins(mean: float, half_width: float | None, paper: float = 0.0) -> bool | No
 
 
 def _judge(tables: Tables) -> Judgement:
-    parts, told = {}, []
+    parts, headlines = {}, []
     for row in tables[_SUMMARY]:
-        game, most, mean = row["game"], row["max_histories"], row["mean"]
+        game, bound, mean = row["game"], row["max_histories"], row["mean"]
         if row["paper"]:
-            parts[f"{game}, {most:,}"] = wins(mean, row["half_width"], paper_mean(game, most))
-        told.append(f"{mean:.3f} ± {row['half_width'] or math.nan:.2g} ({most:,} histories)")
-    return Judgement(verdict(parts), "; ".join(told))
+            parts[f"{game}, {bound:,}"] = wins(mean, row["half_width"], paper_mean(game, bound))
+        headlines.append(f"{mean:.3f} ± {row['half_width'] or math.nan:.2g} ({bound:,} histories)")
+    return Judgement(verdict(parts), "; ".join(headlines))
 
 
 TABLE_1 = Experiment(
@@ -201,7 +200,7 @@ TABLE_1 = Experiment(
     render=_table_1_report,
     judge=_judge,
 )
-# Networks of the zoo and their critics; reports say for how long these have learned.
+# Networks of the zoo and their critics; reports give their learner steps.
 ROWS = tuple(
     Row(
         TABLE_1,
@@ -225,9 +224,9 @@ ROWS = tuple(
 
 
 def match_seed(seed: int, other: int) -> int:
-    """The seed of the match of two networks, of these seeds: another one for every pair.
+    """The seed of the match of two networks, different for every pair of their seeds.
 
-    Intervals over all matches take them to be independent. (It is Cantor's pairing function.)
+    Intervals over all matches assume independent matches. (It is Cantor's pairing function.)
     """
     return (seed + other) * (seed + other + 1) // 2 + other
 
@@ -236,21 +235,21 @@ def play(
     study: GameStudy[Any],
     names: tuple[str, str],
     seeds: tuple[int, int],
-    most: int | None,
+    bound: int | None,
     num_games: int,
 ) -> dict[str, Any]:
-    """A row: a network, with search on top of it, against another network.
+    """Plays a network, with search on top of it, against another network; returns a row.
 
     Args:
-      study: of the game; searches look its first limit ahead.
-      names: what `play.registry` calls the networks; the first one has a critic.
-      seeds: of the networks.
-      most: the most unique histories of a search; None: nobody searches.
-      num_games: of the match.
+      study: the game's study; searches look its first limit ahead.
+      names: the networks' names in `play.registry`; the first one has a critic.
+      seeds: the networks' seeds.
+      bound: the most unique histories of a search; None: no search.
+      num_games: games of the match.
     """
     settings, limit, (own, opponent) = study.settings, study.limits[0], names
     match = match_seed(*seeds)
-    name = file_name("match", *seeds, most or "control", num_games)
+    name = file_name("match", *seeds, bound or "control", num_games)
     inputs = {
         "game": study.game,
         "depth_limit": str(limit),
@@ -258,15 +257,15 @@ def play(
         "seed": match,
         "files": [registry.digest(each) for each in names],
     }
-    options = {"depth_limit": limit, "max_histories": most, "effort": settings.iterations}
+    options = {"depth_limit": limit, "max_histories": bound, "effort": settings.iterations}
     measure = functools.partial(
         head_to_head.measure,
         study.name,
-        own if most is None else f"sepot:{own}",
+        own if bound is None else f"sepot:{own}",
         opponent,
         num_games=num_games,
         seed=match,
-        options={} if most is None else options,
+        options={} if bound is None else options,
         control_variates=own,
         device=settings.device,
         workspace=study.workspace.within(name),
@@ -275,23 +274,22 @@ def play(
     row = study.workspace.part(name, inputs, measure)
     network, other = (f"seed {seed}" for seed in seeds)
     labels = {"game": study.name, "network": network, "opponent": other}
-    return {**row, **labels, "max_histories": most}
+    return {**row, **labels, "max_histories": bound}
 
 
 def pooled(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """A row of Table 1, of all matches of a game and bound, with control variates.
+    """A row of Table 1 from all matches of a game and bound, with control variates.
 
-    They are taken to be of equal size, and to have luck of their own. The interval is over games,
-    with these networks.
+    Assumes independent matches of equal size. The interval is over games, for these networks.
     """
     networks = {row["network"] for row in rows}
     widths = [row["half_width_without_luck"] for row in rows]
-    known = [width for width in widths if width is not None]
+    defined = [width for width in widths if width is not None]
     half_width = None
-    if len(known) == len(rows):
-        half_width = math.sqrt(sum(width**2 for width in known)) / len(rows)
+    if len(defined) == len(rows):
+        half_width = math.sqrt(sum(width**2 for width in defined)) / len(rows)
     games = sum(row["games"] for row in rows)
-    found = {
+    line = {
         "game": rows[0]["game"],
         "max_histories": rows[0]["max_histories"],
         "matches": len(rows),
@@ -301,8 +299,8 @@ def pooled(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
         "half_width": half_width,
     }
     for name in ("share_searched", "seconds_per_move"):
-        told = [row[name] for row in rows if row.get(name) is not None]
-        found[name] = math.fsum(told) / len(told) if told else None
-    share = "-" if found["share_searched"] is None else f"{found['share_searched']:.1%}"
-    found["searched"] = f"{share}, {found['seconds_per_move']:.3g} s"
-    return {**found, "paper": paper_result(found["game"], found["max_histories"])}
+        values = [row[name] for row in rows if row.get(name) is not None]
+        line[name] = math.fsum(values) / len(values) if values else None
+    share = "-" if line["share_searched"] is None else f"{line['share_searched']:.1%}"
+    line["searched"] = f"{share}, {line['seconds_per_move']:.3g} s"
+    return {**line, "paper": paper_result(line["game"], line["max_histories"])}
