@@ -1,6 +1,6 @@
-"""A headless browser, for tests of pages. No driver: it is spoken to in its own protocol.
+"""A headless browser for tests of pages, controlled by its own protocol without a driver.
 
-`dump` prints what the browser makes of a page; `open_tab` opens one to click on.
+`dump` returns a page's document; `open_tab` opens a tab to click in.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ needs_browser = pytest.mark.skipif(
 
 
 def dump(page: Path, fragment: str = "") -> str:
-    """The document of a page once its scripts have run, as HTML."""
+    """A page's document as HTML, after its scripts have run."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         result = subprocess.run(
             [*_command(profile), "--dump-dom", page.resolve().as_uri() + fragment],
@@ -57,7 +57,7 @@ class Tab:
         self.send("Log.enable")
 
     def send(self, method: str, **parameters: Any) -> Any:
-        """What the browser answers to a command of its protocol."""
+        """Sends a command of the browser's protocol and returns the answer."""
         self._last += 1
         message = {"id": self._last, "method": method, "params": parameters}
         self._connection.send(json.dumps(message))
@@ -69,7 +69,7 @@ class Tab:
                 return found["result"]
 
     def _listen(self, message: dict[str, Any]) -> None:
-        """Keeps what the page complains of."""
+        """Records the page's errors."""
         if message.get("method") == "Runtime.exceptionThrown":
             self.errors.append(str(message["params"]["exceptionDetails"]))
         if message.get("method") == "Log.entryAdded":
@@ -167,7 +167,7 @@ def open_tab() -> Iterator[Tab]:
 
 
 def _wait_for(path: Path, seconds: float = 60.0) -> str:
-    """What stands in a file once something does."""
+    """Waits until a file has contents and returns them."""
     end = time.monotonic() + seconds
     while not path.exists() or not path.read_text(encoding="utf-8").count("\n"):
         assert time.monotonic() < end, f"the browser has not written {path}"

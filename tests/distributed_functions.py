@@ -1,4 +1,4 @@
-"""What the workers of `tests/system/test_distributed.py` do; they import no more than they need."""
+"""Functions for the workers of `tests/system/test_distributed.py`, with few imports."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def die(item: int, folder: Path, at: int, times: int) -> int:
 
 
 def attempts(folder: Path) -> dict[int, int]:
-    """How often `die` got each item."""
+    """The number of calls of `die` with each item."""
     return {int(path.name): len(path.read_text()) for path in folder.iterdir()}
 
 

@@ -1,4 +1,4 @@
-"""What tests of factored games share: lists of histories beside them, playouts, policies."""
+"""Helpers for tests of factored games: compiled trees of the same games, playouts, policies."""
 
 import dataclasses
 import random
@@ -32,7 +32,7 @@ def tree_of_tensors(game: pyspiel.Game) -> GameTree:
 
 
 def place_of_sequences(tree: GameTree, game: FactoredGame, player: int) -> np.ndarray:
-    """Which of the factored game's sequences each of the tree's is: int [S]."""
+    """The factored game's sequence of each of the tree's sequences: int [S]."""
     place = np.zeros(tree.treeplexes[player].num_sequences, np.int64)
     for infoset in range(tree.num_infosets(player)):
         state = tree.state(int(tree.first_history[player][infoset]))

@@ -32,7 +32,7 @@ class _MadeUpLeafValues(LeafValues):
 
 
 def broken_value(player: int, num_answers: int = 0) -> MadeUpValue:
-    """Says 0, but NaN for one infoset of a player once it has given so many answers."""
+    """A value function of zeros, with NaN for one infoset of a player after so many calls."""
     given = [0]
 
     def evaluate(range_0: np.ndarray, range_1: np.ndarray) -> Pair:

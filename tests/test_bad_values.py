@@ -1,6 +1,6 @@
-"""What people give to the library by mistake: a ValueError in a sentence, never another error.
+"""Bad input to the library raises a ValueError with one sentence, never another error.
 
-Settings that cannot be are told by name and value, with what they must be.
+Errors of settings name the setting, its value and the allowed values.
 """
 
 from __future__ import annotations
@@ -86,9 +86,9 @@ ANSWERS: list[Any] = [
 def test_answers_that_are_no_distribution(answer: Any) -> None:
     policy = ByHand(KUHN, lambda *_: answer)
     state = KUHN.new_initial_state().child(0).child(1)
-    told = "ByHand answered"
+    message = "ByHand answered"
     if isinstance(answer, dict):
-        told = r"ByHand: \{.*\} is not a distribution over the legal actions \[0, 1\] of player"
+        message = r"ByHand: \{.*\} is not a distribution over the legal actions \[0, 1\] of player"
     for use in (
         lambda: dl.play_match("kuhn_poker", policy, UNIFORM, 2),
         lambda: dl.nash_conv("kuhn_poker", policy),
@@ -96,7 +96,7 @@ def test_answers_that_are_no_distribution(answer: Any) -> None:
         lambda: policy_bot(policy, 0).step(state),
         lambda: policy_bot(policy, 0).get_policy(state),
     ):
-        with pytest.raises(ValueError, match=told):
+        with pytest.raises(ValueError, match=message):
             use()
 
 
@@ -221,12 +221,12 @@ SETTINGS: list[tuple[Callable[..., Any], str, tuple[Any, ...], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("make", "name", "values", "told"), SETTINGS)
+@pytest.mark.parametrize(("make", "name", "values", "message"), SETTINGS)
 def test_settings_that_cannot_be(
-    make: Callable[..., Any], name: str, values: tuple[Any, ...], told: str
+    make: Callable[..., Any], name: str, values: tuple[Any, ...], message: str
 ) -> None:
     for value in values:
-        with pytest.raises(ValueError, match=f"{re.escape(f'{name}={value!r}')}.*{told}"):
+        with pytest.raises(ValueError, match=f"{re.escape(f'{name}={value!r}')}.*{message}"):
             make(**{name: value})
 
 
@@ -290,8 +290,8 @@ REFUSED: list[tuple[str, Callable[[], Any]]] = [
         ),
     ),
     *(
-        (told, partial(make, MMDConfig()))  # type: ignore[arg-type]
-        for told, make in (
+        (message, partial(make, MMDConfig()))  # type: ignore[arg-type]
+        for message, make in (
             ("config is a MMDConfig; RNaDSolver takes a RNaD", partial(RNaDSolver, KUHN)),
             ("config is a MMDConfig; CriticLearner takes a Cr", OF_A_CRITIC),
             (
@@ -349,7 +349,7 @@ REFUSED: list[tuple[str, Callable[[], Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("told", "use"), REFUSED)
-def test_what_is_refused(told: str, use: Callable[[], Any]) -> None:
-    with pytest.raises(ValueError, match=told):
+@pytest.mark.parametrize(("message", "use"), REFUSED)
+def test_what_is_refused(message: str, use: Callable[[], Any]) -> None:
+    with pytest.raises(ValueError, match=message):
         use()

@@ -35,14 +35,14 @@ def test_help_is_quick_and_a_wrong_word_is_told() -> None:
     assert helped.returncode == 0
     assert "head-to-head" in helped.stdout
     assert (wrong.returncode, wrong.stdout) == (1, "")
-    told = "error: no command 'solv'; did you mean solve? spiel-dl --help lists all\n"
-    assert wrong.stderr == told
+    message = "error: no command 'solv'; did you mean solve? spiel-dl --help lists all\n"
+    assert wrong.stderr == message
 
 
 def test_what_needs_a_clone_says_how_it_is_run() -> None:
-    told = start("reproduce").stderr
-    assert "python run/reproduce.py" in told
-    assert "Traceback" not in told
+    message = start("reproduce").stderr
+    assert "python run/reproduce.py" in message
+    assert "Traceback" not in message
     assert "make bench" in start("bench").stderr
 
 

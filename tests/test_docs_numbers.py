@@ -58,8 +58,8 @@ def entries(content: object) -> Iterator[str]:
 
 
 @functools.cache
-def told(report: Path) -> tuple[str, ...]:
-    """What a report's tables and headline say; a benchmark's tables are in its page alone."""
+def entries_of(report: Path) -> tuple[str, ...]:
+    """The entries of a report's tables and headline; a benchmark's tables are in its page only."""
     text = report.read_text(encoding="utf-8")
     data = report.with_suffix(".json")
     content = json.loads(data.read_text(encoding="utf-8")) if data.exists() else {}
@@ -70,7 +70,7 @@ def told(report: Path) -> tuple[str, ...]:
 
 @functools.cache
 def numbers_told(report: Path) -> tuple[float, ...]:
-    return tuple(value_of(each) for text in told(report) for each in re.findall(NUMBER, text))
+    return tuple(value_of(each) for text in entries_of(report) for each in re.findall(NUMBER, text))
 
 
 @functools.cache
@@ -100,7 +100,9 @@ def test_what_is_measured_is_in_reports(page: str, claim: str, reports: list[Pat
     if re.fullmatch(NUMBER, claim):
         assert any(rounds_to(n, claim) for report in reports for n in numbers_told(report))
     else:
-        assert any(re.search(rf"\b{claim}\b", text) for report in reports for text in told(report))
+        assert any(
+            re.search(rf"\b{claim}\b", text) for report in reports for text in entries_of(report)
+        )
 
 
 def paragraphs(page: Path) -> Iterator[tuple[str, list[Path]]]:

@@ -1,4 +1,4 @@
-"""What is installed, by whatever tool: one set of versions."""
+"""All tools install the same set of versions."""
 
 from __future__ import annotations
 

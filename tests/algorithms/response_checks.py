@@ -1,4 +1,4 @@
-"""What tests of responses share: models, random games, and a step's definition as an LP."""
+"""Helpers for tests of responses: models, random games, and a step's definition as an LP."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def objective(
     player: int,
     p: float,
 ) -> float:
-    """What a restricted Nash response maximises; not negative if it is safe."""
+    """The objective of a restricted Nash response; not negative if it is safe."""
     policy = response if isinstance(response, ArrayPolicy) else response.to_array_policy()
     gain, exploitable = gain_and_exploitability(tree, policy, model, player)
     return p * gain - (1 - p) * exploitable
@@ -126,7 +126,7 @@ def largest_step_regret(
     depth_limit: DepthLimit,
     scheme: str,
 ) -> float:
-    """By how much some step's decisions are below the best ones, given those of the steps above.
+    """The largest suboptimality of a step's decisions, given those of the steps above.
 
     By the definition: with the decisions above fixed, the optimum that a step could reach, less
     what can still be reached after the decisions that it kept, under the same horizon.

@@ -133,7 +133,7 @@ def test_a_model_that_is_always_right_is_exploited_in_full(scheme):
 
 
 def test_a_bad_portfolio_costs_what_it_must():
-    """If the player can only go on uniformly, its first moves are the best ones before that."""
+    """If the player can only continue uniformly, its first moves are the best before that."""
     tree = GameTree.from_game("kuhn_poker")
     uniform, model = ArrayPolicy.uniform(tree), checks.random_model(tree, seed=6)
     given = portfolios.by_hand(tree, 0, model, [uniform])

@@ -30,10 +30,10 @@ PROBABILITIES = [0.1, 0.3, 0.5, 0.7, 0.9]
     [("full", 0.3, 0.9), ("full_trunk", 0.205263157895, 0.0), ("joint", 0.205263157895, 0.0)],
 )
 def test_siblings_that_spend_one_slack(gadget, gain, exploitable, exact, scheme):
-    """At a and at b alike, E earns 3 from the model, -0.9 from others, S earns 1; Out pays 0.
+    """At a and at b, E earns 3 from the model and -0.9 from others, S earns 1; Out pays 0.
 
-    The model enters with 0.1. E in both gains 0.1 * 3 and loses 0.9; the bound allows 0.3. Each
-    public state alone may do so, if the other one makes up for it by S.
+    The model enters with 0.1. E in both gains 0.1 * 3 and loses 0.9; the bound allows 0.3. One
+    public state alone may play E, if the other one compensates by S.
     """
     tree = GameTree.from_game(reference.efg_game("slack_twice"))
     model = checks.named_model(tree, {"In": 0.1, "Out": 0.9, "weak": 1.0, "strong": 0.0})
@@ -123,7 +123,7 @@ def test_full_gadget_with_all_solved_siblings_is_safe(game, tmp_path):
 @pytest.mark.parametrize("gadget", ["joint", "resolving"])
 @pytest.mark.parametrize("game", ["kuhn_poker", checks.LIARS_DICE, checks.GOOFSPIEL.format(4)])
 def test_safe_gadgets_against_a_good_model(game, gadget):
-    """There is little to gain from CFR+ after five iterations, so little may be risked."""
+    """Little can be gained from CFR+ after five iterations, so little exploitability is allowed."""
     tree = GameTree.from_game(game)
     solver = CFRPlusSolver(tree)
     solver.run(5)

@@ -97,7 +97,7 @@ def test_refined_gadgets_keep_the_game_solved(gadget, refinement):
     ],
 )
 def test_refined_gadgets_mend_more_of_what_a_bad_value_function_broke(gadget, refinement):
-    """Errors of a tenth of the largest utility make the trunk's strategy bad, and given cfvs."""
+    """Errors of a tenth of the largest utility spoil the trunk's strategy and the given cfvs."""
     game, limit = "python_leduc", DepthLimit(rounds=1)
 
     def bad(weights: str | None) -> float:
@@ -130,7 +130,7 @@ def test_hidden_parts_do_not_matter_to_refined_gadgets(refinement):
 
 @pytest.mark.parametrize("gadget", SAFE)
 def test_the_prior_is_what_the_opponent_did_and_not_how_often_it_enters(gadget):
-    """In a piece it goes on from the opponent's prior, which its actions share out."""
+    """The opponent's prior is split among its actions and passed to the next piece."""
     tree, limit = compiled(GOOFSPIEL_4), DepthLimit(rounds=1)
     policy = ContinualResolvingPolicy(
         tree, ZeroValue(), limit, gadget=gadget, refinement="prior", effort=Effort(50)
@@ -232,7 +232,7 @@ def test_gifts_handed_on_leave_the_roots_as_they_may_be():
 
 
 def starts_of(policy: ContinualResolvingPolicy, player: int) -> dict[int, Start]:
-    """What a player knows of the public states below those that were solved."""
+    """A player's knowledge of the public states below those that were solved."""
     return {
         state: start
         for (each, _), starts in policy.results.items()
@@ -290,7 +290,7 @@ def test_what_is_made_for_one_depth_limit_is_asked_for_all_leaves_there():
     ("game", "unit"), [("kuhn_poker", "moves"), (GOOFSPIEL_4, "rounds"), ("python_leduc", "plies")]
 )
 def test_networks_that_are_made_for_one_depth_limit_each(game, unit):
-    """Untrained ones: what they say is seen by comparing them with ones that say 0."""
+    """Untrained networks, whose influence shows in comparison with networks of output 0."""
     tree, values = compiled(game), {False: {}, True: {}}
     step = 3 if game == "python_leduc" else 1
     limit = DepthLimit(**{unit: step})

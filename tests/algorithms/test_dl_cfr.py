@@ -80,14 +80,14 @@ def test_states_of_solvers_that_were_made_otherwise_change_nothing():
     solver, again = (DLCFRSolver("kuhn_poker", ExactValue(warm_start=True), limit) for _ in "ab")
     solver.run(3)
     before = solver.state()
-    for function, told in (
+    for function, message in (
         (ZeroValue(), "value_function is 'ZeroValue', not 'ExactValue'"),
         (ExactValue(1e-3, warm_start=True), r"tolerance is 0\.001, not 0\.0001"),
         (ExactValue(), "the state's"),
     ):
         other = DLCFRSolver("kuhn_poker", function, limit)
         other.run(1)
-        with pytest.raises(ValueError, match=told):
+        with pytest.raises(ValueError, match=message):
             solver.load_state(other.state())
         assert_same_arrays(before, solver.state())
     # States of before say nothing of it.

@@ -33,7 +33,7 @@ GAMES = {
 
 
 def exact_values(tree: GameTree, blueprint: Blueprint, history: int, player: int) -> np.ndarray:
-    """What each action is worth in the infoset of a history: float64 [A], in utility ranges."""
+    """The action values in the infoset of a history: float64 [A], in utility ranges."""
     policy = blueprint.tabulate(tree)
     transformations = PolicyTransformations([IDENTITY])
     critic = ExactCritic(tree, policy.strategies, transformations)
@@ -93,7 +93,7 @@ def test_an_action_that_its_player_never_makes_hides_nothing_of_the_opponent():
 
 
 def values_of(tree: GameTree, blueprint: Blueprint) -> Callable[..., np.ndarray]:
-    """What a player's utility is in states of the rules, exactly."""
+    """A player's exact utilities in states of the rules."""
     strategies = blueprint.tabulate(tree).strategies
     critic = ExactCritic(tree, strategies, PolicyTransformations([IDENTITY]))
     history_of = {tuple(keys): history for history, keys in enumerate(tree.infoset_key.T.tolist())}
@@ -152,8 +152,8 @@ def test_values_are_those_of_the_network_in_utility_units():
         blueprint = NetworkPolicy(game, network, parameters, value_unit=unit)
         values = PositionValues(game.rules, blueprint)(state.batch, 0)
         seen = torch.from_numpy(features(state, 0))[None]
-        said = network.values(parameters, seen).numpy()
-        np.testing.assert_allclose(values, unit * said, rtol=1e-5)
+        outputs = network.values(parameters, seen).numpy()
+        np.testing.assert_allclose(values, unit * outputs, rtol=1e-5)
         config = MirrorDescentConfig(depth=1, num_rollouts=50)
         found.append(MirrorDescentPolicy(game, blueprint, config).found(state).values)
     assert not np.allclose(*found)
@@ -174,7 +174,7 @@ def test_a_step_by_hand():
 
 
 @pytest.mark.parametrize(
-    ("function", "told"),
+    ("function", "message"),
     [
         (
             lambda tensors, legal: -legal.float(),
@@ -185,11 +185,11 @@ def test_a_step_by_hand():
         (lambda tensors, legal: legal * float("nan"), r"the blueprint's function returns \[nan"),
     ],
 )
-def test_blueprints_answer_by_distributions(function, told):
+def test_blueprints_answer_by_distributions(function, message):
     game = pyspiel.load_game("python_leduc")
     policy = MirrorDescentPolicy(game, function, MirrorDescentConfig(num_rollouts=20))
     state = game.new_initial_state()
     while state.is_chance_node():
         state.apply_action(state.legal_actions()[0])
-    with pytest.raises(ValueError, match=told):
+    with pytest.raises(ValueError, match=message):
         policy.action_probabilities(state)

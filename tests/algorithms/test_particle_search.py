@@ -128,7 +128,7 @@ def test_one_block_with_all_particles_is_an_equilibrium(game):
 
 
 class ByFeatures(ValueFunction):
-    """What an infoset is worth once it is reached, by its features alone, in float64."""
+    """Conditional values of infosets that depend on features only, in float64."""
 
     where_nobody_comes = 0.0
     """What values at counterfactual reach 0 are multiplied by; those of networks need not be 0."""
@@ -152,7 +152,7 @@ class ByFeatures(ValueFunction):
 
 
 class EverywhereByFeatures(ByFeatures):
-    """Worth something also where nobody comes."""
+    """Values that are not 0 where the reach is 0."""
 
     where_nobody_comes = 0.5
 
@@ -185,7 +185,7 @@ def test_with_all_particles_it_is_continual_resolving(game, limit, values, gadge
 
 
 def test_given_values_are_those_of_the_particles_that_are_left():
-    """The opponent's infosets have what they had, times what is left of their reach."""
+    """Given cfvs of the opponent's infosets are scaled by the kept share of their reach."""
     game, limit = GOOFSPIEL.format(4), DepthLimit(rounds=1)
     root = root_of_particles(Particles.of_public_state(state_after(game, [])), limit, 0)
     before = search(root, particle_spec(ByFeatures(), "resolving"), Effort(9))
@@ -295,7 +295,7 @@ def test_values_that_are_not_finite_are_told(num_answers):
 
 
 @pytest.mark.parametrize(
-    ("how", "told"),
+    ("how", "message"),
     [
         ({"game": "kuhn_poker"}, r"kuhn_poker.*has no Rules"),
         ({"effort": Effort(1, 0.1)}, r"tolerance=0\.1 cannot be used here: .*; leave it out"),
@@ -303,10 +303,10 @@ def test_values_that_are_not_finite_are_told(num_answers):
         ({"value_function": ExactValue()}, "has no subgames"),
     ],
 )
-def test_wrong_settings_are_refused_when_they_are_known(how, told):
+def test_wrong_settings_are_refused_when_they_are_known(how, message):
     def ask(**given):
         policy = ParticlePolicy(depth_limit=DepthLimit(rounds=1), **given)
         policy.action_probabilities(policy.game.new_initial_state())
 
-    with pytest.raises(ValueError, match=told):
+    with pytest.raises(ValueError, match=message):
         ask(**{"game": GOOFSPIEL.format(4), "value_function": ZeroValue(), **how})

@@ -1,4 +1,4 @@
-"""Self-play: what its samples say, and that the network which learns from them plays better."""
+"""Self-play: its samples, and that the network which learns from them plays better."""
 
 import numpy as np
 import pytest
@@ -44,7 +44,7 @@ def test_samples_of_a_game(width, number):
 
 
 def test_public_states_side_by_side_are_worth_what_each_is_alone():
-    """With the same values at leaves, whatever ranges the others have."""
+    """With the same values at leaves, for any ranges of the other public states."""
     network = ParticleNetwork(SMALL)
     learner = ParticleSelfPlay(
         GOOFSPIEL_4, network, LIMIT, ParticleSelfPlayConfig(width=3, iterations=500)
@@ -63,7 +63,7 @@ def test_public_states_side_by_side_are_worth_what_each_is_alone():
 
 
 def test_values_that_no_play_can_have_are_not_learned():
-    """Learned from, they make the next ones larger still, without bound."""
+    """Learning from them would make the next values larger, without bound."""
     network = ParticleNetwork(SMALL)
     learner = ParticleSelfPlay(GOOFSPIEL_4, network, LIMIT, ParticleSelfPlayConfig(iterations=3))
     learner.play()
@@ -78,7 +78,7 @@ def test_values_that_no_play_can_have_are_not_learned():
 
 
 def test_values_are_zero_sum_whatever_the_network_says():
-    """Networks promise both players something, and players who choose take the best of it."""
+    """A network's values need not sum to 0, and searching players take the best."""
     network = ParticleNetwork(SMALL)
     learner = ParticleSelfPlay(GOOFSPIEL_4, network, LIMIT, ParticleSelfPlayConfig(iterations=3))
     for number in range(4):

@@ -37,8 +37,8 @@ def setting(game_string):
 def check_same(first, second, states):
     differs = False
     for state in states:
-        answer, wanted = (p.action_probabilities(state) for p in (first, second))
-        assert answer == pytest.approx(wanted, abs=1e-9)
+        answer, expected = (p.action_probabilities(state) for p in (first, second))
+        assert answer == pytest.approx(expected, abs=1e-9)
         differs |= max(answer.values()) < 1.0 - 1e-6
     assert differs, "not all answers are pure"
 

@@ -15,7 +15,7 @@ from tests.algorithms import response_checks as checks
 
 
 def objective(tree: GameTree, policy: ArrayPolicy, model: ArrayPolicy, player: int, p: float):
-    """What the player earns in that game against a best response of its opponent's free self."""
+    """The player's value in that game against a best response of the free opponent."""
     sign = 1.0 if player == 0 else -1.0
     parts = [policy.strategies, model.strategies]
     pair = (parts[player][0], parts[1 - player][1])

@@ -108,9 +108,9 @@ def test_an_equilibrium_stays_one(game, limit, transformations):
 
 @pytest.mark.parametrize(("given_cfvs", "expected"), [("transformations", 0.0), ("critic", 0.25)])
 def test_an_equilibrium_needs_cfvs_of_all_continuations(given_cfvs, expected):
-    """The blueprint is wrong with b, where it never comes, so its cfv there cannot be kept.
+    """The blueprint errs at b, which it never reaches, so its cfv there cannot be kept.
 
-    The search gives up a, where player 1 does come, to lower b's from 0.5 towards -0.5.
+    The search gives up a, which player 1 does reach, to lower b's cfv from 0.5 towards -0.5.
     """
     tree = GameTree.from_game(pyspiel.load_efg_game(tiny_games.RARELY_ENTERED_AND_WRONG))
     # Player 0: l. Player 1: in with a, out with b, and wrong.
@@ -292,8 +292,8 @@ def test_large_searches_are_left_to_the_blueprint():
         num_searched = 0
         for infoset in second_round.tolist():
             own = tree.treeplexes[player].sequences(infoset)
-            found, wanted = policy.strategies[player][own], blueprint.strategies[player][own]
-            num_searched += not np.array_equal(found, wanted)
+            found, expected = policy.strategies[player][own], blueprint.strategies[player][own]
+            num_searched += not np.array_equal(found, expected)
         assert num_searched == 4
 
 

@@ -1,4 +1,4 @@
-"""What is hidden from a searching player never changes what it plays, to the last bit.
+"""Information hidden from a searching player never changes its policy, to the last bit.
 
 In every history of some of its infosets: all hidden parts that fit what it has seen.
 """
@@ -188,7 +188,7 @@ def test_mirror_descent_search(game_string, max_listed, is_compiled):
 
 
 def test_a_search_that_looks_at_hidden_cards_is_caught():
-    """Though it keeps what it found for the next questions."""
+    """Caught although it caches its solutions for later calls."""
 
     class Cheat(MirrorDescentSource):
         def solve(self, path, position, previous, spec, search):

@@ -63,9 +63,9 @@ def test_the_blueprint_learns_as_it_does_without_critic(name: str, max_tree_hist
     # The random generator's state among them.
     theirs = beside.state()
     assert_same_arrays(theirs, alone.state())
-    told = beside.metrics()
-    assert told.pop("critic_loss") > 0
-    assert {k: v for k, v in told.items() if "second" not in k} == {
+    metrics = beside.metrics()
+    assert metrics.pop("critic_loss") > 0
+    assert {k: v for k, v in metrics.items() if "second" not in k} == {
         k: v for k, v in alone.metrics().items() if "second" not in k
     }
 
@@ -86,7 +86,7 @@ def test_search_with_the_trained_critic_improves_the_blueprint() -> None:
 
 
 def test_the_critic_is_one_of_the_policy_that_is_handed_out() -> None:
-    """The target network's, which is another one than the network that acts."""
+    """The critic evaluates the target network, not the acting network."""
     config = dataclasses.replace(
         SMALL, target_averaging=1e-9, target_share=math.inf, learning_rate=1e-2
     )

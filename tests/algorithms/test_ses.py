@@ -106,7 +106,7 @@ def test_alpha_0_is_safe_and_knows_no_model(game: str, limit: DepthLimit) -> Non
 
 
 def test_perfect_information_cannot_be_exploited() -> None:
-    """With one root infoset per public state there is no range to lean on (paper, section 6)."""
+    """One root infoset per public state leaves no range to exploit (paper, section 6)."""
     tree = compile_game(
         "goofspiel(num_cards=3,points_order=descending,returns_type=point_difference)"
     )

@@ -24,18 +24,18 @@ def test_leduc_is_solved_to_1e_9_as_openspiel_judges_it():
 
 def test_the_best_policy_that_was_seen_is_returned(monkeypatch):
     values = {"average": [3.0, 2.0, 5.0], "current": [4.0, 1.0, 0.5]}
-    told = []
+    iterates = []
 
     def pretended(_tree, _policy):
-        which = ("average", "current")[len(told) % 2]
-        told.append(which)
-        return values[which][(len(told) - 1) // 2]
+        which = ("average", "current")[len(iterates) % 2]
+        iterates.append(which)
+        return values[which][(len(iterates) - 1) // 2]
 
     monkeypatch.setattr(solve_module, "exploitability_of", pretended)
     policy = dl.solve("kuhn_poker", exploitability=1.0)
     assert (policy.exploitability, policy.iterate) == (1.0, "current")
     assert policy.iterations == 1 + solve_module._MIN_STRETCH
-    assert len(told) == 4
+    assert len(iterates) == 4
 
 
 def test_it_stops_after_its_time_and_does_at_least_an_iteration():

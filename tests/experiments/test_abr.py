@@ -1,4 +1,4 @@
-"""What DQN learns against fixed models, between 90% and all of the exact best response's gain."""
+"""DQN against fixed models gains between 90% and all of the exact best response's gain."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from experiments.dl_cfr.isolated import (
     UnscaledNetwork,
 )
 from experiments.dl_cfr.left_out import LEFT_OUT
-from experiments.dl_cfr.ranges import RANGES, asked_ranges
+from experiments.dl_cfr.ranges import RANGES, solver_ranges
 from experiments.dl_cfr.study import GOOFSPIEL, LEDUC, OSHI_ZUMO, Trained, TrainedStudy
 from experiments.experiment import Experiment, run
 from spiel_dl.algorithms.dl_cfr import DLCFRSolver, evaluated_ranges
@@ -208,9 +208,9 @@ def test_cfr_d_asks_for_what_dl_cfr_with_optimal_values_does(finished: Path) -> 
     iterations = [row["iteration"] for row in content["rows"] if row["source"] == "CFR-D"]
     assert iterations == [1, 2, 3, 4, 6, 7, 10, 13, 18, 20]
     solver = DLCFRSolver(DATA.game, ExactValue(1e-3, 1000), LIMIT)
-    asked = asked_ranges(solver, iterations)
+    ranges = solver_ranges(solver, iterations)
     leaves = solver.trunk.leaves
-    masses = [leaves.sum_by_public_state(player, asked[player]) for player in (0, 1)]
+    masses = [leaves.sum_by_public_state(player, ranges[player]) for player in (0, 1)]
     reached = ((masses[0] > 0) & (masses[1] > 0)).mean(axis=1)
     found = [row for row in content["rows"] if row["source"] == "CFR-D"]
     assert [row["reached"] for row in found] == pytest.approx(reached.tolist())
@@ -269,11 +269,11 @@ def test_range_statistics_by_hand() -> None:
     """
     leaves = cut(GameTree.from_game("kuhn_poker"), DepthLimit(moves=1)).leaves
     assert [leaves.num_infosets(player) for player in (0, 1)] == [6, 6]
-    asked = (np.array([[3.0, 0, 0, 0, 0, 0]]), np.array([[1.0, 1, 1, 0, 0, 0]]))
+    ranges = (np.array([[3.0, 0, 0, 0, 0, 0]]), np.array([[1.0, 1, 1, 0, 0, 0]]))
     uniform = np.full(6, 1 / 3)
     pure = np.array([0.0, 1, 0, 0, 1, 0])
     known = (np.stack([uniform, pure]), np.stack([uniform, uniform]))
-    [found] = dl_cfr_ranges.range_statistics(leaves, asked, known)
+    [found] = dl_cfr_ranges.range_statistics(leaves, ranges, known)
     assert found["reached"] == 0.5  # Neither player reaches the second public state.
     assert found["entropy"] == pytest.approx((0 + 1) / 2)
     assert found["largest"] == pytest.approx((1 + 1 / 3) / 2)
@@ -285,10 +285,10 @@ def test_range_statistics_by_hand() -> None:
 
 @pytest.mark.parametrize("alternating", [True, False])
 def test_evaluated_ranges_are_all_that_the_value_function_gets(alternating: bool) -> None:
-    asked = []
+    ranges = []
 
     def record(range_0: np.ndarray, range_1: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        asked.append((range_0.copy(), range_1.copy()))
+        ranges.append((range_0.copy(), range_1.copy()))
         return -range_0, range_1
 
     tree = GameTree.from_game(DATA.game)
@@ -296,7 +296,7 @@ def test_evaluated_ranges_are_all_that_the_value_function_gets(alternating: bool
     found = evaluated_ranges(solver, [1, 2, 5])
     assert solver.iteration == 5
     each = 2 if alternating else 1
-    assert len(asked) == 5 * each
-    kept = [pair for i in (0, 1, 4) for pair in asked[each * i : each * (i + 1)]]
+    assert len(ranges) == 5 * each
+    kept = [pair for i in (0, 1, 4) for pair in ranges[each * i : each * (i + 1)]]
     for player in (0, 1):
         np.testing.assert_array_equal(found[player], np.stack([pair[player] for pair in kept]))

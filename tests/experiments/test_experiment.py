@@ -78,10 +78,10 @@ def test_a_report_begins_with_the_verdict(
 ) -> None:
     study = Squares(Settings(seeds), Workspace(tmp_path / "work"))
     first, second = (run(each, study, tmp_path / "out") for each in (SQUARES, OTHERS))
-    told = f"**Verdict:** {held or 'see the tables'}. The paper: below 10."
-    assert first.read_text().split("\n\n")[1] == told
-    told = f"**Verdict:** {held or 'none'}; the paper has no such experiment."
-    assert second.read_text().split("\n\n")[1] == told
+    first_line = f"**Verdict:** {held or 'see the tables'}. The paper: below 10."
+    assert first.read_text().split("\n\n")[1] == first_line
+    first_line = f"**Verdict:** {held or 'none'}; the paper has no such experiment."
+    assert second.read_text().split("\n\n")[1] == first_line
     content = json.loads(first.with_suffix(".json").read_text())
     assert content["settings"] == {"seeds": list(seeds), "scale": 10}
     assert (content["metric"], content["claim"]) == ("number", "below 10.")

@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def private_names(source: str) -> Iterator[str]:
-    """What a module takes from spiel_dl that is not public."""
+    """The private names of spiel_dl that a module uses."""
     tree = ast.parse(source)
     own: set[str] = set()
     for node in ast.walk(tree):

@@ -1,4 +1,4 @@
-"""What is held of each experiment, by numbers made up for it."""
+"""The criterion of each experiment, tested with made-up numbers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from experiments.verdicts import PARTLY, REPRODUCED, Judgement
 
 
 def frontier(*, rnr: float, at_half: float) -> Judgement:
-    """Of one responder, whose best response gains 4 and whose best Nash equilibrium gains 0.6."""
+    """Points of a responder whose best response gains 4 and whose best equilibrium gains 0.6."""
     points = [
         {
             "method": method,

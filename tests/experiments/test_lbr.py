@@ -35,7 +35,7 @@ def rollout(state: pyspiel.State, player: int) -> float:
 
 
 def after_own_action(state: pyspiel.State, player: int, model: ArrayPolicy) -> float:
-    """As `rollout`, but an opponent who faces a bet now may fold, as often as the model does."""
+    """As `rollout`, but an opponent who now faces a bet folds as often as the model."""
     if state.is_terminal() or state.is_chance_node() or state.current_player() == player:
         return rollout(state, player)
     fold = passive_and_fold(state)[1]

@@ -13,7 +13,7 @@ from spiel_dl.value_functions.river import NUM_PARTS, balanced
 
 
 def _value(tree, strategy, node, hands):
-    """What player 0 wins on average with two hands."""
+    """Player 0's mean utility with two hands."""
     mover, legal, successor, spent, folded = tree
     if mover[node] < 0:
         if folded[node] >= 0:

@@ -1,4 +1,4 @@
-"""Which responses of RNR a gadget loses: right games, right counts."""
+"""The responses of RNR that each gadget loses: games and counts."""
 
 from __future__ import annotations
 

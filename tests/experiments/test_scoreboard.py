@@ -1,4 +1,4 @@
-"""Which reports are current, and what the scoreboard says of them."""
+"""States of reports, and their lines on the scoreboard."""
 
 from __future__ import annotations
 
@@ -130,9 +130,9 @@ def test_every_row_has_a_line(tmp_path: Path) -> None:
 
 def test_a_contradiction_says_why(tmp_path: Path) -> None:
     found = scoreboard.page(RESULTS)
-    told = found[found.index("## Contradictions") : found.index("## Missing")]
+    contradictions = found[found.index("## Contradictions") : found.index("## Missing")]
     for row in MANIFEST:
-        if f"`{row.name}`" in told:
+        if f"`{row.name}`" in contradictions:
             assert row.checked
             assert row.why.count(". ") == 1, f"{row.name}: two sentences"
 
@@ -175,9 +175,9 @@ def test_what_is_declared_is_what_the_reports_tell() -> None:
     for row in MANIFEST:
         if ledger.state(row, RESULTS).word != CURRENT:
             continue
-        told: dict[str, list[object]] = {}
+        recorded: dict[str, list[object]] = {}
         for name, value in leaves(json.loads(row.report(RESULTS).read_text())["settings"]):
-            told.setdefault(name, []).append(value)
+            recorded.setdefault(name, []).append(value)
         for name, value in leaves(json.loads(json.dumps(declared(row.settings)))):
-            found = told.get(name, [None])
+            found = recorded.get(name, [None])
             assert any(each in (None, [], value) for each in found), f"{row.name}: {name}"

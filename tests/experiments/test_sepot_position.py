@@ -57,8 +57,8 @@ def test_there_are_the_papers_four_positions():
     states = possible_states()
     pairs = {(ships_left(state, 0), ships_left(state, 1)) for state in states}
     own = {tiles("A1", "A2"), tiles("A2", "B2")}
-    theirs = {tiles("A1", "A2", "A3"), tiles("A3", "B3", "C3")}
-    assert pairs == set(itertools.product(own, theirs))
+    expected = {tiles("A1", "A2", "A3"), tiles("A3", "B3", "C3")}
+    assert pairs == set(itertools.product(own, expected))
     # Each player's two ships of two tiles may have been placed in either order.
     assert len(states) == 4 * 2 * 2
     assert all(state.current_player() == 0 for state in states)
@@ -87,7 +87,7 @@ def test_only_the_rational_tiles_can_win():
 
 
 def wins(state, shots, answers):
-    """Whether player 0 sinks the fleet by its shots before the opponent does by its answers."""
+    """Whether player 0's shots sink the fleet before the opponent's answers do."""
     for shot, answer in zip(shots, answers, strict=True):
         state.apply_action(shot)
         if state.is_terminal():

@@ -1,4 +1,4 @@
-"""Settings: read from words, shown as JSON, and told what is wrong."""
+"""Settings: parsed from the command line, written as JSON, and errors."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ def test_every_kind_of_entry_can_be_changed() -> None:
 
 
 def test_they_are_shown_as_json() -> None:
-    told = as_json(Example(limits=(DepthLimit(rounds=1),)))
-    assert told["limits"] == ["1 rounds"]
-    assert told["seeds"] == [0]
-    assert told["training"] == TrainingConfig().to_json()
-    assert told["share"] is None
+    settings = as_json(Example(limits=(DepthLimit(rounds=1),)))
+    assert settings["limits"] == ["1 rounds"]
+    assert settings["seeds"] == [0]
+    assert settings["training"] == TrainingConfig().to_json()
+    assert settings["share"] is None
 
 
 @pytest.mark.parametrize(

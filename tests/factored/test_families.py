@@ -1,4 +1,4 @@
-"""What every factored game must hold, beside its list of histories and OpenSpiel's states."""
+"""Checks of every factored game against its compiled tree and OpenSpiel's states."""
 
 import numpy as np
 import pytest

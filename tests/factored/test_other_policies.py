@@ -19,8 +19,8 @@ from tests.reference import ByHand
 def drawn(state: pyspiel.State, player_id: int | None) -> dict[int, float]:
     """What is drawn for each infoset, by what the player is told; far from uniform."""
     player = state.current_player() if player_id is None else player_id
-    told = np.array(state.information_state_tensor(player), np.int8).tobytes()
-    generator = random.Random(hashlib.sha256(told + bytes([player])).digest())
+    observation = np.array(state.information_state_tensor(player), np.int8).tobytes()
+    generator = random.Random(hashlib.sha256(observation + bytes([player])).digest())
     weights = {action: generator.expovariate(1.0) ** 4 for action in state.legal_actions()}
     return {action: weight / sum(weights.values()) for action, weight in weights.items()}
 

@@ -325,12 +325,12 @@ def _check_batch_independence(rules: Rules, levels: list[_Level], num_rows: int 
 
 
 def _answers(rules: Rules, states: Any) -> list[torch.Tensor]:
-    """Everything that can be asked of a batch."""
+    """The results of all functions of a batch."""
     return [_ask(function, states, *others) for function, *others in _questions(rules)]
 
 
 def _questions(rules: Rules) -> list[tuple[Any, ...]]:
-    """What can be asked of a batch: functions, and their arguments besides it."""
+    """All functions of a batch, with their further arguments."""
     questions: list[tuple[Any, ...]] = [
         (rules.current_player,),
         (rules.legal_actions,),
@@ -346,7 +346,7 @@ def _questions(rules: Rules) -> list[tuple[Any, ...]]:
 
 
 def _ask(function: Any, states: Any, *others: Any) -> Any:
-    """A function's answer; it must do without the host wherever the states are."""
+    """Calls a function, which must not read values on the host."""
     try:
         return function(states, *others)
     except (RuntimeError, TypeError) as error:

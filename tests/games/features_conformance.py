@@ -1,4 +1,4 @@
-"""What networks see is as announced, and shows nothing that is hidden."""
+"""Features of networks have the announced form and show nothing hidden."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How often games end how, and whether counts agree with it."""
+"""Exact frequencies of games' ends, and tests of counts against them."""
 
 import collections
 

@@ -145,7 +145,7 @@ def _check_step(game: openspiel.RulesGame, state: openspiel.RulesState, action: 
 
 
 def _facts(state: openspiel.RulesState) -> tuple:
-    """All that a state tells, but for tensors, whose partition is that of the strings."""
+    """All properties of a state except tensors, whose partition equals that of the strings."""
     outcomes = state.chance_outcomes() if state.is_chance_node() else []
     legal = [] if state.is_chance_node() else state.legal_actions()
     strings = [state.information_state_string(player) for player in (0, 1)]

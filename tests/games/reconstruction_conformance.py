@@ -1,4 +1,4 @@
-"""Histories of public states are found without enumerating the game, and found right."""
+"""Reconstruction of public states without enumerating the game, against enumeration."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def check_public_states(
 
 
 def _check_limit(rules: Rules, public: torch.Tensor, num_histories: int) -> None:
-    """Of a public state that is too large, nothing is listed."""
+    """A public state that is too large is not listed."""
     stopped = rules.consistent_histories(public, limit=num_histories - 1)
     assert not stopped.complete, "reconstruction went on beyond its limit"
     assert stopped.num_seen >= num_histories, "reconstruction gave up before its limit"

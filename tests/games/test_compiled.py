@@ -47,7 +47,7 @@ LARGE: dict[str, Rules] = {
 
 
 def check_same(rules: Rules, states: StateBatch, arrays: tuple, games: Games) -> None:
-    """What the arrays say is what the rules say of the states."""
+    """The compiled arrays agree with the rules about the states."""
     for mine, theirs in zip(arrays, states.arrays(), strict=True):
         assert np.array_equal(mine, theirs)
     assert np.array_equal(games.player, rules.current_player(states))

@@ -67,7 +67,7 @@ def test_openspiel_games_keep_their_contract(game: str) -> None:
 
 
 def _broken(method: str, spoil: Callable[..., Any]) -> type[GoofspielIIRules]:
-    """Goofspiel, one of whose methods answers what is made of the rules, the answer, the question.
+    """Goofspiel with one method replaced by a function of the rules, its result and its arguments.
 
     Tensors of observations with perfect recall alone are spoiled.
     """
@@ -90,7 +90,7 @@ def _without(columns: slice) -> Callable[..., torch.Tensor]:
 
 
 def _forget_point_cards(rules: GoofspielIIRules, tensor: torch.Tensor, *_: Any) -> torch.Tensor:
-    """Takes the public bits of the first point card away once the second one is turned up."""
+    """Removes the public bits of the first point card when the second one is turned up."""
     second = tensor[:, rules.num_cards : 2 * rules.num_cards].any(dim=1, keepdim=True)
     return torch.cat([tensor[:, : rules.num_cards] * ~second, tensor[:, rules.num_cards :]], dim=1)
 
@@ -168,7 +168,7 @@ def test_broken_rules_are_found_out(broken: type[GoofspielIIRules], message: str
 
 
 class _OtherPieces(GoofspielIIRules):
-    """Pieces say two columns more than the tensor has."""
+    """Pieces that have two columns more than the tensor."""
 
     def public_pieces(self, perfect_recall: bool) -> dict[str, tuple[int, ...]]:
         return {**super().public_pieces(perfect_recall), "more": (2,)}

@@ -1,4 +1,4 @@
-"""What networks see of games with and without rules of this package."""
+"""Features of games with and without rules of this package."""
 
 from __future__ import annotations
 

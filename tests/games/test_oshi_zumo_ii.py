@@ -106,7 +106,7 @@ def test_equals_model_at_every_history(parameters: dict) -> None:
     ],
 )
 def test_equals_twin_at_every_history(parameters: dict) -> None:
-    """Of what players know, the twin says nothing."""
+    """The twin has no information states to compare."""
     names = {"start_location": "size"}
     listed = ",".join(f"{names.get(name, name)}={value}" for name, value in parameters.items())
     twin = pyspiel.load_game(f"turn_based_simultaneous_game(game=oshi_zumo({listed}))")

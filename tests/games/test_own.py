@@ -53,7 +53,7 @@ def test_what_cannot_be_imported_is_told(tmp_path: Path) -> None:
     (tmp_path / "own_broken.py").write_text("1 / 0\n")
     (tmp_path / "own_lacking.py").write_text("import own_absent\n")
     (tmp_path / "random.py").touch()
-    for module, told in {
+    for module, message in {
         "own_absent": "modules=own_absent: there is no such module here nor on PYTHONPATH",
         "json.own_absent": "modules=json.own_absent: there is no such module",
         "own_absent.py": "modules=own_absent.py: there is no such file",
@@ -61,6 +61,6 @@ def test_what_cannot_be_imported_is_told(tmp_path: Path) -> None:
         "own_lacking": "modules=own_lacking cannot be imported: ModuleNotFoundError: No module",
         "random.py": "modules=random.py: another module is called random, too",
     }.items():
-        with pytest.raises(ValueError, match=told):
+        with pytest.raises(ValueError, match=message):
             import_modules([module])
     assert os.environ["SPIEL_DL_IMPORT"] == ""

@@ -32,7 +32,7 @@ def screen(game_string, actions, player):
 
 @pytest.mark.parametrize("game_string", SMALL_GAMES)
 def test_views_show_what_a_player_knows_and_all_that_matters(game_string):
-    """The same wherever it knows the same; legal actions and what it has can be read off."""
+    """Views are equal within an infoset, and show legal actions and the player's own cards."""
     game = pyspiel.load_game(game_string)
     seen, hidden, legal = (collections.defaultdict(set) for _ in range(3))
     for state in all_states(game):
@@ -159,23 +159,23 @@ def test_only_players_see_something():
 
 def test_a_wrestler_may_end_where_the_last_round_has_pushed_it():
     state = reference.state_after("python_oshi_zumo_ii(horizon=1)", (2, 1))
-    told = endings.ending(state.get_game().rules, state.batch, 0, 1.0)
-    assert told == "The wrestler ended on your opponent's side."
+    ending = endings.ending(state.get_game().rules, state.batch, 0, 1.0)
+    assert ending == "The wrestler ended on your opponent's side."
 
 
 @pytest.mark.parametrize("game_string", SMALL_GAMES)
 def test_endings_fit_what_the_player_has_won(game_string):
-    """Both players are told the same story, each from its side; the loser is who folded or lied."""
+    """Both players' texts agree, each from its side; the loser is the one who folded or lied."""
     game = pyspiel.load_game(game_string)
     for state in all_states(game):
         if not state.is_terminal():
             continue
-        told = [
+        texts = [
             endings.ending(game.rules, state.batch, player, state.player_return(player))
             for player in (0, 1)
         ]
-        assert all(text and text[0].isupper() and text[-1] == "." for text in told)
-        for player, text in enumerate(told):
+        assert all(text and text[0].isupper() and text[-1] == "." for text in texts)
+        for player, text in enumerate(texts):
             if "You folded" in text or ("You called" in text and "It was true" in text):
                 assert state.player_return(player) < 0
             if "Most points win" in text:

@@ -56,7 +56,7 @@ def assert_same_random_games(ours: pyspiel.Game, twin: pyspiel.Game, num_games: 
 
 
 def assert_same_state(mine: pyspiel.State, yours: pyspiel.State) -> None:
-    """Who acts, what is possible and how likely, and the returns are the same."""
+    """Players, actions, chance's probabilities and returns are the same."""
     where = f"after {mine.history()}"
     assert mine.current_player() == yours.current_player(), where
     assert possible_actions(mine) == possible_actions(yours), where

@@ -1,4 +1,4 @@
-"""What the tests of several learners share."""
+"""Helpers for tests of several learners."""
 
 from __future__ import annotations
 

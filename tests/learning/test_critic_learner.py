@@ -122,8 +122,8 @@ def test_targets_are_unbiased(blueprint_kind: str, exploration: float) -> None:
         if len(found) < 100:
             continue
         for player in (0, 1):
-            wanted = exact.values(tree, np.array([history]), player)[0]
-            error = found[:, player].mean(axis=0) - wanted
+            expected = exact.values(tree, np.array([history]), player)[0]
+            error = found[:, player].mean(axis=0) - expected
             noise = found[:, player].std(axis=0) / math.sqrt(len(found))
             assert (np.abs(error) <= 5 * noise + 1e-5).all()
             num_checked += 1

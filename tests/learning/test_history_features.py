@@ -1,4 +1,4 @@
-"""What critics see: whole histories, the same in every environment."""
+"""Inputs of critics: whole histories, the same in every environment."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What all learners share: runs, states, metrics, and whom they leave alone."""
+"""Common behaviour of all learners: runs, states, metrics, no side effects."""
 
 from __future__ import annotations
 
@@ -181,12 +181,12 @@ def test_a_device_that_torch_has_not_is_refused() -> None:
 def test_metrics_are_those_since_the_last_ones() -> None:
     learner = with_critic()
     learner.run(120)  # terms are read every 100 steps
-    told = learner.metrics()
-    assert told["step"] == 120
-    assert {"value_loss", "policy_loss", "entropy", "critic_loss", "seconds"} <= told.keys()
-    assert 0 < told["entropy"] <= np.log(2) + 1e-6
+    metrics = learner.metrics()
+    assert metrics["step"] == 120
+    assert {"value_loss", "policy_loss", "entropy", "critic_loss", "seconds"} <= metrics.keys()
+    assert 0 < metrics["entropy"] <= np.log(2) + 1e-6
     # Games of Kuhn poker have two or three moves.
-    moves = told["environment_steps_per_second"] / told["learner_steps_per_second"]
+    moves = metrics["environment_steps_per_second"] / metrics["learner_steps_per_second"]
     assert 2 * RNAD.batch_size <= moves <= 3 * RNAD.batch_size
     assert learner.metrics() == {"step": 120}
 

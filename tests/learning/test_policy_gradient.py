@@ -1,4 +1,4 @@
-"""What MMD and PPO share: advantages, losses, settings."""
+"""Common code of MMD and PPO: advantages, losses, settings."""
 
 from __future__ import annotations
 

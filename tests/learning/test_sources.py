@@ -1,4 +1,4 @@
-"""What is played, against OpenSpiel's states, and the ways to play beside each other."""
+"""Played games against OpenSpiel's states, and the sources of games against one another."""
 
 from __future__ import annotations
 

@@ -87,8 +87,8 @@ def test_illegal_actions_get_nothing_and_what_leaves_nothing_changes_nothing():
         20: [0.25, 0.75],
     }
     for number, row in expected.items():
-        wanted = torch.tensor(row, dtype=torch.float64)
-        torch.testing.assert_close(found[number, 1:3], wanted, rtol=0, atol=1e-15)
+        expected = torch.tensor(row, dtype=torch.float64)
+        torch.testing.assert_close(found[number, 1:3], expected, rtol=0, atol=1e-15)
 
 
 def test_batches_of_any_shape_are_transformed_row_by_row():
@@ -111,7 +111,7 @@ def test_batches_of_any_shape_are_transformed_row_by_row():
 
 
 def test_unchecked_weights_that_are_wrong_become_nan():
-    """A policy that is NaN does not pass for one, either."""
+    """A policy of NaN is refused, too."""
     wrong = Transformation("negative", lambda policy, legal: policy - 0.3)
     transformations = PolicyTransformations([IDENTITY, wrong])
     legal = torch.ones(4, dtype=torch.bool)

@@ -189,7 +189,7 @@ class Kuhn:
 def games_and_rest(
     tensors: dict[str, torch.Tensor],
 ) -> tuple[Trajectories, dict[str, torch.Tensor]]:
-    """What was played, and what else v-trace is told of it."""
+    """Trajectories, and the further arguments of v-trace."""
     names = ("behaviour", "action", "player", "valid")
     rest = {name: tensor for name, tensor in tensors.items() if name not in names}
     return games_of(**{name: tensors[name] for name in names}), rest

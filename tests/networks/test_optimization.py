@@ -13,7 +13,7 @@ from spiel_dl.networks.optimization import Descent
 
 
 def moves(config: NetworkConfig, num_steps: int) -> list[float]:
-    """How far one parameter goes in every step down a slope that stays the same."""
+    """The change of one parameter in every step with a constant gradient."""
     descent = config.descent(torch.zeros(1))
     (parameter,) = descent.parameters
     places = [0.0]

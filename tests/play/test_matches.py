@@ -74,8 +74,8 @@ def test_batches_of_states_play_the_same_games(game_string, names):
     game = pyspiel.load_game(game_string)
     policies = tuple(load_policy(name, game) for name in names)
     batched = play_pairs(game, policies, range(3, 20), seed=5)
-    asked = tuple(reference.ByHand(game, each.action_probabilities) for each in policies)
-    alone = play_pairs(game, asked, range(3, 20), seed=5)
+    states_by_hand = tuple(reference.ByHand(game, each.action_probabilities) for each in policies)
+    alone = play_pairs(game, states_by_hand, range(3, 20), seed=5)
     np.testing.assert_array_equal(batched.returns, alone.returns)
     assert len(np.unique(batched.returns)) > 1
     for ours, theirs in zip(batched.times, alone.times, strict=True):

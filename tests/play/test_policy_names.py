@@ -1,4 +1,4 @@
-"""Names of policies: which there are, what is wrong with one, the files and options behind it."""
+"""Names of policies: the list, errors of wrong names, and the files and options of a name."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_kinds_of_ones_own(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "message"),
     [
         ("cfr+:many", r"no policy 'cfr\+:many': 'many' is not a whole number"),
         ("random:-1", "no policy 'random:-1': '-1' is not a whole number"),
@@ -79,8 +79,8 @@ def test_kinds_of_ones_own(monkeypatch: pytest.MonkeyPatch) -> None:
         ("resolving:nowhere", "cannot read the file nowhere"),
     ],
 )
-def test_what_is_wrong_with_a_name(name: str, told: str) -> None:
-    with pytest.raises(ValueError, match=told):
+def test_what_is_wrong_with_a_name(name: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         load_policy(name, TREE)
 
 
@@ -179,7 +179,7 @@ def test_searches_use_the_options_that_they_are_said_to_use(kind: str, trained: 
 
 
 @pytest.mark.parametrize(
-    ("name", "options", "told"),
+    ("name", "options", "message"),
     [
         ("uniform", {"budget": 3}, r"^uniform does not use budget=3; it has no options$"),
         (
@@ -192,9 +192,9 @@ def test_searches_use_the_options_that_they_are_said_to_use(kind: str, trained: 
     ],
 )
 def test_options_of_no_use_are_refused(
-    name: str, options: dict[str, Any], told: str, trained: Any
+    name: str, options: dict[str, Any], message: str, trained: Any
 ) -> None:
-    with pytest.raises(ValueError, match=told):
+    with pytest.raises(ValueError, match=message):
         load_policy(name.format(**trained), trained["tree"], **options)
 
 

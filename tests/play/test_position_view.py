@@ -1,4 +1,4 @@
-"""What a policy thinks where a game stands, held against values of the whole game."""
+"""A policy's ranges and values at a position, compared with values of the whole game."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def rows(insight: Insight, player: int) -> list[InfosetView]:
 
 
 def check_zero_sum(insight: Insight) -> bool:
-    """What one player wins in a public state, the other loses; False: not all values are known."""
+    """Checks that both players' values in a public state sum to 0; False: some are unknown."""
     both = [rows(insight, player) for player in (0, 1)]
     if any(row.cfv is None for own in both for row in own):
         return False
@@ -94,7 +94,7 @@ def test_others_are_looked_at_to_the_end_of_the_game() -> None:
 
 @pytest.fixture(scope="module")
 def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Of a learner that has hardly learned, with a critic."""
+    """The checkpoint of a hardly trained learner with a critic."""
     learner = untrained(turn_based_game(GOOFSPIEL))
     learner.step()
     path = tmp_path_factory.mktemp("run") / "checkpoint.safetensors"
@@ -151,16 +151,16 @@ def test_who_starts_from_what_it_knows_alone_tells_it_at_the_end() -> None:
     hidden = look(watched, state)
     assert hidden.is_private
     assert hidden.state is None
-    told = look(watched, state, may_tell_private=True)
-    assert told.is_private
-    assert check_zero_sum(told)
+    insight = look(watched, state, may_tell_private=True)
+    assert insight.is_private
+    assert check_zero_sum(insight)
 
 
 @pytest.mark.parametrize(("kind", "budget"), [("klss", {}), ("particle_sepot", {"budget": 4})])
 def test_what_was_searched_in_another_infoset_is_not_told(
     kind: str, budget: dict[str, int], checkpoint: Path
 ) -> None:
-    """What is played in the first one is remembered; the newest search is that of the second."""
+    """The first infoset's policy is cached; the newest search is the second infoset's."""
     settings = {"depth_limit": DepthLimit(rounds=1), "effort": Effort(10), **budget}
     watched = Watched(lambda: load_policy(f"{kind}:{checkpoint}", GOOFSPIEL, **settings))  # type: ignore[arg-type]
     # Player 1 has won the first round in both, which is all that is public.

@@ -21,7 +21,7 @@ NASTY = "</script><script>document.title='broken'</script><b id=\"x\">&amp;'"
 
 
 class Page(html.parser.HTMLParser):
-    """What stands on a page: its tags, and the texts behind each."""
+    """A page's tags, and the texts behind each."""
 
     def __init__(self, source: str):
         super().__init__()
@@ -53,14 +53,14 @@ def kuhn_view() -> PublicTreeView:
 def nasty_view() -> dict[str, Any]:
     """A view whose every text tries to break out of where it stands."""
     view = kuhn_view()
-    told = dataclasses.replace(view, game=NASTY, policy=NASTY).to_json()
-    for state in told["public_states"]:
+    data = dataclasses.replace(view, game=NASTY, policy=NASTY).to_json()
+    for state in data["public_states"]:
         state["name"], state["observation"] = NASTY, [NASTY]
         for infoset in (infoset for own in state["infosets"] for infoset in own):
             infoset["string"] = infoset["own"] = NASTY
             for action in infoset["actions"]:
                 action["name"] = NASTY
-    return told
+    return data
 
 
 def test_the_page_stands_alone_and_holds_the_numbers(tmp_path: Path) -> None:
@@ -85,10 +85,10 @@ def test_texts_are_never_markup() -> None:
 
 
 def test_numbers_that_json_cannot_hold_are_refused() -> None:
-    told = kuhn_view().to_json()
-    told["public_states"][0]["reach"] = float("nan")
+    data = kuhn_view().to_json()
+    data["public_states"][0]["reach"] = float("nan")
     with pytest.raises(ValueError, match="not JSON compliant"):
-        public_tree_page.render(told)
+        public_tree_page.render(data)
 
 
 @browser.needs_browser

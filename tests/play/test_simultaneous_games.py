@@ -21,7 +21,7 @@ GOOFSPIEL = "goofspiel(imp_info=True,num_cards=4,points_order=descending)"
 
 
 class Recorder(openspiel_policy.Policy):
-    """Plays its first or its last card, and keeps what it was asked."""
+    """Plays its first or its last card and records its calls."""
 
     def __init__(self, game, which):
         super().__init__(game, [0, 1])

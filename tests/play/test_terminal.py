@@ -108,7 +108,7 @@ def test_what_player_0_has_bid_is_not_shown_to_player_1(game_string):
 
 
 @pytest.mark.parametrize(
-    ("lines", "said"),
+    ("lines", "message"),
     [
         ([], "End of input."),
         (["1\n"], "End of input."),
@@ -116,11 +116,11 @@ def test_what_player_0_has_bid_is_not_shown_to_player_1(game_string):
         (["nonsense\n", " quit \n"], "You have left."),
     ],
 )
-def test_leaving_is_polite_and_counts_nothing(lines, said):
+def test_leaving_is_polite_and_counts_nothing(lines, message):
     match = make_match(LEDUC, lines, opponent=1)
     match.play(2)
     text = transcript(match)
-    assert f"{said} The game was not finished and does not count.\nGoodbye.\n" in text
+    assert f"{message} The game was not finished and does not count.\nGoodbye.\n" in text
     assert match.num_finished == 0
     assert match.scores == [0, 0]
 

@@ -154,7 +154,7 @@ def test_numbers_that_are_no_strategy_are_refused(tmp_path: Path) -> None:
     half_empty[0] = 0.5
     negative = right[1].copy()
     negative[1:3] = -0.25, 1.25
-    for wrong, told in (
+    for wrong, message in (
         (7 * right[1], "7.0 at the empty sequence"),
         (0 * right[1], "0.0 at the empty sequence"),
         (half_empty, "0.5 at the empty sequence"),
@@ -163,12 +163,12 @@ def test_numbers_that_are_no_strategy_are_refused(tmp_path: Path) -> None:
         (np.where(np.arange(13) > 10, np.inf, right[1]), r"infoset 5, \[inf inf\]"),
         (negative, r"infoset 0, \[-0.25  1.25\]"),
     ):
-        with pytest.raises(ValueError, match=f"player 1's strategy in kuhn_poker.*{told}"):
+        with pytest.raises(ValueError, match=f"player 1's strategy in kuhn_poker.*{message}"):
             ArrayPolicy(tree, (right[0], wrong))
         path = tmp_path / "policy.safetensors"
         arrays = {"strategy_0": right[0], "strategy_1": wrong}
         tensor_files.save(path, arrays, {"kind": "policy", "game": str(tree.game)})
-        with pytest.raises(ValueError, match=rf"policy\.safetensors: player 1's.*{told}"):
+        with pytest.raises(ValueError, match=rf"policy\.safetensors: player 1's.*{message}"):
             ArrayPolicy.load(path)
         # Written into a policy that was right before.
         policy = ArrayPolicy(tree, (right[0], right[1].copy()))
@@ -179,7 +179,7 @@ def test_numbers_that_are_no_strategy_are_refused(tmp_path: Path) -> None:
             lambda policy: best_response.best_response_value(tree, policy, 0),
             lambda policy: best_response.best_response_policy(tree, policy, 0),
         ):
-            with pytest.raises(ValueError, match=told):
+            with pytest.raises(ValueError, match=message):
                 measure(policy)
 
 

@@ -1,4 +1,4 @@
-"""Who is asked, and in which game's states."""
+"""Policies are called for the right player, with states of their own game."""
 
 import pyspiel
 import pytest

@@ -17,7 +17,7 @@ FIVE = "python_battleships(board_width=5,board_height=5,ship_sizes=[3;2;2])"
 
 
 def _shot_at(game_string: str, moves: list[tuple[int, int]]) -> dict[int, float]:
-    """What player 0 does next, of shots alone, after pairs of its move and the other's."""
+    """Player 0's next action, shots only, after pairs of its move and the other player's."""
     game = pyspiel.load_game(game_string)
     state = state_after(game, [action for pair in moves for action in pair])
     answer = HunterPolicy(game).action_probabilities(state)

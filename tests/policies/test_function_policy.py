@@ -86,8 +86,8 @@ def test_onnx_is_asked_by_its_first_input(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_a_function_that_knows_what_is_legal_says_probabilities() -> None:
     state = state_after(GAME, (0, 1))
-    said = torch.tensor([0.0, 0.2, 0.6])
-    policy = FunctionPolicy(GAME, MaskedFunction(lambda seen, legal: said * legal))
+    outputs = torch.tensor([0.0, 0.2, 0.6])
+    policy = FunctionPolicy(GAME, MaskedFunction(lambda seen, legal: outputs * legal))
     assert policy.action_probabilities(state) == pytest.approx({1: 0.25, 2: 0.75})
     for wrong in (torch.zeros(1, 2), torch.full((1, 3), -0.5), torch.full((1, 3), torch.nan)):
         policy.function = MaskedFunction(lambda seen, legal, wrong=wrong: wrong)

@@ -86,7 +86,7 @@ def main(*, kills: Positive = 20, seed: int = 0, only: tuple[str, ...] = (), out
 
 
 def _try_out(kind: str, kills: int, generator: random.Random, folder: Path) -> dict[str, Any]:
-    """Kills one kind of run so often, and counts how often it did not end as the whole run."""
+    """Kills runs of one kind repeatedly and counts those that do not end like the whole run."""
     start = time.perf_counter()
     _finish(KINDS[kind], "whole", folder)
     seconds = time.perf_counter() - start
@@ -143,7 +143,7 @@ def _has_ended(folder: Path) -> bool:
 
 
 def _has_kept(run: Path) -> bool:
-    """Whether there is something to go on from."""
+    """Whether the run has a state to resume from."""
     return any(
         path.suffix == ".safetensors" or path.parent.name == "parts" for path in run.rglob("*")
     )
@@ -155,7 +155,7 @@ def _remove(folder: Path, run_dir: str) -> None:
 
 
 def results(run: Path) -> dict[str, Any]:
-    """All that a run has left, by name, as what can be compared; without what tells of time."""
+    """All results of a run by name, in comparable form and without times."""
     found: dict[str, Any] = {}
     for path in sorted(run.rglob("*")):
         name = path.relative_to(run).as_posix()
@@ -175,7 +175,7 @@ def _bits(array: np.ndarray) -> tuple[str, tuple[int, ...], bytes]:
 
 
 def _timeless(content: Any) -> Any:
-    """What JSON holds, without what the clock says: seconds, what is per second, times of moves."""
+    """JSON contents without times: seconds, rates, durations of moves."""
     if isinstance(content, dict):
         is_time = re.compile("seconds|per_second|^times$")
         return {k: _timeless(v) for k, v in content.items() if not is_time.search(k)}

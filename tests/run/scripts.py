@@ -76,7 +76,7 @@ class Started:
     result: tuple[int, str, str] | None = None
 
     def is_running(self) -> bool:
-        """Whether it has not ended yet."""
+        """Whether the script still runs."""
         try:
             os.kill(self.pid, 0)
         except ProcessLookupError:
@@ -84,7 +84,7 @@ class Started:
         return True
 
     def wait(self) -> tuple[int, str, str]:
-        """Waits for its end: exit code, standard output, standard error."""
+        """Waits for the script's end and returns exit code, standard output, standard error."""
         if self.result is None:
             code = int(_line_of(_warm_python()))
             output, errors = ((self.folder / name).read_text("utf-8") for name in _STANDARD[1:])

@@ -18,10 +18,10 @@ from tests.run.scripts import run_script, succeed
 
 
 class Bad(NamedTuple):
-    """A command line, and what it is answered."""
+    """A command line, and the error message that it must have."""
 
     words: str
-    told: str
+    message: str
 
 
 SOLVE = "solve.py --game=kuhn_poker --iterations=10"
@@ -153,7 +153,7 @@ def test_bad_input_is_told_in_one_line(bad: Bad, place: Path) -> None:
         # OpenSpiel's C++ and progress bars may have written lines before.
         assert errors.splitlines()[-1:], bad.words
         assert errors.splitlines()[-1].startswith("error: ")
-        assert bad.told in errors.splitlines()[-1]
+        assert bad.message in errors.splitlines()[-1]
         assert code == 1
         assert errors.count("error: ") == 1
         assert contents(place) == before

@@ -1,4 +1,4 @@
-"""What `make nightly` does, once."""
+"""The procedure of `make nightly`, once."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def script(place: Path, words: str) -> str:
-    """What a script prints that succeeds."""
+    """The output of a script that succeeds."""
     output, _ = succeed(*words.split(), directory=place)
     return output
 

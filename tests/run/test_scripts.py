@@ -1,4 +1,4 @@
-"""What all scripts of `run/` have in common: help on one screen, and errors in one line."""
+"""Common behaviour of all scripts of `run/`: help on one screen, errors in one line."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ def test_what_was_interrupted_says_how_to_go_on(tmp_path: Path) -> None:
         os.kill(script.pid, signal.SIGINT)
         code, output, errors = script.wait()
     assert (code, output) == (1, "")
-    told = "error: interrupted; the same command goes on with the run in run with --resume"
-    assert errors.splitlines()[-1] == told
+    message = "error: interrupted; the same command goes on with the run in run with --resume"
+    assert errors.splitlines()[-1] == message
     assert "Traceback" not in errors
 
 
@@ -64,16 +64,16 @@ def mounted(folder: Path, option: str) -> Iterator[None]:
 
 
 @pytest.mark.parametrize(
-    ("option", "told"),
+    ("option", "message"),
     [
         ("size=4k", r"No space left on device.*free some space; a run goes on with --resume"),
         ("ro", r"Read-only file system: disk/run; choose a place that can be written$"),
     ],
     ids=["full", "read-only"],
 )
-def test_a_disk_that_takes_nothing_is_told(option: str, told: str, tmp_path: Path) -> None:
+def test_a_disk_that_takes_nothing_is_told(option: str, message: str, tmp_path: Path) -> None:
     with mounted(tmp_path / "disk", option):
         code, output, errors = run_script(*SOLVE, "--run_dir=disk/run", directory=tmp_path)
     assert (code, output) == (1, "")
     assert "Traceback" not in errors
-    assert re.match(f"error: {told}", errors.splitlines()[-1])
+    assert re.match(f"error: {message}", errors.splitlines()[-1])

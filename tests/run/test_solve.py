@@ -52,15 +52,15 @@ def test_default_directories_are_numbered_and_the_newest_is_resumed(tmp_path: Pa
         )
 
     first, second, third = (f"kuhn_poker-cfr_plus{number}" for number in ("", "-2", "-3"))
-    for arguments, told, expected in (
+    for arguments, name, expected in (
         ("--iterations=1", first, [(first, 1)]),
         ("--iterations=2", second, [(first, 1), (second, 2)]),
         ("--iterations=3 --noalternating_updates", third, [(first, 1), (second, 2), (third, 3)]),
         ("--iterations=4 --resume", second, [(first, 1), (second, 4), (third, 3)]),
     ):
         output, errors = succeed(*KUHN, *arguments.split(), directory=tmp_path)
-        assert f"results go to runs/solve/{told}\n" in errors
-        assert f"runs/solve/{told}/{POLICY}" in output
+        assert f"results go to runs/solve/{name}\n" in errors
+        assert f"runs/solve/{name}/{POLICY}" in output
         assert iterations() == expected
 
 

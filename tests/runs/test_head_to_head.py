@@ -131,8 +131,8 @@ def test_reports(tmp_path):
 def test_reports_name_what_searches_use(checkpoints):
     names = ("resolving:zero", f"sepot:{checkpoints['kuhn_poker']}")
     row = head_to_head.measure("kuhn_poker", *names, num_games=2, options=QUICK)
-    told = {"max_histories": 100, "iterations": 20, "depth_limit": "2 moves"}
-    assert {name: row[name] for name in told} == told
+    options = {"max_histories": 100, "iterations": 20, "depth_limit": "2 moves"}
+    assert {name: row[name] for name in options} == options
     assert row["threads"] == "one process with the threads that its libraries start"
     assert "depth limit" in head_to_head.report([row]).tables["Searches"].to_markdown()
     row = head_to_head.measure("kuhn_poker", "uniform", "cfr+:5", num_games=2)

@@ -15,7 +15,7 @@ from spiel_dl.system.run_directory import RunDirectory
 
 
 class Counter:
-    """Counts; remembers how it was asked to."""
+    """A job that counts and records its calls."""
 
     unit = step_name = "step"
     headline = "square"
@@ -151,8 +151,8 @@ def test_lines_that_are_gone_are_missed(kept: int, tmp_path: Path) -> None:
     for end in (10, 20):
         # A run that had done all its steps, and has no lines at all, is told so.
         is_empty = kept == 0 and end == 10
-        told = "metrics are empty" if is_empty else rf"{kept} lines up to step 10, of the 2"
-        with pytest.raises(ValueError, match=told):
+        message = "metrics are empty" if is_empty else rf"{kept} lines up to step 10, of the 2"
+        with pytest.raises(ValueError, match=message):
             run(tmp_path, end, loop.every(5))
 
 

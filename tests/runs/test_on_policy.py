@@ -106,10 +106,10 @@ def test_what_is_asked_is_solved(finished) -> None:
     assert added.num_strategies == 3 * 5
     network = PositionalNetwork.load(path / "rounds" / "00" / "network.safetensors")
     solver = DLCFRSolver("kuhn_poker", network, KUHN.depth_limit)
-    asked = evaluated_ranges(solver, [1, 10, 20])
+    solver_ranges = evaluated_ranges(solver, [1, 10, 20])
     exact = ExactValue(1e-6).bind(solver.trunk.leaves)
     for row in range(5):
-        values = exact.evaluate(asked[0][row], asked[1][row])
+        values = exact.evaluate(solver_ranges[0][row], solver_ranges[1][row])
         for player in (0, 1):
             state = solver.trunk.leaves.public_state_of_infoset(player)
             mass = added.masses[1 - player][row, state]
@@ -122,9 +122,9 @@ def test_what_is_asked_is_solved(finished) -> None:
 def test_errors_on_policy_are_of_ranges_that_no_training_has_seen(finished) -> None:
     path, lines, _ = finished
     last = SHORT.num_rounds
-    asked = Dataset.load(path / "data", [f"round-{last + 1:02d}"])
+    solver_ranges = Dataset.load(path / "data", [f"round-{last + 1:02d}"])
     network = PositionalNetwork.load(path / NETWORK_FILE)
-    samples = network.samples(asked)
+    samples = network.samples(solver_ranges)
     numbers = samples.numbers(np.arange(5), np.arange(samples.num_states))
     errors = validation_errors(network, samples, numbers)
     assert lines[last]["on_policy_l1"] == pytest.approx(errors["l1"], rel=1e-6)

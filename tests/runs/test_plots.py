@@ -14,7 +14,7 @@ from spiel_dl.runs import plots
 
 
 def figure_of(monkeypatch: pytest.MonkeyPatch, path: Path, *arguments: Any, **more: Any) -> Figure:
-    """What `plot_panels` draws, with the same arguments but the path."""
+    """The figure of `plot_panels`, with the same arguments except the path."""
     figures = []
     save = Figure.savefig
 

@@ -155,11 +155,11 @@ def test_errors(trained: Path, models: Path, tmp_path: Path, monkeypatch: Any) -
         publish(trained / "ppo", models, "one", num_games=3)
     for name in (FINISHED_FILE, "metrics.jsonl"):
         path = trained / "ppo" / name
-        told = path.read_text()
+        text = path.read_text()
         path.unlink()
         with pytest.raises(ValueError, match="is not finished"):
             publish(trained / "ppo", models, "one")
-        path.write_text(told)
+        path.write_text(text)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "ppo:one").mkdir()
     with pytest.raises(ValueError, match="is both a path and the model ppo:one"):

@@ -27,7 +27,7 @@ NUM_DRAWN = 150
 
 
 def total_variation(exact: Particles, sample: Particles) -> float:
-    """How far the belief of a sample is from the exact one: half the sum of all differences."""
+    """The total variation distance of a sample's belief from the exact one."""
     masses: dict[tuple[int, int], float] = {}
     for particles, sign in ((exact, 1.0), (sample, -1.0)):
         total = particles.total_reach
@@ -161,14 +161,14 @@ def test_fleets_are_drawn():
     public = game.rules.public_tensor(state.batch, True)[0]
     everything = game.rules.consistent_histories(public, 100_000)
     assert everything.complete
-    wanted = set(map(tuple, everything.actions.tolist()))
-    assert len(wanted) > 100
-    for count in (60, len(wanted)):
+    histories_of_state = set(map(tuple, everything.actions.tolist()))
+    assert len(histories_of_state) > 100
+    for count in (60, len(histories_of_state)):
         found, copies = game.rules.draw_histories(public, count, np.random.default_rng(1))
         actions = set(map(tuple, found.actions.tolist()))
         assert len(actions) == len(found.actions) == count
-        assert actions <= wanted
-        np.testing.assert_allclose(copies, len(wanted) / count)
+        assert actions <= histories_of_state
+        np.testing.assert_allclose(copies, len(histories_of_state) / count)
     private = game.rules.private_tensor(state.batch, 1, True)
     found, _ = game.rules.draw_histories(public, 9999, np.random.default_rng(1), 1, private[0])
     same = game.rules.private_tensor(everything.states, 1, True) == private

@@ -39,7 +39,7 @@ def played() -> SearchPolicy:
 
 
 def worth(policy: ArrayPolicy, player: int) -> float:
-    """What a response maximises: what it gains, less what it can lose, each as likely."""
+    """The objective of a response: gain minus possible loss, with equal weights."""
     gain = exploitability.gain(TREE, policy, MODEL, player)
     return 0.5 * gain - 0.5 * exploitability.player_exploitability(TREE, policy, player)
 

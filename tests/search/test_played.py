@@ -65,9 +65,9 @@ def test_reconstruction_finds_what_the_compiled_game_says(game, limit, settings)
     found = SePoTPlayPolicy(tree.game, blueprint, RecognisingCritic(critic), limit, config=config)
     differs = False
     for state in reference.decisions(tree.game, num_games=3, seed=2):
-        answer, wanted = (p.action_probabilities(state) for p in (found, expected))
-        assert answer == pytest.approx(wanted, abs=1e-5)
-        differs |= answer != pytest.approx(policy.action_probabilities(state), abs=1e-2)
+        first, second = (p.action_probabilities(state) for p in (found, expected))
+        assert first == pytest.approx(second, abs=1e-5)
+        differs |= first != pytest.approx(policy.action_probabilities(state), abs=1e-2)
     assert differs
     assert found.num_searches > 0
 

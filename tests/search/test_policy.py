@@ -1,4 +1,4 @@
-"""`SearchPolicy`, compiled and along played games: what is kept, copied, counted and refused."""
+"""`SearchPolicy`, compiled and along played games: caches, copies, counts and errors."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ MAKERS: dict[str, Callable[[], SearchPolicy]] = {
 
 
 def answers_of(policy: SearchPolicy) -> list[dict[int, float]]:
-    """What is played along a game."""
+    """The policies at all decisions of a game."""
     state, found = policy.game.new_initial_state(), []
     while not state.is_terminal():
         found.append(policy.action_probabilities(state))

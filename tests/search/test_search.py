@@ -58,7 +58,7 @@ def opponent_cfvs(solution: Solution) -> np.ndarray:
 
 
 def searched(player: int, is_first: bool, effort: Effort) -> tuple[float, Solution]:
-    """What a search guarantees its player in the gadget game, and the solution."""
+    """The value that a search guarantees in the gadget game, and the solution."""
     root, spec = root_at(player, is_first), sepot_spec(made()[2], SearchConfig())
     found = search(root, spec, effort)
     cfvs = opponent_cfvs(found)
@@ -123,7 +123,7 @@ def test_a_solution_tells_what_it_is_worth():
 
 
 class _OwnCritic(Critic):
-    """Says what it is made with, whatever it is asked."""
+    """A critic with constant values."""
 
     def __init__(self, found):
         self._found = found
@@ -135,8 +135,8 @@ class _OwnCritic(Critic):
 def test_values_of_a_critic_have_a_shape_and_are_numbers():
     root, one_for_each = root_at(0, is_first=True), ByCritic(_OwnCritic(np.zeros))
     size = len(root.trunk.leaves.histories)
-    told = rf"_OwnCritic\.values returns the shape \[{size}\]; return \[{size}, K\]"
-    with pytest.raises(ValueError, match=told):
+    message = rf"_OwnCritic\.values returns the shape \[{size}\]; return \[{size}, K\]"
+    with pytest.raises(ValueError, match=message):
         one_for_each(root)
     with pytest.raises(ValueError, match=r"returns the shape \[1\]; return \[1, K\]"):
         one_for_each.best_cfvs(root)
@@ -146,8 +146,8 @@ def test_values_of_a_critic_have_a_shape_and_are_numbers():
         found[3, 1] = np.nan
         return found
 
-    told = rf"values of 1 of {size} leaves are not finite, such as \[0\.0, nan\] of leaf 3"
-    with pytest.raises(ValueError, match=told):
+    message = rf"values of 1 of {size} leaves are not finite, such as \[0\.0, nan\] of leaf 3"
+    with pytest.raises(ValueError, match=message):
         ByCritic(_OwnCritic(values))(root)
 
 

@@ -1,4 +1,4 @@
-"""What the pool's tests let its workers do."""
+"""Tasks for the workers in the pool's tests."""
 
 from __future__ import annotations
 

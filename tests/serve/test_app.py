@@ -85,10 +85,10 @@ def test_a_step_back_and_on(client: TestClient) -> None:
 
 def test_nothing_hidden_is_told_before_it_is_asked_for(client: TestClient) -> None:
     game = play(client, begin(client, game="leduc", policy="uniform"))
-    told = json.dumps(game)
+    body = json.dumps(game)
     assert game["all"] is None
-    assert "history" not in told
-    assert "seed" not in told
+    assert "history" not in body
+    assert "seed" not in body
     shown = post(client, game, "reveal")
     assert shown["revealed"] is True
     assert "player 1" in shown["all"]["text"].lower() or "P1" in shown["all"]["text"]
@@ -238,8 +238,8 @@ def test_other_ways_to_ask_wrongly(client: TestClient) -> None:
 
 
 def test_errors_do_not_say_where_files_lie() -> None:
-    told = app._sentence("/home/me/zoo/leduc.safetensors is torn, see runs/a or http://x.org/y/z")
-    assert told == "leduc.safetensors is torn, see runs/a or http://x.org/y/z"
+    body = app._sentence("/home/me/zoo/leduc.safetensors is torn, see runs/a or http://x.org/y/z")
+    assert body == "leduc.safetensors is torn, see runs/a or http://x.org/y/z"
 
 
 def test_errors_can_be_sent_whatever_was_asked() -> None:

@@ -1,4 +1,4 @@
-"""Which policies a server offers, and what its page says of them."""
+"""The policies that a server offers, and their descriptions on its page."""
 
 from __future__ import annotations
 

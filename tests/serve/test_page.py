@@ -286,7 +286,7 @@ def test_other_pages_are_there_for_everybody(tab: Tab, address: str) -> None:
 
 
 def findings(tab: Tab) -> list[str]:
-    """What axe finds in a page, on a bright and on a dark screen."""
+    """The findings of axe in a page, in light and dark mode."""
     axe = pytest.importorskip("axe_core_python")
     found: list[str] = []
     for scheme in ("light", "dark"):

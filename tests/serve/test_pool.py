@@ -1,4 +1,4 @@
-"""Worker processes with a time limit: who is killed, who waits, who is told what."""
+"""Worker processes with a time limit: kills, queues and error messages."""
 
 from __future__ import annotations
 
@@ -84,12 +84,12 @@ def test_what_nobody_wants_any_more_is_killed(
 
     async def use(pool: Pool) -> None:
         first = await pool.run(tasks.process)
-        asked = asyncio.create_task(pool.run(tasks.sleep, 600, str(begun)))
+        task = asyncio.create_task(pool.run(tasks.sleep, 600, str(begun)))
         while not begun.exists():
             await asyncio.sleep(0.01)
-        asked.cancel()
+        task.cancel()
         with pytest.raises(asyncio.CancelledError):
-            await asked
+            await task
         assert await pool.run(tasks.process) != first
         assert not is_alive(first)
 
@@ -101,10 +101,10 @@ def test_a_short_answer_is_let_finish(tmp_path: Path) -> None:
 
     async def use(pool: Pool) -> None:
         first = await pool.run(tasks.process)
-        asked = asyncio.create_task(pool.run(tasks.sleep, 0.05, str(begun)))
+        task = asyncio.create_task(pool.run(tasks.sleep, 0.05, str(begun)))
         while not begun.exists():
             await asyncio.sleep(0.005)
-        asked.cancel()
+        task.cancel()
         assert await pool.run(tasks.process) == first
 
     run(use)
@@ -115,7 +115,7 @@ def test_who_waits_too_long_or_behind_too_many_is_told_so(tmp_path: Path) -> Non
 
     async def use(pool: Pool) -> None:
         await pool.run(tasks.echo, 0)
-        asked = asyncio.create_task(pool.run(tasks.hold, str(begun)))
+        task = asyncio.create_task(pool.run(tasks.hold, str(begun)))
         while not begun.exists():
             await asyncio.sleep(0.005)
         pool.seconds = 0.1
@@ -127,7 +127,7 @@ def test_who_waits_too_long_or_behind_too_many_is_told_so(tmp_path: Path) -> Non
             await waiting
         pool.seconds = 60.0
         begun.unlink()
-        await asked
+        await task
         assert await pool.run(tasks.echo, 3) == 3
 
     run(use, max_waiting=1)
@@ -154,14 +154,14 @@ def test_who_waits_gets_the_worker_before_who_comes_later(tmp_path: Path) -> Non
             await pool.run(tasks.hold, str(begun))
             await pool.run(tasks.echo, "later")
 
-        asked = asyncio.create_task(twice())
+        task = asyncio.create_task(twice())
         while not begun.exists():
             await asyncio.sleep(0.005)
         waiting = [asyncio.create_task(pool.run(tasks.echo, number)) for number in range(3)]
         await asyncio.sleep(0)
         begun.unlink()
         assert await asyncio.gather(*waiting) == [0, 1, 2]
-        await asked
+        await task
         assert await pool.run(tasks.all_seen) == [0, 1, 2, "later"]
 
     run(use)

@@ -1,4 +1,4 @@
-"""How the server begins."""
+"""The start of the server."""
 
 from __future__ import annotations
 

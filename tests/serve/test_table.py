@@ -1,4 +1,4 @@
-"""What a person is told depends on what its player has seen, and on nothing else."""
+"""The page's data depend only on the observations of the person's player."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def test_what_is_seen_tells_nothing_hidden(game: str, seat: int) -> None:
     groups = same_to_the_person(game, seat)
     assert groups
     for group in groups[:50]:
-        told = {json.dumps(table.see(place), sort_keys=True) for place in group[:6]}
-        assert len(told) == 1
+        screens = {json.dumps(table.see(place), sort_keys=True) for place in group[:6]}
+        assert len(screens) == 1
     # The comparison can fail: what is revealed differs.
     revealed = [
         {json.dumps(table.see(place._replace(revealed=True))) for place in group[:6]}
@@ -71,11 +71,11 @@ def test_what_was_thought_tells_nothing_hidden(game: str, policy: str, seat: int
         for at, (_, turn) in enumerate(moments[0]):
             if turn == "over":
                 continue
-            told = {
+            screens = {
                 json.dumps(thinking.analyse(place, each[at][0], player, Player("uniform")))
                 for place, each in zip(group[:4], moments, strict=True)
             }
-            assert len(told) == 1, (group[:4], at)
+            assert len(screens) == 1, (group[:4], at)
 
 
 def test_luck_is_settled_by_the_seed() -> None:
@@ -100,11 +100,11 @@ def test_moves() -> None:
 
 def test_why_kuhn_poker_ended() -> None:
     """Player 0 has the jack and player 1 the queen; 0 is pass and 1 is bet."""
-    told = {
+    screens = {
         moves: [table.see(Place("kuhn_poker", (0, 1, *moves), seat))["why"] for seat in (0, 1)]
         for moves in ((1, 0), (0, 1, 0), (0, 0), (1, 1))
     }
     own, other = "You passed on a bet", "Your opponent passed on a bet"
-    assert [text.partition(",")[0] for text in told[1, 0]] == [other, own]
-    assert [text.partition(",")[0] for text in told[0, 1, 0]] == [own, other]
-    assert {*told[0, 0], *told[1, 1]} == {"The higher card won the showdown."}
+    assert [text.partition(",")[0] for text in screens[1, 0]] == [other, own]
+    assert [text.partition(",")[0] for text in screens[0, 1, 0]] == [own, other]
+    assert {*screens[0, 0], *screens[1, 1]} == {"The higher card won the showdown."}

@@ -165,7 +165,7 @@ def resolve_everywhere(
 
 
 def worst_case(tree: GameTree, player: int, strategy: np.ndarray) -> float:
-    """What a best response earns against a player's strategy."""
+    """The value of a best response against a player's strategy."""
     plan = realization_plan(tree.treeplexes[player], strategy)
     return best_response(tree.sequence_form, 1 - player, plan).value
 

@@ -65,7 +65,7 @@ def _combined(
 
 
 def worst_case(found: Resolved, player: int, plan: np.ndarray) -> float:
-    """What a best response earns against the blueprint with this plan below the limit."""
+    """The value of a best response against the blueprint with this plan below the limit."""
     whole = realization_plan(found.tree.treeplexes[player], found.combine(plan))
     return best_response(found.tree.sequence_form, 1 - player, whole).value
 

@@ -1,4 +1,4 @@
-"""One `map` for all engines: the same results in the same order, whoever dies on the way."""
+"""One `map` for all engines: the same results in the same order, also if workers die."""
 
 from __future__ import annotations
 
@@ -188,8 +188,8 @@ def test_progress_is_shown_on_terminals(capsys, monkeypatch):
     distributed.map(math.sqrt, range(7))
     assert capsys.readouterr().err == ""
     distributed.map(math.sqrt, range(7), description="roots")
-    assert "roots: 100%" in (shown := capsys.readouterr().err)
-    assert "7/7" in shown
+    assert "roots: 100%" in (output := capsys.readouterr().err)
+    assert "7/7" in output
 
 
 def make(directory, engine=IN_PROCESS, num_shards=4):
@@ -201,7 +201,7 @@ def make(directory, engine=IN_PROCESS, num_shards=4):
 
 @pytest.fixture(scope="module")
 def alone(tmp_path_factory):
-    """What one process makes."""
+    """The result of one process."""
     files = make(tmp_path_factory.mktemp("alone") / "data")
     assert len(files) == len(set(files.values())) == 4
     return files

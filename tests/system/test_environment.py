@@ -1,4 +1,4 @@
-"""Where a run was started, as it is told."""
+"""The recorded environment of a run."""
 
 from __future__ import annotations
 

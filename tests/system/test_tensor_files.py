@@ -50,8 +50,10 @@ def test_arrays_are_on_the_disk_before_the_old_file_is_gone(
 def test_foreign_files_are_refused(content: bytes, tmp_path: Path) -> None:
     path = tmp_path / "foreign.bin"
     path.write_bytes(content)
-    told = r"foreign\.bin was not written by this package: it is no safetensors file.*as onnx:FILE"
-    with pytest.raises(ValueError, match=told):
+    message = (
+        r"foreign\.bin was not written by this package: it is no safetensors file.*as onnx:FILE"
+    )
+    with pytest.raises(ValueError, match=message):
         tensor_files.load(path)
 
 

@@ -1,4 +1,4 @@
-"""Which histories trunks have, against walks over the whole game."""
+"""The histories of trunks, against walks over the whole game."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ def test_a_cached_sequential_game_is_the_game_itself() -> None:
 
 
 def faulty_leduc(method: str, spoil: Callable[..., object]) -> LeducRules:
-    """Leduc with four cards; an answer is spoiled where player 0 has the third one."""
+    """Leduc with four cards and a wrong return value where player 0 has the third card."""
     right = getattr(LeducRules, method)
 
     def wrong(self: LeducRules, state: LeducState, *others: torch.Tensor) -> object:

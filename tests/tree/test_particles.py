@@ -105,13 +105,13 @@ def test_random_histories_are_consistent(game, actions, player):
         own = {"player": player, "private_tensor": private[0]}
         found = rules.private_tensor(everything.states, player, True)
         tensors[0] = tensors[0][(found == private).all(dim=1).numpy()]
-    wanted = {row.tobytes() for row in tensors[0]}
+    tensors_of_state = {row.tobytes() for row in tensors[0]}
     for budget in (1000, 2):
         generator = np.random.default_rng(0)
         particles = sample_consistent(state.get_game(), public, budget, generator, **own)
         rows = {row.tobytes() for row in rules.history_tensor(particles.states).numpy()}
-        assert len(rows) == particles.num_particles == min(budget, len(wanted))
-        assert rows <= wanted
+        assert len(rows) == particles.num_particles == min(budget, len(tensors_of_state))
+        assert rows <= tensors_of_state
 
 
 def test_reaches_of_random_histories_are_those_of_uniform_play():

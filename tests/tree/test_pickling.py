@@ -26,7 +26,7 @@ GAMES = [
 
 
 def ask_everything(tree: GameTree) -> list[Any]:
-    """What a tree answers; asking makes all that it keeps for later."""
+    """Calls all properties of a tree, which fills its caches."""
     answers: list[Any] = [tree.num_public_states, tree.sequence_form.payoffs.toarray().tolist()]
     for player in (0, 1):
         for infoset in range(tree.num_infosets(player)):

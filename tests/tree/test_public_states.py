@@ -276,7 +276,7 @@ def test_consistent_histories_of_a_state() -> None:
 def test_public_states_behind_one_that_is_too_large_are_not_tried(
     order: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is said of them is what trying would have said."""
+    """The error for them is the same as if they had been tried."""
     game = pyspiel.load_game(f"python_goofspiel_ii(num_cards=5,points_order={order})")
     generator, limit = np.random.default_rng(1), 60
     reconstruction = public_states.Reconstruction(game, limit)

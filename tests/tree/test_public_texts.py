@@ -1,4 +1,4 @@
-"""How public states are called."""
+"""Names of public states."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which games are the same, so that what was made for one serves for the other."""
+"""Equality of games, which decides whether files of one game are valid for another."""
 
 from __future__ import annotations
 
@@ -109,11 +109,11 @@ def test_games_from_files_are_told_apart_in_the_same_way_in_every_process(tmp_pa
         f"print(contents_hash(load_turn_based({string!r})))"
     )
     seed = "7" if os.environ.get("PYTHONHASHSEED") != "7" else "8"
-    told = subprocess.run(
+    output = subprocess.run(
         [sys.executable, "-c", code],
         env={**os.environ, "PYTHONHASHSEED": seed},
         check=True,
         capture_output=True,
         text=True,
     ).stdout
-    assert told.strip() == contents_hash(load_turn_based(string))
+    assert output.strip() == contents_hash(load_turn_based(string))

@@ -27,7 +27,7 @@ def random_plans(tree, seed):
 
 
 def value_with_subgames(trunk, strategies, plans):
-    """What strategies earn in a trunk and its subgames, given their plans in the trunk."""
+    """The value of strategies in a trunk and its subgames, given the plans in the trunk."""
     tree, leaves, below = trunk.tree, trunk.leaves, []
     follow, _ = tree.following(trunk.extent.leaves)
     for player, treeplex in enumerate(leaves.subgames.treeplexes):

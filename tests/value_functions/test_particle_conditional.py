@@ -1,4 +1,4 @@
-"""What samples of a dataset give a particle network, and one that is conditional."""
+"""Samples of a dataset for particle networks, conditional ones included."""
 
 import numpy as np
 import pytest

@@ -82,10 +82,10 @@ def test_what_a_network_says_is_weighed_by_the_hands_that_are_left(
 ) -> None:
     trunk = trunk_of()
     leaves, deals, rules = trunk.leaves, trunk.tree.deals, trunk.tree.rules
-    said = np.array([0.3, -0.7], np.float32)
+    outputs = np.array([0.3, -0.7], np.float32)
     network = RiverNetwork()
     monkeypatch.setattr(
-        network, "betting", lambda x: np.tile(said[:, None], (len(x), 1, NUM_PARTS))
+        network, "betting", lambda x: np.tile(outputs[:, None], (len(x), 1, NUM_PARTS))
     )
     ranges = ranges_of(trunk)
     found = network.bind(leaves).evaluate(*ranges)
@@ -107,7 +107,7 @@ def test_what_a_network_says_is_weighed_by_the_hands_that_are_left(
                 mine, other_one = hand_strengths(torch.tensor(cards), 4).tolist()
                 weight = weights[player][k] * weights[1 - player][j] * chance * leaves.spent
                 expected[:, k] += weight * other[:, j] * np.sign(mine - other_one)
-                added[:, k] += weight * other[:, j] * 2 * said[player] * leaves.is_open
+                added[:, k] += weight * other[:, j] * 2 * outputs[player] * leaves.is_open
         np.testing.assert_allclose(plain[player].reshape(shape), expected, atol=1e-9)
         np.testing.assert_allclose(found[player].reshape(shape), expected + added, atol=1e-6)
 

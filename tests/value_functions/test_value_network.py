@@ -1,4 +1,4 @@
-"""What positional and particle networks have in common."""
+"""Common behaviour of positional and particle networks."""
 
 import numpy as np
 import pytest
