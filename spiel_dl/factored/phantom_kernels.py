@@ -106,7 +106,7 @@ class _ClassLists(NamedTuple):
 
 
 @_jit
-def _with_room(lists, classes, choices, entries):
+def _enlarged_lists(lists, classes, choices, entries):
     """The lists, with room for so many classes, choices and entries."""
     return _ClassLists(
         _enlarged(lists.tried, classes),
@@ -160,7 +160,7 @@ def _list_failures(child, before, turn, arena, used):
 
 
 @_jit
-def _add_classes(n, before, turn, num_failures, arena, lists, classes, choices):
+def _append_classes(n, before, turn, num_failures, arena, lists, classes, choices):
     """Adds the classes of a turn; returns the new numbers of classes and of choices."""
     for failed in turn.failures[:num_failures]:
         lists.tried[classes] = before | failed
@@ -175,7 +175,7 @@ def _add_classes(n, before, turn, num_failures, arena, lists, classes, choices):
 
 
 @_jit
-def _add_choices(child, row, before, turn, num_failures, arena, used, lists, choice, entries):
+def _append_choices(child, row, before, turn, num_failures, arena, used, lists, choice, entries):
     """Adds the choices of a turn's classes, with the finished orders that may follow them.
 
     Returns:
@@ -185,7 +185,7 @@ def _add_choices(child, row, before, turn, num_failures, arena, used, lists, cho
     sets = turn.failures[:num_failures]
     max_nodes = n * n * (turn.end[sets] - turn.begin[sets]).sum()
     arena = _enlarged(arena, used + max_nodes)
-    lists = _with_room(lists, 0, 0, entries + max_nodes)
+    lists = _enlarged_lists(lists, 0, 0, entries + max_nodes)
     # Not inside of the loop, where numba would count references.
     fail, success, first_entry, after = lists.fail, lists.success, lists.first_entry, lists.after
     begin, end, rows, class_of = lists.begin, lists.end, lists.rows, turn.class_of
@@ -265,11 +265,11 @@ def enumerate_classes(child, row, roots):
             enters = False
             tried = before[depth]
             num, arena, used = _list_failures(child, tried, turn, arena, used)
-            lists = _with_room(lists, classes + num, choices + num * n, 0)
+            lists = _enlarged_lists(lists, classes + num, choices + num * n, 0)
             next_choice[depth] = choices
-            classes, choices = _add_classes(n, tried, turn, num, arena, lists, classes, choices)
+            classes, choices = _append_classes(n, tried, turn, num, arena, lists, classes, choices)
             end_choice[depth] = choices
-            lists, entries, arena, used = _add_choices(
+            lists, entries, arena, used = _append_choices(
                 child, row, tried, turn, num, arena, used, lists, next_choice[depth], entries
             )
             arena_length[depth] = used
