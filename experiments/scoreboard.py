@@ -174,7 +174,7 @@ def _to_run(rows: Sequence[Row], states: dict[str, State]) -> Iterator[str]:
     for group in _groups(rows):
         names = ", ".join(f"`{row.name}`" for row in group)
         minutes = sum(row.minutes for row in group)
-        takes = f"{minutes / 60:.0f} hours" if minutes >= 60 else f"{minutes:.0f} minutes"
+        takes = f"{minutes / 60:.0f} h" if minutes >= 60 else f"{minutes:.0f} min"
         old = [row for row in group if states[row.name].word == OLD]
         links = ", ".join(f"[{_domain(row)}](../results/{row.name}.md)" for row in old)
         old_reports = f"; old report: {links}" if old else ""
