@@ -26,6 +26,7 @@ from spiel_dl.system.parameters import Parameter
 from spiel_dl.system.run_directory import AVERAGE_POLICY_FILE
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.load import AnyGame, compile_game, turn_based_game
+from spiel_dl.value_functions import network_files
 
 
 def load_policy(
@@ -126,8 +127,20 @@ def _load(
 
 
 def check_name(name: str) -> None:
-    """Raises a ValueError if a policy's name is neither of a kind nor a path."""
-    _check_kind(name)
+    """Raises a ValueError if a policy's name is neither of a kind nor a path, or a file is missing.
+
+    Names of nested policies are checked, too; files are not read.
+    """
+    kind = _check_kind(name)
+    if kind is None:
+        return
+    source = kind.source_of(name)
+    if kind.takes == "MODEL":
+        check_name(source)
+        return
+    needs_file = kind.models or kind.takes in ("FILE", "NAME", "VALUES")
+    if needs_file and source not in network_files.NAMES and not paths_in(name):
+        raise ValueError(f"no policy {name!r}: {source!r} is neither a file nor a model of the zoo")
 
 
 def _check_kind(name: str) -> Kind | None:

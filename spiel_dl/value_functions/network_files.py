@@ -17,7 +17,8 @@ if TYPE_CHECKING:  # Torch is imported with the first network, if there is one.
     from spiel_dl.tree.depth_limit import DepthLimit
     from spiel_dl.value_functions.value_network import ValueNetwork
 
-EXACT, ZERO, SHOWDOWN, RIVER = "exact", "zero", "showdown", "river"
+EXACT, ZERO, SHOWDOWN, RIVER = NAMES = ("exact", "zero", "showdown", "river")
+"""Value functions that need no file."""
 _registered: dict[str, type[ValueNetwork]] = {}
 
 

@@ -42,6 +42,22 @@ def test_what_may_read_files_is_refused(name: str) -> None:
     inputs.check_name(name, (name,))
 
 
+@pytest.mark.parametrize(
+    ("name", "named"),
+    [
+        ("sepot:nowhere", "no policy 'sepot:nowhere': 'nowhere' is neither a file nor"),
+        ("cdrnr:0.5:rnad:nowhere", "no policy 'rnad:nowhere': 'nowhere' is neither a file nor"),
+        ("resolving:nowhere", "no policy 'resolving:nowhere': 'nowhere' is neither a file nor"),
+    ],
+)
+def test_a_server_does_not_begin_with_policies_whose_files_are_missing(
+    name: str, named: str
+) -> None:
+    with pytest.raises(ValueError, match=named):
+        inputs.policies_of((*OFFERED, name))
+    assert inputs.policies_of((*OFFERED, "uniform")) == OFFERED
+
+
 def test_the_page_says_no_kind_of_which_nothing_is_offered() -> None:
     patterns = {each["pattern"] for each in menu.menu((), 30.0)["kinds"]}
     files = {kind.pattern for kind in kinds.KINDS.values() if kind.takes == "FILE"}
