@@ -196,7 +196,9 @@ ROWS = (
         )
         for game, number, minutes in (
             ("goofspiel_8_descending", 500, 60),
+            ("goofspiel_8_random", 500, 60),
             ("goofspiel_13_descending", 500, 75),
+            ("battleships_3x3", 500, 60),
             ("battleships_5x5", 60, 90),
         )
     ),
