@@ -235,7 +235,21 @@ ROWS = (
     Row(
         OPPONENTS,
         "learners/goofspiel_13_descending",
-        Settings(("goofspiel_13_descending",), "highest", goal=0.6, script_goal=None),
-        minutes=30,
+        Settings(
+            ("goofspiel_13_descending",),
+            "highest",
+            ("rnad",),
+            seeds=(5, 6, 7),
+            num_steps=20_000,
+            goal=0.6,
+            script_goal=None,
+        ),
+        minutes=8,
+    ),
+    Row(
+        OPPONENTS,
+        "learners/goofspiel_13_descending_mmd",
+        Settings(("goofspiel_13_descending",), "highest", ("mmd",), goal=0.6, script_goal=None),
+        minutes=8,
     ),
 )

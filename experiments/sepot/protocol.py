@@ -191,7 +191,10 @@ ROWS = (
             "of a million",
             8_000,
             # The preset's settings, which two cores can train; the rate falls until the last step.
-            learner=RNaDConfig(decay_steps=8_000, **PRESETS[game].of("rnad")),
+            # Action values of histories are learned in all games, as in the first of these rows.
+            learner=RNaDConfig(
+                **{**PRESETS[game].of("rnad"), "history_values": True, "decay_steps": 8_000}
+            ),
             num_games=number,
         )
         for game, number, minutes in (
