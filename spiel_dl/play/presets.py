@@ -77,9 +77,7 @@ PRESETS: dict[str, Preset] = {
     "goofspiel_5_descending_paper": Preset(
         _GOOFSPIEL.format(5, "descending"), {"rnad": _PAPER_RNAD}
     ),
-    "goofspiel_13_descending": Preset(
-        _GOOFSPIEL.format(13, "descending"), _WITHOUT_HISTORY_VALUES
-    ),
+    "goofspiel_13_descending": Preset(_GOOFSPIEL.format(13, "descending"), _WITHOUT_HISTORY_VALUES),
     "battleships_2x2": Preset(_BATTLESHIPS.format(2, "[2]")),
     "battleships_3x3": Preset(_BATTLESHIPS.format(3, "[2;2]"), _long_game(0.1)),
     "battleships_5x5": Preset(_BATTLESHIPS.format(5, "[3;2;2]"), _long_game(0.04)),
