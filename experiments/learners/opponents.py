@@ -240,7 +240,7 @@ ROWS = (
             "highest",
             ("rnad",),
             seeds=(5, 6, 7),
-            num_steps=20_000,
+            num_steps=16_000,
             goal=0.6,
             script_goal=None,
         ),
