@@ -11,7 +11,7 @@ first = dl.load_policy("cfr+:1000", GAME)  # names are those of the scripts and 
 second = dl.load_policy("uniform", GAME)
 
 # Half of the games in each seat, with the same cards: the interval is over pairs.
-result = dl.play_match(GAME, first, second, num_games=4000, seed=0)
+result = dl.play_match(first, second, num_games=4000, seed=0)
 print(result)
 
 as_first = dl.expected_value(GAME, first, second)

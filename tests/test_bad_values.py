@@ -90,7 +90,7 @@ def test_answers_that_are_no_distribution(answer: Any) -> None:
     if isinstance(answer, dict):
         message = r"ByHand: \{.*\} is not a distribution over the legal actions \[0, 1\] of player"
     for use in (
-        lambda: dl.play_match("kuhn_poker", policy, UNIFORM, 2),
+        lambda: dl.play_match(policy, UNIFORM, 2),
         lambda: dl.nash_conv("kuhn_poker", policy),
         lambda: dl.best_response_value("kuhn_poker", policy, 0),
         lambda: policy_bot(policy, 0).step(state),
@@ -109,8 +109,8 @@ _TWO_HISTORIES = (
 def test_policies_that_are_no_function_of_the_infoset(answer: Any) -> None:
     policy = ByHand(KUHN, answer)
     for use in (
-        lambda: dl.play_match("kuhn_poker", policy, UNIFORM, 200),
-        lambda: dl.play_match("kuhn_poker", UNIFORM, policy, 200),
+        lambda: dl.play_match(policy, UNIFORM, 200),
+        lambda: dl.play_match(UNIFORM, policy, 200),
         lambda: dl.expected_value("kuhn_poker", policy, policy),
         lambda: dl.nash_conv("kuhn_poker", policy),
         lambda: dl.exploitability("kuhn_poker", policy),
@@ -232,9 +232,9 @@ def test_settings_that_cannot_be(
 
 # What is told, and of what: each is refused before anything is computed.
 REFUSED: list[tuple[str, Callable[[], Any]]] = [
-    ("seed=1.5", lambda: dl.play_match(KUHN, UNIFORM, UNIFORM, 2, seed=1.5)),  # type: ignore[arg-type]
-    ("seed=-1", lambda: dl.play_match(KUHN, UNIFORM, UNIFORM, 2, seed=-1)),
-    ("num_games=3", lambda: dl.play_match(KUHN, UNIFORM, UNIFORM, 3)),
+    ("seed=1.5", lambda: dl.play_match(UNIFORM, UNIFORM, 2, seed=1.5)),  # type: ignore[arg-type]
+    ("seed=-1", lambda: dl.play_match(UNIFORM, UNIFORM, 2, seed=-1)),
+    ("num_games=3", lambda: dl.play_match(UNIFORM, UNIFORM, 3)),
     ("hidden_sizes=8", lambda: RNaDConfig(hidden_sizes=8)),  # type: ignore[arg-type]
     (r"hidden_sizes=\(8, 2.5\)", lambda: MMDConfig(hidden_sizes=(8, 2.5))),  # type: ignore[arg-type]
     ("left_out_states=1.5", lambda: TrainingConfig(left_out_states=(1.5,))),  # type: ignore[arg-type]
@@ -270,7 +270,8 @@ REFUSED: list[tuple[str, Callable[[], Any]]] = [
     ("must be a ValueFunction", lambda: dl.DLCFR(KUHN, LIMIT, dl.ExactValue())),  # type: ignore[arg-type]
     ("None is no policy", lambda: dl.nash_conv(KUHN, None)),  # type: ignore[arg-type]
     ("'uniform' is no policy", lambda: dl.nash_conv(KUHN, "uniform")),  # type: ignore[arg-type]
-    ("'a' is no policy", lambda: dl.play_match(KUHN, "a", "b", 2)),  # type: ignore[arg-type]
+    ("'a' is no policy", lambda: dl.play_match("a", "b", 2, game=KUHN)),  # type: ignore[arg-type]
+    ("'a' does not say of which game", lambda: dl.play_match("a", "b")),  # type: ignore[arg-type]
     ("player='0' must be 0", lambda: dl.best_response_value(KUHN, UNIFORM, "0")),  # type: ignore[arg-type]
     ("player=2 must be 0 or 1", lambda: dl.CDBR(KUHN, 2, UNIFORM, LIMIT)),
     ("p=2.0 must be between", lambda: dl.CDRNR(KUHN, 0, UNIFORM, LIMIT, p=2.0)),

@@ -85,7 +85,7 @@ def _play(settings: Settings, workspace: Workspace, run: Run) -> list[dict[str, 
     for which, policy in (("", learner.policy()), (_TUNED, tuned)):
         for name in ("uniform", settings.script):
             opponent = load_policy(name, game)
-            result = play_match(game, policy, opponent, settings.num_games, seed=run.seed)
+            result = play_match(policy, opponent, settings.num_games, seed=run.seed)
             row |= {name + which: result.mean_return}
             row |= {f"{name}{which}_half_width": result.half_width}
     return [row]
@@ -126,7 +126,7 @@ def _report(study: Study, measured: Sequence[Mapping[str, Any]]) -> Report:
     for preset in settings.presets:
         game = PRESETS[preset].game
         pair = (load_policy(script, game), load_policy("uniform", game))
-        result = play_match(game, *pair, settings.num_games, seed=0)
+        result = play_match(*pair, settings.num_games, seed=0)
         ceiling.append(
             {
                 "game": preset,

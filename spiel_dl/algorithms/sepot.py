@@ -17,7 +17,8 @@ Games", section 4.2. To decide in a public state:
     policy = load("runs/sepot/leduc/checkpoint.safetensors", DepthLimit(rounds=1))  # trained ones
 
 `SePoTPolicy` searches in compiled games, `SePoTPlayPolicy` in games of any size with `Rules`, whose
-public states are reconstructed. Where they are too large to list, it starts from some of their
+public states are reconstructed; `load`, which is also `spiel_dl.SePoT`, takes the one for the
+game's size. Where public states are too large to list, a search starts from some of their
 histories: a sample, or those of low-order knowledge (`search.samples`). Steps 1 and 2 are as above,
 but each history counts for those it stands for, and nothing is guaranteed; if the budget holds the
 whole public state, the result is SePoT's to the last digits.
@@ -76,11 +77,12 @@ from spiel_dl.search.sepot_config import SearchConfig as SearchConfig
 from spiel_dl.search.spec import Spec
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.game_tree import GameTree
-from spiel_dl.tree.load import AnyGame, compile_game, turn_based_game
+from spiel_dl.tree.load import AnyGame, compile_game, compile_if_small, turn_based_game
 from spiel_dl.tree.particles import rules_of
 from spiel_dl.tree.pieces import Pieces, look_ahead_sizes
 
 _MAX_KEPT = 4096  # the number of search results that `SePoTPlayPolicy` keeps
+_MAX_TREE_HISTORIES = 200_000  # of a game that `load` compiles although it has `Rules`
 
 
 def sepot_spec(critic: Critic | None, config: SearchConfig) -> Spec:
@@ -215,8 +217,11 @@ def load(
     config: SearchConfig | None = None,
     game: AnyGame | None = None,
     device: torch.device | str = "cpu",
-) -> SePoTPolicy:
+) -> SePoTPolicy | SePoTPlayPolicy:
     """Search on top of the blueprint and the critic of a learner.
+
+    Games with `Rules` and more than 200,000 histories are searched from public states that are
+    reconstructed, unless they are given compiled; all others in their compiled form.
 
     Args:
       source: a learner with a critic, its checkpoint (`run/train.py`), or the run directory
@@ -241,4 +246,12 @@ def load(
         blueprint, critic = source.policy(), source.critic()
     else:
         blueprint, critic = checkpoints.load(source, game, device)
-    return SePoTPolicy(game or critic.game, blueprint, critic, depth_limit, config=config)
+    game = game or critic.game
+    if not (isinstance(game, GameTree) or hasattr(blueprint, "tree")):
+        turn_based = turn_based_game(game)
+        if hasattr(turn_based, "rules"):
+            tree = compile_if_small(turn_based, _MAX_TREE_HISTORIES)
+            if tree is None:
+                return SePoTPlayPolicy(turn_based, blueprint, critic, depth_limit, config=config)
+            game = tree
+    return SePoTPolicy(game, blueprint, critic, depth_limit, config=config)

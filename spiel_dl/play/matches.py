@@ -58,10 +58,11 @@ def _plays_many_games(policy: openspiel_policy.Policy) -> bool:
 
 
 def play_match(
-    game: AnyGame,
-    policy: openspiel_policy.Policy,
-    opponent: openspiel_policy.Policy,
-    num_games: int,
+    first: openspiel_policy.Policy,
+    second: openspiel_policy.Policy,
+    num_games: int = 2000,
+    *,
+    game: AnyGame | None = None,
     seed: int = 0,
     values: HistoryValues | None = None,
 ) -> MatchResult:
@@ -71,21 +72,34 @@ def play_match(
     game or for the original: each is evaluated in states of its own game.
 
     Args:
-      game: the game, its game string, or the compiled game.
-      policy: the first policy.
-      opponent: the second one.
+      first: the policy whose returns are measured.
+      second: its opponent.
       num_games: number of games, even.
+      game: the game, its game string, or the compiled game; None: that of the policies.
       seed: of chance and of both players' choices.
       values: of histories, for control variates; None: no control variates.
 
     Raises:
-      ValueError: if the game is not one that can be played turn by turn by two players, `num_games`
-        is not positive and even, or the seed is negative.
+      ValueError: if the game cannot be played turn by turn by two players or is not known,
+        `num_games` is not positive and even, or the seed is negative.
     """
-    policies = (policy, opponent)
+    policies = (first, second)
+    game = _game_of(policies) if game is None else game
     in_batch = values is None and _batch_policies(turn_based_game(game), policies) is not None
     parts = parts_of(num_games, _PAIRS_IN_BATCH if in_batch else _PAIRS_AT_ONCE)
     return MatchResult.of_pairs(play_pairs(game, policies, pairs, seed, values) for pairs in parts)
+
+
+def _game_of(policies: Policies) -> pyspiel.Game:
+    """The game of a policy that says it; policies in C++ do not."""
+    games = (getattr(policy, "game", None) for policy in policies)
+    game = next((each for each in games if each is not None), None)
+    if game is None:
+        raise ValueError(
+            f"{policies[0]!r} does not say of which game it is; play_match takes two policies, and "
+            "game= if neither says it"
+        )
+    return game
 
 
 def parts_of(num_games: int, pairs_at_once: int = _PAIRS_AT_ONCE) -> list[range]:

@@ -200,7 +200,7 @@ def _match(
     seed: int,
 ) -> dict[str, Any]:
     game = turn_based_game(trained.game)
-    result = matches.play_match(game, trained.policy(arrays), opponent, num_games, seed)
+    result = matches.play_match(trained.policy(arrays), opponent, num_games, game=game, seed=seed)
     return {
         "games": num_games,
         "seed": seed,

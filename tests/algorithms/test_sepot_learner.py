@@ -129,6 +129,28 @@ def test_checkpoints_with_and_without_critic(tmp_path: Path) -> None:
         rnad.RNaDSolver("kuhn_poker", SMALL, critic=CRITIC)
 
 
+def test_large_games_are_searched_without_being_compiled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The answers are those of the compiled game, of the learner and of its checkpoint."""
+    game = "python_goofspiel_ii(num_cards=3,points_order=descending)"
+    config = dataclasses.replace(SMALL, batch_size=8, max_tree_histories=10)
+    transformations = pure_transformations(3)
+    learner = rnad.RNaDSolver(game, config, transformations=transformations, critic=CRITIC)
+    learner.save(tmp_path / "checkpoint.safetensors")
+    limit, tree = DepthLimit(rounds=1), GameTree.from_game(game)
+    compiled = sepot.load(learner, limit, game=tree)
+    assert isinstance(sepot.load(learner, limit), sepot.SePoTPolicy)
+    monkeypatch.setattr(sepot, "_MAX_TREE_HISTORIES", 10)
+    for source in (learner, tmp_path):
+        played = sepot.load(source, limit)
+        assert isinstance(played, sepot.SePoTPlayPolicy)
+        for history in tree.first_history[1].tolist():
+            state = tree.state(history)
+            answer = played.action_probabilities(state)
+            assert answer == pytest.approx(compiled.action_probabilities(state), abs=1e-6)
+
+
 @pytest.mark.parametrize("entry", [0, -1])
 @pytest.mark.parametrize("where", ["blueprint", "critic"])
 def test_nan_names_step_term_and_checkpoint(where: str, entry: int, tmp_path: Path) -> None:

@@ -76,7 +76,7 @@ def test_returns_are_those_of_matches_and_goals_are_for_their_means(tmp_path: Pa
     learner.run(3)
     game = str(learner.game)
     for name in ("uniform", "hunter"):
-        match = dl.play_match(game, learner.policy(), dl.load_policy(name, game), 20, seed=6)
+        match = dl.play_match(learner.policy(), dl.load_policy(name, game), 20, seed=6)
         assert rows[1][name] == match.mean_return
     assert means[0]["mean"] == (rows[0]["uniform"] + rows[1]["uniform"]) / 2
     assert 0 < ceiling[0]["mean"] < ceiling[0]["most"] + 0.5

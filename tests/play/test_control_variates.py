@@ -147,9 +147,9 @@ def test_a_critic_s_values_are_the_identity_s_of_both_players(runs):
 
 def test_a_match_by_the_right_values_has_no_interval():
     """As the values are of seats, those who sit there must be the same in both games."""
-    game, policy = pyspiel.load_game("leduc_poker"), opponent_models.random_policy("leduc_poker", 1)
-    plain = play_match(game, policy, policy, 40, seed=3)
-    result = play_match(game, policy, policy, 40, seed=3, values=Exact((policy, policy)))
+    policy = opponent_models.random_policy("leduc_poker", 1)
+    plain = play_match(policy, policy, 40, seed=3)
+    result = play_match(policy, policy, 40, seed=3, values=Exact((policy, policy)))
     assert (result.pairs, result.seats) == (plain.pairs, plain.seats)
     assert (plain.without_luck, plain.variance_left) == (None, None)
     assert result.without_luck.mean == pytest.approx(0, abs=1e-12)

@@ -20,7 +20,7 @@ from tests import reference
 def test_the_highest_card_against_itself_always_draws():
     game = pyspiel.load_game("python_goofspiel_ii(num_cards=4,points_order=descending)")
     greedy = HighestActionPolicy(game, [0, 1])
-    result = play_match(game, greedy, greedy, 4)
+    result = play_match(greedy, greedy, 4, game=game)
     assert (result.num_games, result.mean_return, result.half_width) == (4, 0.0, 0.0)
     for effort in result.times:
         assert effort.num_moves == 12  # all cards but the last, in four games

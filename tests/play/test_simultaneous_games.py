@@ -37,7 +37,7 @@ class Recorder(openspiel_policy.Policy):
 def test_both_policies_are_asked_for_their_own_player():
     game = pyspiel.load_game(GOOFSPIEL)
     high, low = Recorder(game, -1), Recorder(game, 0)
-    result = play_match(game, high, low, 4)
+    result = play_match(high, low, 4, game=game)
     assert result.mean_return == 1.0
     for recorder in (high, low):
         # Three decisions in each of four games, half of them in each seat; the last card is forced.
@@ -80,7 +80,7 @@ def test_networks_refuse_simultaneous_states():
         with pytest.raises(ValueError, match=r"both players move .* plays .* turn by turn"):
             policy.action_probabilities(state, player)
     # In a match it is asked in the states of its own game.
-    assert play_match(game, policy, policy, 2).mean_return == 0.0
+    assert play_match(policy, policy, 2, game=game).mean_return == 0.0
 
 
 @pytest.mark.parametrize(

@@ -73,7 +73,7 @@ def test_it_answers_everywhere_and_many_states_as_one(game_string: str) -> None:
 
 def test_it_beats_uniform_play() -> None:
     hunter, uniform = load_policy("hunter", FIVE), load_policy("uniform", FIVE)
-    result = play_match(FIVE, hunter, uniform, 2000)
+    result = play_match(hunter, uniform)
     assert result.mean_return > 0.93
 
 

@@ -73,7 +73,7 @@ def test_a_policy_whose_file_changes_is_loaded_again(tmp_path):
         found = head_to_head.play("kuhn_poker", str(path), "uniform", **numbers)
         game = load_turn_based("kuhn_poker")
         policies = [registry.load_policy(name, game) for name in (f"random:{seed}", "uniform")]
-        assert found.pairs == matches.play_match(game, *policies, 20).pairs
+        assert found.pairs == matches.play_match(*policies, 20).pairs
 
 
 @pytest.mark.parametrize(
