@@ -192,8 +192,8 @@ ROWS = (
             8_000,
             # The preset's settings, which two cores can train; the rate falls until the last step.
             # Action values of histories are learned in all games, as in the first of these rows.
-            learner=RNaDConfig(
-                **{**PRESETS[game].of("rnad"), "history_values": True, "decay_steps": 8_000}
+            learner=dataclasses.replace(
+                RNaDConfig(**PRESETS[game].of("rnad")), history_values=True, decay_steps=8_000
             ),
             num_games=number,
         )

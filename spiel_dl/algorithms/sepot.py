@@ -63,6 +63,7 @@ from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.learning import checkpoints
 from spiel_dl.learning.batch_learner import BatchLearner
+from spiel_dl.learning.config import LearnerConfig
 from spiel_dl.learning.critics import Critic
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.search.compiled import CompiledPolicy, CompiledSource
@@ -82,7 +83,8 @@ from spiel_dl.tree.particles import rules_of
 from spiel_dl.tree.pieces import Pieces, look_ahead_sizes
 
 _MAX_KEPT = 4096  # the number of search results that `SePoTPlayPolicy` keeps
-_MAX_TREE_HISTORIES = 200_000  # of a game that `load` compiles although it has `Rules`
+# Of a game with `Rules` that `load` compiles; learners compile as large ones.
+_MAX_TREE_HISTORIES = LearnerConfig.max_tree_histories
 
 
 def sepot_spec(critic: Critic | None, config: SearchConfig) -> Spec:
@@ -247,11 +249,10 @@ def load(
     else:
         blueprint, critic = checkpoints.load(source, game, device)
     game = game or critic.game
-    if not (isinstance(game, GameTree) or hasattr(blueprint, "tree")):
-        turn_based = turn_based_game(game)
-        if hasattr(turn_based, "rules"):
-            tree = compile_if_small(turn_based, _MAX_TREE_HISTORIES)
-            if tree is None:
-                return SePoTPlayPolicy(turn_based, blueprint, critic, depth_limit, config=config)
-            game = tree
+    is_compiled = isinstance(game, GameTree) or hasattr(blueprint, "tree")
+    if not is_compiled and hasattr(turn_based_game(game), "rules"):
+        tree = compile_if_small(turn_based_game(game), _MAX_TREE_HISTORIES)
+        if tree is None:
+            return SePoTPlayPolicy(game, blueprint, critic, depth_limit, config=config)
+        game = tree
     return SePoTPolicy(game, blueprint, critic, depth_limit, config=config)

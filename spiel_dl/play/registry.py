@@ -139,7 +139,8 @@ def check_name(name: str) -> None:
         check_name(source)
         return
     needs_file = kind.models or kind.takes in ("FILE", "NAME", "VALUES")
-    if needs_file and source not in network_files.NAMES and not paths_in(name):
+    is_built_in = kind.takes == "VALUES" and source in network_files.NAMES
+    if needs_file and not is_built_in and not paths_in(name):
         raise ValueError(f"no policy {name!r}: {source!r} is neither a file nor a model of the zoo")
 
 

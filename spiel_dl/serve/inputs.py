@@ -10,6 +10,7 @@ from spiel_dl.play import kinds, registry, zoo
 from spiel_dl.play.presets import game_string
 from spiel_dl.serve.thinking import Player
 from spiel_dl.system.parameters import Parameter
+from spiel_dl.value_functions import network_files
 
 MAX_BODY = 16_384
 """Maximum bytes of a request."""
@@ -140,7 +141,7 @@ def _is_offered(kind: kinds.Kind, source: str) -> bool:
     if kind.name in _FILELESS:
         return True
     if kind.name == "resolving":
-        return source in ("exact", "zero")
+        return source in (network_files.EXACT, network_files.ZERO)
     # Models of the zoo, with or without "ALGORITHM:".
     return bool({f"{kind.name}:{source}", source, f"{kind.models}:{source}"} & set(zoo.names()))
 

@@ -46,6 +46,7 @@ def test_what_may_read_files_is_refused(name: str) -> None:
     ("name", "named"),
     [
         ("sepot:nowhere", "no policy 'sepot:nowhere': 'nowhere' is neither a file nor"),
+        ("sepot:exact", "no policy 'sepot:exact': 'exact' is neither a file nor"),
         ("cdrnr:0.5:rnad:nowhere", "no policy 'rnad:nowhere': 'nowhere' is neither a file nor"),
         ("resolving:nowhere", "no policy 'resolving:nowhere': 'nowhere' is neither a file nor"),
     ],
