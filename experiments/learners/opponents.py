@@ -229,7 +229,14 @@ ROWS = (
     Row(
         OPPONENTS,
         "learners/battleships_3x3_mmd",
-        Settings(("battleships_3x3",), "hunter", ("mmd",), num_steps=150_000, goal=0.7),
+        Settings(
+            ("battleships_3x3",),
+            "hunter",
+            ("mmd",),
+            num_steps=300_000,
+            num_games=65_536,
+            goal=0.7,
+        ),
         minutes=100,
     ),
     Row(
