@@ -206,8 +206,8 @@ _ALL = (
     ),
     Kind(
         "sepot:CHECKPOINT",
-        "SePoT on top of a learner's network and critic, or of a model's of the zoo; in games "
-        "without Rules, or if the game is given compiled, in the compiled game",
+        "SePoT on top of a learner's network and critic, or of a model's of the zoo; in the "
+        "compiled game, or in games with Rules and more than 200,000 histories by reconstruction",
         searches.sepot,
         options=searches.SePoT,
         models="rnad",

@@ -187,38 +187,19 @@ def _respond(
 
 
 def sepot(request: Request) -> openspiel_policy.Policy:
-    """SePoT: by reconstruction if the game has `Rules` and is not compiled, else in its tree."""
-    from spiel_dl.algorithms.sepot import SePoTPlayPolicy
+    """SePoT, as `algorithms.sepot.load` has it."""
+    from spiel_dl.algorithms.sepot import load
     from spiel_dl.learning import checkpoints
-    from spiel_dl.policies.network_policy import NetworkPolicy
 
     _check_checkpoint(request.source)
-    if not isinstance(request.given_game, GameTree):
-        blueprint, critic = checkpoints.load(request.source, request.given_game, request.device)
-        if isinstance(blueprint, NetworkPolicy) and hasattr(critic.game, "rules"):
-            policy = SePoTPlayPolicy(
-                critic.game,
-                blueprint.act,
-                critic,
-                request.depth_limit,
-                config=_sepot_config(request.options),
-            )
-            return RememberingPolicy(policy)
-    return _sepot_in_tree(request)
-
-
-def _sepot_in_tree(request: Request) -> openspiel_policy.Policy:
-    from spiel_dl.algorithms.sepot import SePoTPolicy
-    from spiel_dl.learning import checkpoints
-
-    if request.given_game is None:
+    if request.given_game is None:  # The default depth limit depends on the game.
         game = checkpoints.load(request.source).critic.game
         request = dataclasses.replace(request, given_game=game)
-    tree = request.compiled()
-    blueprint, critic = checkpoints.load(request.source, tree, request.device)
-    config = _sepot_config(request.options)
-    policy = SePoTPolicy(tree, blueprint, critic, request.depth_limit, config=config)
-    return policy if isinstance(request.given_game, GameTree) else RememberingPolicy(policy)
+    config, game = _sepot_config(request.options), request.game
+    policy = load(
+        request.source, request.depth_limit, config=config, game=game, device=request.device
+    )
+    return policy if isinstance(game, GameTree) else RememberingPolicy(policy)
 
 
 def _sepot_config(options: SePoT | BelowParticles) -> SearchConfig:

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from spiel_dl.algorithms import sepot
 from spiel_dl.play import position_view
 from spiel_dl.play.position_view import Insight, Watched, look
 from spiel_dl.play.public_state_view import InfosetView
@@ -102,7 +103,11 @@ def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_sepot_reconstructed_and_compiled(checkpoint: Path) -> None:
+@pytest.mark.parametrize("largest", [10, 1000])
+def test_sepot_reconstructed_and_compiled(
+    largest: int, checkpoint: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sepot, "_MAX_TREE_HISTORIES", largest)
     for actions in ((0,), (0, 1), (1, 2, 0)):
         limit = DepthLimit(rounds=1)
         insight = insight_of(f"sepot:{checkpoint}", GOOFSPIEL, *actions, depth_limit=limit)
@@ -114,6 +119,7 @@ def test_sepot_reconstructed_and_compiled(checkpoint: Path) -> None:
 def test_where_nothing_was_searched_the_blueprint_is_told(
     checkpoint: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(sepot, "_MAX_TREE_HISTORIES", 10)
     settings = {"depth_limit": DepthLimit(rounds=1), "max_histories": 2}
     insight = insight_of(f"sepot:{checkpoint}", GOOFSPIEL, 0, 1, **settings)
     assert insight.how == position_view.RECONSTRUCTED
