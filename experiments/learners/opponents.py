@@ -109,33 +109,6 @@ def _report(study: Study, measured: Sequence[Mapping[str, Any]]) -> Report:
         }
         for run, row in zip(runs, measured, strict=True)
     ]
-    means = [
-        {
-            "game": preset,
-            "learner": algorithm,
-            "seeds": len(own),
-            "mean": statistics.fmean(row["uniform"] for row in own),
-            "half_width": student_half_width([row["uniform"] for row in own]),
-            "script": statistics.fmean(row[script] for row in own),
-            "uniform_tuned": statistics.fmean(row[f"uniform{_TUNED}"] for row in own),
-            "script_tuned": statistics.fmean(row[script + _TUNED] for row in own),
-        }
-        for (preset, algorithm), own in grouped(rows, "game", "learner").items()
-    ]
-    ceiling = []
-    for preset in settings.presets:
-        game = PRESETS[preset].game
-        pair = (load_policy(script, game), load_policy("uniform", game))
-        result = play_match(*pair, settings.num_games, seed=0)
-        ceiling.append(
-            {
-                "game": preset,
-                "mean": result.mean_return,
-                "most": _ceiling(game),
-                "goal": settings.goal,
-                "script_goal": settings.script_goal,
-            }
-        )
     return Report(
         "",
         [
@@ -148,7 +121,7 @@ def _report(study: Study, measured: Sequence[Mapping[str, Any]]) -> Report:
         ],
         {
             _MEANS: Table.of(
-                means,
+                [_means(own, script) for own in grouped(rows, "game", "learner").values()],
                 mean="against uniform, mean",
                 half_width="± (95 %, t)",
                 script=f"against {script}, mean",
@@ -161,7 +134,7 @@ def _report(study: Study, measured: Sequence[Mapping[str, Any]]) -> Report:
                 **{name: f"against {name}" for name in columns[:-1]},
             ),
             _GOALS: Table.of(
-                ceiling,
+                [_goals(settings, preset) for preset in settings.presets],
                 mean=f"{script} against uniform",
                 most="a best response against uniform, exactly",
                 goal="goal against uniform",
@@ -170,6 +143,34 @@ def _report(study: Study, measured: Sequence[Mapping[str, Any]]) -> Report:
         },
         more={"matches": list(measured)},
     )
+
+
+def _means(rows: Sequence[Mapping[str, Any]], script: str) -> dict[str, Any]:
+    """The line of means over the rows of a learner's seeds in a game."""
+    against = {name: [row[name] for row in rows] for name in rows[0]}
+    return {
+        "game": rows[0]["game"],
+        "learner": rows[0]["learner"],
+        "seeds": len(rows),
+        "mean": statistics.fmean(against["uniform"]),
+        "half_width": student_half_width(against["uniform"]),
+        "script": statistics.fmean(against[script]),
+        "uniform_tuned": statistics.fmean(against[f"uniform{_TUNED}"]),
+        "script_tuned": statistics.fmean(against[script + _TUNED]),
+    }
+
+
+def _goals(settings: Settings, preset: str) -> dict[str, Any]:
+    """The line of what is held against the means in a game."""
+    game = PRESETS[preset].game
+    pair = (load_policy(settings.script, game), load_policy("uniform", game))
+    return {
+        "game": preset,
+        "mean": play_match(*pair, settings.num_games, seed=0).mean_return,
+        "most": _ceiling(game),
+        "goal": settings.goal,
+        "script_goal": settings.script_goal,
+    }
 
 
 def _ceiling(game: str) -> float | None:
