@@ -281,7 +281,10 @@ SIZE = Experiment(
     judge=_judge_size,
 )
 _NARROW: dict[str, Any] = {"num_units": dl_cfr.NARROW}
-_CAUSES = {("amount", "goofspiel"): "ours: networks are trained too briefly, see `isolated`"}
+_CAUSES = {
+    ("amount", "goofspiel"): "ours: networks are trained too briefly, see `isolated`",
+    ("amount", "oshi_zumo"): "ours: small errors at random ranges are not enough, see `isolated`",
+}
 ROWS = tuple(
     Row(
         experiment,
