@@ -224,8 +224,15 @@ ROWS = (
     Row(
         OPPONENTS,
         "learners/battleships_3x3",
-        Settings(("battleships_3x3",), "hunter", ("rnad",), num_steps=60_000, goal=0.7),
-        minutes=60,
+        Settings(
+            ("battleships_3x3",),
+            "hunter",
+            ("rnad",),
+            num_steps=100_000,
+            num_games=65_536,
+            goal=0.7,
+        ),
+        minutes=45,
     ),
     Row(
         OPPONENTS,
