@@ -103,7 +103,7 @@ def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.mark.parametrize("largest", [10, 1000])
+@pytest.mark.parametrize("largest", [10, 10_000])
 def test_sepot_reconstructed_and_compiled(
     largest: int, checkpoint: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
