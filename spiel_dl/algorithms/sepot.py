@@ -39,10 +39,12 @@ Why these are the defaults of `SearchConfig` (others in `results/sepot/goofspiel
 
 Guarantees:
 
-  * If searches look to the end of the game, and the opponent's given cfvs are those of best
-    responses to the blueprint (by a `Spec` of one's own), none makes its player more exploitable,
-    up to the error of the solution: its strategy before keeps the opponent at its given cfvs, so
-    the gadget can be solved.
+  * If each path has one search, which looks to the end of the game (blocks), and the opponent's
+    given cfvs are those of best responses to the blueprint (by a `Spec` of one's own), none makes
+    its player more exploitable, up to the error of the solution: its strategy before keeps the
+    opponent at its given cfvs, so the gadget can be solved. Sliding searches keep one level of each
+    solution, which may be good only with the rest of it (`tests/algorithms/test_sepot.py` has a
+    game in which they lose).
   * In blocks, with `given_cfvs="transformations"`: if the blueprint is an equilibrium, the
     transformations are all continuations of the opponent, and the first search starts at the root,
     the searched policy is an equilibrium. With "critic" it need not be one. An equilibrium may err

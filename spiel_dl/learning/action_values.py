@@ -7,15 +7,16 @@ and that of the action that was played is corrected by the difference to the ret
 
     Q'(a) = Q(h, a) + [a = a_t] (G_t - Q(h, a)) / mu(a_t).
 
-This is unbiased whatever Q is, as Schmid et al. (2019), "Variance reduction in Monte Carlo
-counterfactual regret minimization", show, and the less noisy the better Q is. With payments K_t of
-the mover to the other, as in R-NaD, and s_t = 1 at moves of player 0 and -1 at others,
+The better Q is, the less noisy this is. With payments K_t of the mover to the other, as in R-NaD,
+and s_t = 1 at moves of player 0 and -1 at others,
 
     G_t = r_t + W_(t+1),    W_t = V(h_t) - s_t K_t + lambda min(c_bar, rho_t) (G_t - Q(h_t, a_t)),
 
-where V(h) = sum_a pi(a) Q(h, a), rho_t = pi(a_t) / mu(a_t), and W = 0 behind the last move. G_t is
-also the target of Q(h_t, a_t), and s_t W_t that of the mover's own value. The acting policy sees
-none of this: it is a function of its player's observations.
+where V(h) = sum_a pi(a) Q(h, a), rho_t = pi(a_t) / mu(a_t), and W = 0 behind the last move. If
+lambda is 1 and no ratio is cut, Q'(a) is unbiased whatever Q is, as Schmid et al. (2019), "Variance
+reduction in Monte Carlo counterfactual regret minimization", show; a smaller lambda takes a part of
+Q's errors for less noise. G_t is also the target of Q(h_t, a_t), and s_t W_t that of the mover's
+own value. The acting policy sees none of this: it is a function of its player's observations.
 """
 
 from __future__ import annotations

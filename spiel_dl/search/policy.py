@@ -137,8 +137,8 @@ class SearchPolicy(openspiel_policy.Policy):
       effort: how long each iterates.
       results: the results of the latest searches, by player and `Source.key`.
       watch: called with every solution; None: nothing is called.
-      gap: the largest total suboptimality of all searches so far, in utility units of the whole
-        game; NaN: unknown.
+      gap: the largest total suboptimality of all searches so far, in utility units: of the whole
+        game in responses to a model, else of the games that are searched; NaN: unknown.
       num_searches: the number of searches made; each public state of a batch counts.
       num_unfinished: the number of searches whose gap stayed above the tolerance of their effort.
       num_moves, num_moves_searched: the number of decisions with more than one legal action, and

@@ -123,7 +123,9 @@ class OfKnowledge(Sampler):
     cannot tell them apart. The subgame of order k holds the histories of the own infoset, those
     that the opponent cannot tell from these, and so on. The player's infosets within a distance of
     k - 1 are solved; in infosets that are cut, it is bound to the blueprint. Where there are more
-    histories than the budget, they are drawn, infoset by infoset.
+    histories than the budget, they are drawn: from all of them if the public state is listed and
+    the order is above 1, else infoset by infoset. That gives infosets at a distance of 2 and more
+    too much weight, as several paths lead to them.
 
     Not safe at any order below that of the public state: the solution at one infoset assumes the
     blueprint at its neighbours, which are solved in the same way. Deviation: given cfvs and leaf
@@ -143,6 +145,9 @@ class OfKnowledge(Sampler):
             rows, is_solved = self._rows_within(belief, player, here)
             if len(rows) <= self._budget:
                 return Sample(belief.particles.take(rows), is_solved)
+            if self._order > 1:
+                own = belief.key_of(player, here)
+                return self._thinned(belief.particles.take(rows), is_solved, player, own, generator)
         return self._drawn_within(belief, player, here, generator)
 
     def _rows_within(
@@ -164,6 +169,22 @@ class OfKnowledge(Sampler):
         rows = np.flatnonzero(within)
         return rows, is_solved[rows]
 
+    def _thinned(
+        self,
+        within: Particles,
+        is_solved: np.ndarray,
+        player: int,
+        own_key: int,
+        generator: np.random.Generator,
+    ) -> Sample:
+        """A sample of all histories within the order, half of it in the own infoset."""
+        keys = within.infoset_keys[player]
+        is_own = keys == own_key
+        own = within.take(np.flatnonzero(is_own)).thinned(max(1, self._budget // 2), generator)
+        rest = within.take(np.flatnonzero(~is_own))
+        sample = own.joined(rest.thinned(self._budget - own.num_particles, generator))
+        return Sample(sample, np.isin(sample.infoset_keys[player], keys[is_solved]))
+
     def _drawn_within(
         self, belief: Belief, player: int, here: StateBatch, generator: np.random.Generator
     ) -> Sample:
@@ -182,10 +203,13 @@ class OfKnowledge(Sampler):
             left = self._budget - particles.num_particles
             if left <= 0:
                 break
-            share, new = max(1, left // max(1, len(new))), new[:left]
+            share, one_of = max(1, left // max(1, len(new))), max(1.0, len(new) / left)
+            if one_of > 1:
+                new = generator.choice(new, left, replace=False).tolist()
             for row in new:
                 included[who].add(int(keys[who, row]))
-                particles = _with_infoset(belief, particles, row, who, share, generator)
+                stands_for = one_of * particles.copies[row]
+                particles = _with_infoset(belief, particles, row, stands_for, who, share, generator)
         return Sample(particles, np.isin(particles.infoset_keys[player], list(included[player])))
 
 
@@ -193,11 +217,15 @@ def _with_infoset(
     belief: Belief,
     particles: Particles,
     row: int,
+    stands_for: float,
     player: int,
     share: int,
     generator: np.random.Generator,
 ) -> Particles:
-    """Particles, and a sample of a player's infoset at one of them that they lack."""
+    """Particles, and a sample of a player's infoset at one of them that they lack.
+
+    As this particle stands for several histories, so does each particle that it leads to.
+    """
     state = particles.states.take(torch.tensor([row]))
     sample = belief.infoset(player, state, share, generator)
     present = set(map(tuple, particles.infoset_keys.T.tolist()))
@@ -206,6 +234,4 @@ def _with_infoset(
     if not rows:
         return particles
     new = sample.take(np.array(rows))
-    # As this particle stands for several histories, so does each particle that it leads to.
-    stands_for = new.copies * particles.copies[row]
-    return particles.joined(dataclasses.replace(new, stands_for=stands_for))
+    return particles.joined(dataclasses.replace(new, stands_for=new.copies * stands_for))

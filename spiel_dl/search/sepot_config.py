@@ -98,7 +98,8 @@ class ParticleConfig:
       order: The order of knowledge of a knowledge-limited search. With order 1, it starts from the
         searching player's infoset and from all histories that the opponent cannot tell from these.
         Each further order adds what a player, the searching one and the opponent by turns, cannot
-        tell from them. None: a search starts from a sample of the whole public state.
+        tell from them; in public states that are too large to list, what it adds has too much
+        weight. None: a search starts from a sample of the whole public state.
     """
 
     budget: int = 1000

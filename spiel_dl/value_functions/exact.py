@@ -47,7 +47,8 @@ class ExactValue(ValueFunction):
 
         Args:
           tolerance: stop once all gaps are at most this share of the game's largest utility, see
-            `solvers.effort.share_of_largest`.
+            `solvers.effort.share_of_largest`. Gaps are at ranges that sum to 1: in the game, a gap
+            counts as often as the product of both ranges' sums, up to 18 times in Leduc.
           max_iterations: the most iterations per evaluation. Evaluations that end with a larger gap
             are counted, and the first one warns.
           warm_start: begin with the regrets of the previous evaluation, instead of from scratch.

@@ -18,6 +18,7 @@ from tests.reference import decisions, state_after
 from tests.untrained_blueprints import Blueprint, exact_critic
 
 GOOFSPIEL = "python_goofspiel_ii(num_cards=4,points_order=descending)"
+WITH_TIES = (6, 5, 4, 4, 3, 2)
 GAMES = {
     GOOFSPIEL: DepthLimit(rounds=1),
     "python_goofspiel_ii(num_cards=3,points_order=random)": DepthLimit(rounds=2),
@@ -97,6 +98,34 @@ def test_orders_of_knowledge_against_distances(order):
         found = sampler.choose(belief, player, state.batch, np.random.default_rng(0)).particles
         assert set(map(tuple, keys.of_level(found.states)[0].T.tolist())) == within
         assert order > 1 or len(within) < len(pairs)
+
+
+@pytest.mark.parametrize(("order", "budget"), [(1, 40), (2, 40), (3, 6)])
+def test_drawn_histories_stand_for_those_within_the_order(order, budget):
+    """On average of 400 draws: their reach, of the own infoset and in all."""
+    state = state_after("python_goofspiel_ii(num_cards=7,points_order=descending)", WITH_TIES)
+    game, player = state.get_game(), state.current_player()
+    rows = TensorPolicy(game.rules, Blueprint(game))
+    public = game.rules.public_tensor(state.batch, True)[0]
+    belief = Beliefs(game, max_listed=10_000).of(0, public, rows)
+    own = belief.key_of(player, state.batch)
+
+    def reach(particles):
+        is_own = particles.infoset_keys[player] == own
+        return np.array([particles.total_reach.sum(), particles.total_reach[is_own].sum()])
+
+    every = OfKnowledge(ParticleConfig(budget=10_000, order=order))
+    expected = reach(every.choose(belief, player, state.batch, np.random.default_rng(0)).particles)
+    some, generator = (
+        OfKnowledge(ParticleConfig(budget=budget, order=order)),
+        np.random.default_rng(0),
+    )
+    drawn = [some.choose(belief, player, state.batch, generator).particles for _ in range(400)]
+    assert max(each.num_particles for each in drawn) <= budget
+    shares = np.array([reach(each) / expected for each in drawn])
+    error = 4 * shares.std(axis=0) / 20
+    assert (abs(shares.mean(axis=0) - 1) < error + 1e-9).all()
+    assert (error < 0.3).all()
 
 
 def test_a_player_follows_its_blueprint_where_it_is_not_solved():

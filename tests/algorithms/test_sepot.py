@@ -75,7 +75,7 @@ def searched(blueprint, transformations, limit, config=None) -> SePoTPolicy:
 
 def to_the_end(blueprint: ArrayPolicy, limit: DepthLimit, **settings) -> SePoTPolicy:
     """From the second round on, with given cfvs of best responses to the blueprint."""
-    tree, config = blueprint.tree, SearchConfig(first_level=1, **settings)
+    tree, config = blueprint.tree, SearchConfig(**{"first_level": 1, **settings})
 
     def best_responses(root: Root) -> np.ndarray:
         form, player = root.trunk.sequence_form, root.player
@@ -185,6 +185,18 @@ def test_search_to_the_end_is_safe(game, rounds, kind, gadget):
     # Without the gadget, the trained policy of Leduc loses 0.04 and 0.05.
     assert min(gains) > -0.002
     assert max(gains) > (0.001 if kind == "trained" else 0.1)
+
+
+@pytest.mark.parametrize(("scheme", "expected"), [("block", 0.0), ("sliding", 1.0)])
+def test_sliding_searches_to_the_end_are_not_safe(scheme, expected):
+    """The second search may play as badly as the blueprint, which the first one made matter."""
+    tree = GameTree.from_game(pyspiel.load_efg_game(tiny_games.SAFE_OR_MATRIX))
+    # Safe; below, the first row alone. Player 1 is uniform.
+    blueprint = ArrayPolicy(tree, (np.array([1, 1, 0, 1, 0, 0.0]), np.array([1, *[1 / 3] * 3])))
+    settings = {"scheme": scheme, "first_level": 0, "effort": Effort(iterations=300)}
+    found = to_the_end(blueprint, DepthLimit(moves=10), **settings).to_array_policy()
+    lost = [0.1 + best_response_value(tree, each, 1) for each in (blueprint, found)]
+    assert lost == pytest.approx([0.1, expected], abs=0.01)
 
 
 @pytest.mark.parametrize("weights", refinements.WEIGHTS)
