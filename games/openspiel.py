@@ -87,6 +87,11 @@ class RulesGame(pyspiel.Game):
                 f"{registration.short_name} has {most} actions or chance outcomes; at most "
                 f"{len(_ACTIONS)} are possible"
             )
+        if self.rules.num_chance_outcomes and not self.rules.max_chance_nodes:
+            raise ValueError(
+                f"{registration.short_name} has {self.rules.num_chance_outcomes} chance outcomes "
+                "and max_chance_nodes=0; give the largest number of chance events in a history"
+            )
         info = pyspiel.GameInfo(
             num_distinct_actions=self.rules.num_actions,
             max_chance_outcomes=self.rules.num_chance_outcomes,

@@ -51,8 +51,6 @@ def main(
         description="pairs of games, in parts",
         **dataclasses.asdict(_MATCH.build()),
     )
-    if output:
-        head_to_head.write(output, [row], environment, workspace)
     print(f"game         {row['game']}")
     print(f"wall-clock   {row['wall_clock']:.1f} s\n")
     table = head_to_head.table([row])
@@ -60,6 +58,8 @@ def main(
     if table.rest:
         print()
         table.rest.show()
+    if output:  # last: what was measured is printed even if it cannot be written
+        head_to_head.write(output, [row], environment, workspace)
 
 
 if __name__ == "__main__":

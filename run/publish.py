@@ -34,11 +34,14 @@ def main(
     from spiel_dl.runs import publishing  # Imports torch, which --help does not need.
 
     folder = Path(models) if models else zoo.folder()
+    before = zoo.models(folder)
     whole_name, model = publishing.publish(
         Path(run_dir), folder, name, num_games=num_games, seed=seed
     )
     file = folder / model.file
     print(f"{'name':<28}{whole_name}")
+    if whole_name in before:
+        print(f"{'replaced':<28}a network of {before[whole_name].num_steps:,} steps")
     print(f"{'game':<28}{model.game}")
     print(f"{'stored as':<28}{model.dtype}, {file.stat().st_size:,} bytes")
     for title, value in model.measured.items():

@@ -188,8 +188,12 @@ def _fail(message: str) -> NoReturn:
 
 def _flag_message(error: flags.Error) -> str:
     """The message of an error of the command line; for a missing flag, with its help text."""
+    one_of = re.search(r"Exactly one of \((.*)\) must have a value", str(error))
+    names = one_of[1].split(", ") if one_of else []
+    if len(names) > 1:
+        return f"give one of {' and '.join(f'--{name}' for name in names)}, and no more"
     for name in flags.FLAGS:
-        if f"flag --{name}=None: Flag --{name} must have a value" in str(error):
+        if name in names or f"flag --{name}=None: Flag --{name} must have a value" in str(error):
             return f"give --{name}: {flags.FLAGS[name].help}"
     return str(error).removeprefix("flag ")
 

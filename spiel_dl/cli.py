@@ -51,7 +51,10 @@ def main() -> None:
         print(version())
     elif name in COMMANDS:
         sys.argv[:2] = [f"spiel-dl {word}"]
-        runpy.run_module(f"{_PACKAGE}.{name}", run_name="__main__", alter_sys=True)
+        try:
+            runpy.run_module(f"{_PACKAGE}.{name}", run_name="__main__", alter_sys=True)
+        except KeyboardInterrupt:  # while it is imported
+            sys.exit("error: interrupted before it began")
     elif name in _NOT_COMMANDS:
         sys.exit(f"error: {word} is no command of the installed package; {_NOT_COMMANDS[name]}")
     else:

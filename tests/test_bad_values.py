@@ -47,6 +47,7 @@ from spiel_dl.policies import portfolios
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.network_policy import FineTuning
 from spiel_dl.policies.opponent_models import cfr_average, errs_beyond
+from spiel_dl.search.samples import WholePublicState
 from spiel_dl.search.sepot_config import ParticleConfig, SearchConfig
 from spiel_dl.solvers import checks
 from spiel_dl.solvers.effort import Effort
@@ -206,6 +207,8 @@ SETTINGS: list[tuple[Callable[..., Any], str, tuple[Any, ...], str]] = [
     (dl.DepthLimit, "moves", (0, 1.5, "1", True, 10**20), "an integer from 1 to 1,000,000"),
     (Weighting, "offset", (0.0,), "must be positive"),
     (Weighting, "gamma", (math.inf,), ""),
+    (Weighting, "gamma", (41.0, 300.0), "must be at most 40.0 together"),
+    (WholePublicState, "max_listed", (0, -5), "must be at least 1"),
     (partial(dl.CFR, KUHN), "variant", ("pcfr",), r"must be one of cfr, cfr\+"),
     (partial(dl.solve, KUHN), "seconds", (0.0, math.inf), "must be positive and finite"),
     (partial(dl.solve, KUHN), "exploitability", (-1.0,), "must not be negative"),

@@ -65,7 +65,8 @@ class VectorEnvironment(VectorEnv):
         """Begins new games in all rows.
 
         Raises:
-          ValueError: if there is a seed for every row: all rows share one random generator.
+          ValueError: if there is a seed for every row: all rows share one random generator; or if
+            it is no integer, or negative.
         """
         del options
         if isinstance(seed, list):
@@ -73,7 +74,7 @@ class VectorEnvironment(VectorEnv):
         if seed is None:
             self.environment.restart()
         else:
-            self.environment = self._begin(seed)
+            self.environment = self._begin(checked_count("seed", seed, 0))
         return self._observation(), self._info()
 
     def step(

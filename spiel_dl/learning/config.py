@@ -150,7 +150,7 @@ class RNaDConfig(LearnerConfig):
     """The settings of R-NaD; `LearnerConfig` has more.
 
     Attributes:
-      eta: weight of the reward regularisation, in units of `utility_scale`.
+      eta: weight of the reward regularisation, in units of `utility_unit`.
       first_period: learner steps per regularisation policy at first.
       num_first_periods: how many periods are of this length.
       period: learner steps per regularisation policy later.
@@ -211,7 +211,7 @@ class PolicyGradientConfig(LearnerConfig):
       gae_lambda: how far advantages trust rewards rather than values; 1: rewards alone.
       num_epochs: steps of Adam per batch of games.
       value_weight: weight of the value's squared error.
-      temperature: weight of the entropy in the first step, in units of `utility_scale`.
+      temperature: weight of the entropy in the first step, in units of `utility_unit`.
       annealing_steps: learner steps until the temperature has fallen by a factor of sqrt(2);
         infinite: it does not fall.
     """
@@ -240,7 +240,7 @@ class MMDConfig(PolicyGradientConfig):
     """The settings of MMD; `PolicyGradientConfig` has more.
 
     Attributes:
-      magnet_weight: weight of the distance to the magnet, in units of `utility_scale`.
+      magnet_weight: weight of the distance to the magnet, in units of `utility_unit`.
       magnet_period: learner steps until the magnet is renewed.
       stepsize: inverse weight of the distance to the policy that played. Without effect if there is
         one epoch, whose gradient is taken where that distance is 0.

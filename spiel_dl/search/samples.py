@@ -12,6 +12,7 @@ import torch
 from spiel_dl.games.rules import StateBatch
 from spiel_dl.search.beliefs import Belief, ListedBelief
 from spiel_dl.search.sepot_config import ParticleConfig
+from spiel_dl.tree.counts import checked_count
 from spiel_dl.tree.histories import TooManyHistoriesError, first_occurrence_ids
 from spiel_dl.tree.particles import Particles
 
@@ -72,8 +73,12 @@ class WholePublicState(Sampler):
     is_private = draws = False
 
     def __init__(self, max_listed: int):
-        """Takes the most histories; public states of more raise an error."""
-        self.max_listed = max_listed
+        """Takes the most histories; public states of more are left to the blueprint.
+
+        Raises:
+          ValueError: if the number is not positive.
+        """
+        self.max_listed = checked_count("max_listed", max_listed, 1)
 
     def choose(
         self, belief: Belief, player: int, here: StateBatch, generator: np.random.Generator

@@ -9,9 +9,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from spiel_dl.search.sepot_config import LEAF_CHOICES
 from spiel_dl.solvers.best_response import FixedStrategy, best_response
 from spiel_dl.solvers.checks import check_values
-from spiel_dl.solvers.gadgets import SAFE_GADGETS
+from spiel_dl.solvers.gadgets import GADGETS, SAFE_GADGETS, check_gadget
 from spiel_dl.solvers.regret_minimization import Pair
 from spiel_dl.solvers.restricted_game import check_probability
 from spiel_dl.solvers.strategies import behaviour_strategy
@@ -138,8 +139,20 @@ class Spec:
     exact: bool = False
 
     def __post_init__(self) -> None:
+        check_gadget(self.gadget, self.refinement, (*GADGETS, *WHOLE_GAME))
         if self.p is not None:
             check_probability(self.p)
+        elif self.gadget in WHOLE_GAME:
+            raise ValueError(f"gadget={self.gadget!r} is for responses to a model; give p")
+        if self.leaf_choice not in LEAF_CHOICES:
+            raise ValueError(f"leaf_choice={self.leaf_choice!r} must be one of {LEAF_CHOICES}")
+        for name in ("values", "given_cfvs"):
+            function = getattr(self, name)
+            if function is not None and not callable(function):
+                raise ValueError(
+                    f"{name}={function!r} must be a function of a Root; of a value function V, "
+                    "search.leaf_values.ByValueFunction(pieces, V) is one"
+                )
         if self.exact and self.values is not None and not self.model_to_the_end:
             raise ValueError(
                 "exact=True solves the rest of the game by linear programming, so it cannot use "

@@ -26,7 +26,7 @@ def check_values(values: np.ndarray) -> None:
 
     Regret matching would treat NaN as no regret.
     """
-    if not np.isfinite(values).all() or np.abs(values).max(initial=0.0) > _LARGEST_VALUE:
+    if not np.isfinite(values).all() or float(np.abs(values).max(initial=0.0)) > _LARGEST_VALUE:
         raise ValueError(
             "the value function returned values that are not finite, or beyond "
             f"{_LARGEST_VALUE:g}; train it again, or leave it out to solve the rest of the game"

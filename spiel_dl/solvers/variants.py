@@ -11,6 +11,9 @@ import math
 
 from spiel_dl.solvers import kernels
 
+# The weight of iteration t is about t^gamma: below the largest float for ten million iterations.
+_LARGEST_GAMMA = 40.0
+
 
 @dataclasses.dataclass(frozen=True)
 class Weighting:
@@ -52,6 +55,11 @@ class Weighting:
         if math.isnan(self.alpha) or math.isnan(self.beta) or not all(map(math.isfinite, finite)):
             raise ValueError(
                 f"{self}: alpha and beta must be numbers, all others but the horizon finite ones"
+            )
+        if self.gamma + max(self.gamma_change, 0.0) > _LARGEST_GAMMA:
+            raise ValueError(
+                f"gamma={self.gamma} and gamma_change={self.gamma_change} must be at most "
+                f"{_LARGEST_GAMMA} together: weights of late iterations would be infinite"
             )
         if not self.offset > 0:
             raise ValueError(f"offset={self.offset} must be positive")

@@ -166,10 +166,11 @@ def _load_game(game_string: str) -> pyspiel.Game:
     except Exception as error:  # Whatever a game's factory raises, the game string is wrong.
         # Errors of games in C++ may only name the function that failed.
         defaults = ",".join(f"{key}={value}" for key, value in _defaults(name).items())
+        is_refused = isinstance(error, pyspiel.SpielError | ValueError)
         raise ValueError(
             f"OpenSpiel cannot load the game {game_string!r}: {error}; give parameters as in "
             f"{name}({defaults})"
-        ) from None
+        ) from (None if is_refused else error)  # an error in a game of one's own is shown
 
 
 def _check_parameters(name: str, parameters: Mapping[str, object]) -> None:

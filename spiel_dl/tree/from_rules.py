@@ -238,14 +238,32 @@ class _Enumeration:
         """Checks the columns of the next histories.
 
         Raises:
-          ValueError: if a mover is neither a player nor chance, or if a utility is not finite.
+          ValueError: if a mover is neither a player nor chance, if a utility is not finite, or if a
+            history is longer, or a utility larger, than the rules say.
         """
-        player, utility = columns["player"], columns["utility"]
+        player, utility, rules = columns["player"], columns["utility"], self._rules
         is_valid = (player == TERMINAL_PLAYER) | ((player >= CHANCE_PLAYER) & (player <= 1))
         for row in np.flatnonzero(~is_valid)[:1].tolist():
             check_mover(self._game, int(player[row]), self._actions(self._num_seen + row))
         for row in np.flatnonzero(~np.isfinite(utility))[:1].tolist():
             self._refuse(self._num_seen + row, f"returns {utility[row]}, which must be finite")
+        slack = 1e-9 * (rules.max_utility - rules.min_utility)
+        is_beyond = (utility < rules.min_utility - slack) | (utility > rules.max_utility + slack)
+        is_beyond &= player == TERMINAL_PLAYER
+        for row in np.flatnonzero(is_beyond)[:1].tolist():
+            self._refuse(
+                self._num_seen + row,
+                f"returns {utility[row]}, which must be from min_utility={rules.min_utility} to "
+                f"max_utility={rules.max_utility}",
+            )
+        longest = rules.max_game_length + rules.max_chance_nodes
+        goes_on = (columns["depth"] >= longest) & (player != TERMINAL_PLAYER)
+        for row in np.flatnonzero(goes_on)[:1].tolist():
+            self._refuse(
+                self._num_seen + row,
+                f"goes on after max_game_length={rules.max_game_length} moves and "
+                f"max_chance_nodes={rules.max_chance_nodes} chance events",
+            )
 
     def _expand(self, batch: StateBatch, histories: np.ndarray) -> Children:
         """The successors of the states of some histories (int [B]).

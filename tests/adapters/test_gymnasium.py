@@ -73,6 +73,10 @@ def test_bad_input_is_refused() -> None:
     view = VectorEnvironment(GAME, num_envs=2)
     with pytest.raises(ValueError, match="seed must be one number"):
         view.reset(seed=[1, 2])
+    for seed in (-1, 1.5):
+        with pytest.raises(ValueError, match=f"seed={seed} must be"):
+            view.reset(seed=seed)  # type: ignore[arg-type]
+    view.reset(seed=np.int64(3))  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="action 9 is not legal"):
         view.step(np.array([9, 0]))
     for actions in ([0, 0.5], [0.0, 1.0], [True, False], ["0", "1"]):

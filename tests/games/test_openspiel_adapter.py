@@ -151,10 +151,15 @@ def test_parameters_are_those_of_the_rules(registration: registry.Registration) 
     assert {each.name: each.default for each in parameters} == registration.defaults
 
 
-def test_more_actions_than_histories_can_record_are_refused() -> None:
-    class WideRules(FlipsRules):
-        num_actions = (1 << 15) + 1
-
-    registration = registry.Registration("python_wide", "Wide", {}, WideRules, True)
-    with pytest.raises(ValueError, match=r"python_wide has 32769 actions.*at most 32768"):
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"num_actions": (1 << 15) + 1}, r"python_wrong has 32769 actions.*at most 32768"),
+        ({"max_chance_nodes": 0}, "2 chance outcomes and max_chance_nodes=0; give the largest"),
+    ],
+)
+def test_rules_that_cannot_be_are_refused(changed: dict[str, int], message: str) -> None:
+    wrong = type("WrongRules", (FlipsRules,), changed)
+    registration = registry.Registration("python_wrong", "Wrong", {}, wrong, True)
+    with pytest.raises(ValueError, match=message):
         openspiel.RulesGame(registration)

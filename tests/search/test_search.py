@@ -21,6 +21,7 @@ from spiel_dl.solvers.variants import CFR_PLUS, PREDICTIVE_CFR_PLUS
 from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.tree.depth_limit import BEYOND_THE_GAME
 from spiel_dl.tree.trunk import cut
+from spiel_dl.value_functions.base import ZeroValue
 from spiel_dl.value_functions.random_strategies import random_strategy
 
 GOOFSPIEL = "python_goofspiel_ii(num_cards=4,points_order=descending)"
@@ -158,3 +159,19 @@ def test_what_is_missing_is_told():
         ByCritic(None)(root_at(0, is_first=True))
     with pytest.raises(ValueError, match="leave out one of them"):
         Spec(ByCritic(None), exact=True)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"gadget": "Resolving"}, "gadget='Resolving' must be one of"),
+        ({"gadget": "full"}, "gadget='full' is for responses to a model; give p"),
+        ({"refinement": "ones"}, "gadget='unsafe' is none"),
+        ({"leaf_choice": "best"}, "leaf_choice='best' must be one of"),
+        ({"values": ZeroValue()}, r"ByValueFunction\(pieces, V\) is one"),
+        ({"given_cfvs": "critic"}, "given_cfvs='critic' must be a function of a Root"),
+    ],
+)
+def test_a_spec_that_makes_no_sense_is_refused(settings, message):
+    with pytest.raises(ValueError, match=message):
+        Spec(**settings)

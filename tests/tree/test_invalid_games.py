@@ -124,6 +124,12 @@ def faulty_leduc(method: str, spoil: Callable[..., object]) -> LeducRules:
             [2, 0, 2, 0],
             "returns nan, which must be finite",
         ),
+        (
+            "returns",
+            lambda utility, third: torch.where(third, 100 * utility, utility),
+            [2, 0, 2, 0],
+            r"returns -?\d+\.0, which must be from min_utility=-\d.* to max_utility=\d",
+        ),
         ("apply", lambda after, third: {}["deck"] if third.any() else after, [2], "KeyError: 'dec"),
     ],
 )
@@ -134,4 +140,12 @@ def test_a_fault_of_rules_is_named(
     game = RulesGame(Registration("faulty_leduc", "Faulty", {}, lambda: rules, True))
     pattern = re.escape(f"the state after the actions {actions} ") + ".*" + message
     with pytest.raises(InvalidGameError, match=pattern):
+        GameTree.from_game(game)
+
+
+def test_rules_whose_games_are_longer_than_they_say_are_refused() -> None:
+    rules = LeducRules(num_ranks=2)
+    rules.max_game_length -= 1
+    game = RulesGame(Registration("long_leduc", "Long", {}, lambda: rules, True))
+    with pytest.raises(InvalidGameError, match=r"goes on after max_game_length=\d moves"):
         GameTree.from_game(game)
