@@ -89,7 +89,7 @@ class CFRSolver:
         self.run(1)
 
     def run(self, num_iterations: int) -> None:
-        """Many iterations, without returning to Python in between."""
+        """Many iterations, without returning to Python in between: Ctrl-C waits for all of them."""
         self.minimizer.run(num_iterations)
 
     def current_policy(self) -> ArrayPolicy:
