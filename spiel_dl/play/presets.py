@@ -53,19 +53,6 @@ _PAPER_RNAD = {
 }
 
 
-def _long_game(
-    rnad: Mapping[str, Any], mmd: Mapping[str, Any], **both: Any
-) -> dict[str, dict[str, Any]]:
-    """Settings for games of dozens of moves, with weak regularisation, as a move changes the value
-    little. MMD's temperature is constant: with the default annealing and magnet it would become too
-    small, and ships would always be placed on the same tiles.
-    """
-    return {
-        "rnad": {**rnad, **both},
-        "mmd": {"annealing_steps": math.inf, **mmd, **both},
-    }
-
-
 PRESETS: dict[str, Preset] = {
     "leduc": Preset("python_leduc"),
     "leduc_poker": Preset("leduc_poker"),
@@ -84,19 +71,29 @@ PRESETS: dict[str, Preset] = {
         _GOOFSPIEL.format(13, "descending"), {"rnad": {"history_values": False}}
     ),
     "battleships_2x2": Preset(_BATTLESHIPS.format(2, "[2]")),
-    # Without history values, a step takes at most half as long here. R-NaD's pull to the uniform
-    # policy fades ten times as fast as by default: what is left of it bounds what can be learned.
+    # In games of dozens of moves regularisation is weak, as a move changes the value little. MMD's
+    # temperature is constant: with the default annealing and magnet it would become too small, and
+    # ships would always be placed on the same tiles. On the small board, a step takes at most half
+    # as long without history values, and R-NaD's pull to the uniform policy fades ten times as fast
+    # as by default: what is left of it bounds what can be learned.
     "battleships_3x3": Preset(
         _BATTLESHIPS.format(3, "[2;2]"),
-        _long_game(
-            {"eta": 0.1, "annealing_steps": 200.0},
-            {"magnet_weight": 0.1, "temperature": 0.003},
-            history_values=False,
-        ),
+        {
+            "rnad": {"eta": 0.1, "annealing_steps": 200.0, "history_values": False},
+            "mmd": {
+                "magnet_weight": 0.1,
+                "temperature": 0.003,
+                "annealing_steps": math.inf,
+                "history_values": False,
+            },
+        },
     ),
     "battleships_5x5": Preset(
         _BATTLESHIPS.format(5, "[3;2;2]"),
-        _long_game({"eta": 0.02}, {"magnet_weight": 0.04, "temperature": 0.01}),
+        {
+            "rnad": {"eta": 0.02},
+            "mmd": {"magnet_weight": 0.04, "temperature": 0.01, "annealing_steps": math.inf},
+        },
     ),
     "phantom_ttt": Preset("python_phantom_ttt"),
     "dark_hex_3x3": Preset("python_dark_hex"),

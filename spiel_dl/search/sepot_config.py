@@ -6,6 +6,7 @@ import dataclasses
 import math
 from typing import Any
 
+from spiel_dl.solvers.continuations import check_leaf_choice
 from spiel_dl.solvers.effort import Effort, check_effort
 from spiel_dl.solvers.gadgets import WITHOUT_GIFTS, check_gadget
 from spiel_dl.solvers.variants import PREDICTIVE_CFR_PLUS
@@ -13,7 +14,6 @@ from spiel_dl.tree.counts import check_counts
 from spiel_dl.tree.pieces import check_scheme
 
 GIVEN_CFVS = ("transformations", "critic")
-LEAF_CHOICES = ("regret_matching", "best_response")
 MAX_HISTORIES = 25_000
 """The default bound of scripts on the unique histories of a search with its whole look-ahead: the
 first one of the paper's Table 1."""
@@ -73,12 +73,9 @@ class SearchConfig:
 
     def __post_init__(self) -> None:
         check_scheme(self.scheme)
-        for name, allowed in (
-            ("given_cfvs", GIVEN_CFVS),
-            ("leaf_choice", LEAF_CHOICES),
-        ):
-            if getattr(self, name) not in allowed:
-                raise ValueError(f"{name}={getattr(self, name)!r} must be one of {allowed}")
+        if self.given_cfvs not in GIVEN_CFVS:
+            raise ValueError(f"given_cfvs={self.given_cfvs!r} must be one of {GIVEN_CFVS}")
+        check_leaf_choice(self.leaf_choice)
         check_effort(self.effort)
         check_gadget(self.gadget, self.refinement, WITHOUT_GIFTS)
         check_counts(self, 0, "first_level")

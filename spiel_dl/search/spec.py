@@ -9,9 +9,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from spiel_dl.search.sepot_config import LEAF_CHOICES
 from spiel_dl.solvers.best_response import FixedStrategy, best_response
 from spiel_dl.solvers.checks import check_values
+from spiel_dl.solvers.continuations import check_leaf_choice
 from spiel_dl.solvers.gadgets import GADGETS, SAFE_GADGETS, check_gadget
 from spiel_dl.solvers.regret_minimization import Pair
 from spiel_dl.solvers.restricted_game import check_probability
@@ -144,8 +144,7 @@ class Spec:
             check_probability(self.p)
         elif self.gadget in WHOLE_GAME:
             raise ValueError(f"gadget={self.gadget!r} is for responses to a model; give p")
-        if self.leaf_choice not in LEAF_CHOICES:
-            raise ValueError(f"leaf_choice={self.leaf_choice!r} must be one of {LEAF_CHOICES}")
+        check_leaf_choice(self.leaf_choice)
         for name in ("values", "given_cfvs"):
             function = getattr(self, name)
             if function is not None and not callable(function):

@@ -26,6 +26,7 @@ def check_values(values: np.ndarray) -> None:
 
     Regret matching would treat NaN as no regret.
     """
+    # As a float, since the bound is beyond single precision, in which values may come.
     if not np.isfinite(values).all() or float(np.abs(values).max(initial=0.0)) > _LARGEST_VALUE:
         raise ValueError(
             "the value function returned values that are not finite, or beyond "

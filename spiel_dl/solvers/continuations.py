@@ -28,6 +28,15 @@ from spiel_dl.solvers.strategies import behaviour_strategy
 from spiel_dl.solvers.variants import Weighting
 from spiel_dl.tree.sequence_form import Treeplex
 
+LEAF_CHOICES = ("regret_matching", "best_response")
+"""How the second side chooses: as everywhere else, or anew in every iteration."""
+
+
+def check_leaf_choice(leaf_choice: str) -> None:
+    """Raises a ValueError unless it is one of `LEAF_CHOICES`."""
+    if leaf_choice not in LEAF_CHOICES:
+        raise ValueError(f"leaf_choice={leaf_choice!r} must be one of {LEAF_CHOICES}")
+
 
 class Continuations(NamedTuple):
     """The payoffs of leaves to the first side, for each choice of the second side.

@@ -219,11 +219,18 @@ class _Enumeration:
         Raises:
           ValueError: if there are too many histories, or if one of them breaks the rules.
         """
+        rules = self._rules
         batches, numbers, reaches, state_bytes = [], [], [], 0
         for states, columns in level:
             self._columns.append(columns)
             self._check(columns)
             inner = np.flatnonzero(columns["player"] != TERMINAL_PLAYER)
+            if len(inner) and depth >= rules.max_game_length + rules.max_chance_nodes:
+                self._refuse(
+                    self._num_seen + int(inner[0]),
+                    f"goes on after max_game_length={rules.max_game_length} moves and "
+                    f"max_chance_nodes={rules.max_chance_nodes} chance events",
+                )
             numbers.append(self._num_seen + inner)
             reaches.append(columns["chance_reach"][inner])
             batches.append(states)
@@ -238,8 +245,8 @@ class _Enumeration:
         """Checks the columns of the next histories.
 
         Raises:
-          ValueError: if a mover is neither a player nor chance, if a utility is not finite, or if a
-            history is longer, or a utility larger, than the rules say.
+          ValueError: if a mover is neither a player nor chance, or if a utility is not finite, or
+            larger than the rules say.
         """
         player, utility, rules = columns["player"], columns["utility"], self._rules
         is_valid = (player == TERMINAL_PLAYER) | ((player >= CHANCE_PLAYER) & (player <= 1))
@@ -255,14 +262,6 @@ class _Enumeration:
                 self._num_seen + row,
                 f"returns {utility[row]}, which must be from min_utility={rules.min_utility} to "
                 f"max_utility={rules.max_utility}",
-            )
-        longest = rules.max_game_length + rules.max_chance_nodes
-        goes_on = (columns["depth"] >= longest) & (player != TERMINAL_PLAYER)
-        for row in np.flatnonzero(goes_on)[:1].tolist():
-            self._refuse(
-                self._num_seen + row,
-                f"goes on after max_game_length={rules.max_game_length} moves and "
-                f"max_chance_nodes={rules.max_chance_nodes} chance events",
             )
 
     def _expand(self, batch: StateBatch, histories: np.ndarray) -> Children:

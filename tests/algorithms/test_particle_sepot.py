@@ -78,15 +78,20 @@ def test_every_move_is_searched_within_the_budget(game_string, order, max_listed
     assert [again.action_probabilities(state) for state in states[::-1]] == first[::-1]
 
 
+def listed_belief(state, blueprint):
+    """The histories of a state's public state, which is listed."""
+    rules = state.get_game().rules
+    public = rules.public_tensor(state.batch, True)[0]
+    return Beliefs(state.get_game(), 10_000).of(0, public, TensorPolicy(rules, blueprint))
+
+
 @pytest.mark.parametrize("order", [1, 2, 3])
 def test_orders_of_knowledge_against_distances(order):
     """Breadth-first search among the histories of a public state, pair by pair."""
     game, blueprint, _ = setting(GOOFSPIEL)
     state = state_after(game, (3, 2, 1, 0))
     sampler, keys = OfKnowledge(ParticleConfig(order=order)), InfosetKeys(game.rules)
-    public = game.rules.public_tensor(state.batch, True)[0]
-    rows = TensorPolicy(game.rules, blueprint)
-    belief = Beliefs(game, max_listed=1000).of(0, public, rows)
+    belief = listed_belief(state, blueprint)
     pairs = list(map(tuple, belief.infoset_keys.T.tolist()))
     own = keys.of_level(state.batch)[0][:, 0].tolist()
     for player in (0, 1):
@@ -104,10 +109,8 @@ def test_orders_of_knowledge_against_distances(order):
 def test_drawn_histories_stand_for_those_within_the_order(order, budget):
     """On average of 400 draws: their reach, of the own infoset and in all."""
     state = state_after("python_goofspiel_ii(num_cards=7,points_order=descending)", WITH_TIES)
-    game, player = state.get_game(), state.current_player()
-    rows = TensorPolicy(game.rules, Blueprint(game))
-    public = game.rules.public_tensor(state.batch, True)[0]
-    belief = Beliefs(game, max_listed=10_000).of(0, public, rows)
+    player = state.current_player()
+    belief = listed_belief(state, Blueprint(state.get_game()))
     own = belief.key_of(player, state.batch)
 
     def reach(particles):
@@ -116,10 +119,8 @@ def test_drawn_histories_stand_for_those_within_the_order(order, budget):
 
     every = OfKnowledge(ParticleConfig(budget=10_000, order=order))
     expected = reach(every.choose(belief, player, state.batch, np.random.default_rng(0)).particles)
-    some, generator = (
-        OfKnowledge(ParticleConfig(budget=budget, order=order)),
-        np.random.default_rng(0),
-    )
+    some = OfKnowledge(ParticleConfig(budget=budget, order=order))
+    generator = np.random.default_rng(0)
     drawn = [some.choose(belief, player, state.batch, generator).particles for _ in range(400)]
     assert max(each.num_particles for each in drawn) <= budget
     shares = np.array([reach(each) / expected for each in drawn])

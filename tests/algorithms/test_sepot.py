@@ -73,9 +73,11 @@ def searched(blueprint, transformations, limit, config=None) -> SePoTPolicy:
     return SePoTPolicy(blueprint.tree, blueprint, critic, limit, config=config)
 
 
-def to_the_end(blueprint: ArrayPolicy, limit: DepthLimit, **settings) -> SePoTPolicy:
-    """From the second round on, with given cfvs of best responses to the blueprint."""
-    tree, config = blueprint.tree, SearchConfig(**{"first_level": 1, **settings})
+def to_the_end(
+    blueprint: ArrayPolicy, limit: DepthLimit, first_level: int = 1, **settings
+) -> SePoTPolicy:
+    """From the second round on by default, with given cfvs of best responses to the blueprint."""
+    tree, config = blueprint.tree, SearchConfig(first_level=first_level, **settings)
 
     def best_responses(root: Root) -> np.ndarray:
         form, player = root.trunk.sequence_form, root.player
