@@ -21,6 +21,7 @@ import torch
 
 from experiments.settings import as_json, declared
 from experiments.verdicts import FAILS, PARTLY, REPRODUCED, Judgement, Tables, qualified
+from spiel_dl.play import registry
 from spiel_dl.runs import reports
 from spiel_dl.runs.reports import Picture, Report
 from spiel_dl.runs.workspace import Workspace, file_name
@@ -182,12 +183,14 @@ class Row:
 
     @property
     def inputs(self) -> str:
-        """A hash of the declared inputs of the report, see `settings.declared`."""
+        """A hash of the report's inputs: `settings.declared`, and the files of trained networks."""
         declaration = {
             "experiment": self.experiment.name,
             "version": self.experiment.version,
             "settings": declared(self.settings),
         }
+        if networks := self.settings.networks:
+            declaration["networks"] = {name: registry.digest(name) for name in networks}
         text = json.dumps(declaration, sort_keys=True, ensure_ascii=False)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 

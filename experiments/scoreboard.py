@@ -116,11 +116,12 @@ def appendix(results: Path) -> str:
         "`python run/reproduce.py --list` names all rows, and `--scoreboard_only` makes this "
         f"table from the reports. Of {len(states)} rows {counts[CURRENT]} are current, "
         f"{counts[OLD]} old and {counts[MISSING]} missing. A report is old if the inputs declared "
-        "today differ from its own (`results/current.json`), or if it was not made from a clean "
-        f"commit. All rows together take about {hours:.0f} hours on two cores. Each report begins "
-        "with the paper's number and our criterion; numbers of rows with a line on the [scoreboard]"
-        "(scoreboard.md) are given there. *Set after*: the criterion was set after the numbers had "
-        "been seen; an earlier verdict is added if it was different.",
+        "today, or the zoo's networks in it, differ from its own (`results/current.json`), or if "
+        f"it was not made from a clean commit. All rows together take about {hours:.0f} hours on "
+        "two cores. Each report begins with the paper's number and our criterion; numbers of rows "
+        "with a line on the [scoreboard](scoreboard.md) are given there. *Set after*: the "
+        "criterion was set after the numbers had been seen; an earlier verdict is added if it was "
+        "different.",
     ]
     by_name = dict(zip((row.name for row, _ in states), states, strict=True))
     for paper in PAPERS:

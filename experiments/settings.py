@@ -74,6 +74,11 @@ class Checked:
 
     not_empty: ClassVar[tuple[str, ...]] = ()
 
+    @property
+    def networks(self) -> tuple[str, ...]:
+        """Names in `play.registry` of the networks that the experiment finds trained."""
+        return ()
+
     def __post_init__(self) -> None:
         """Raises a ValueError if a value, or one in a tuple, is not allowed or a seed repeats."""
         for name in self.not_empty:

@@ -76,6 +76,11 @@ class Settings(Checked):
     num_games: Annotated[int, Bounds(2)] = 2_000
     seed: Seed = 1
 
+    @property
+    def networks(self) -> tuple[str, ...]:
+        """See `Checked.networks`."""
+        return (self.network,)
+
 
 class Study(experiment.Study[Settings]):
     """All matches."""

@@ -12,6 +12,7 @@ import pyspiel
 from experiments.experiment import Experiment, Row, Study
 from experiments.responses.best_nash import best_nash
 from experiments.responses.responders import Responder
+from experiments.settings import Checked
 from experiments.verdicts import Judgement, Tables, verdict
 from spiel_dl.algorithms.best_response import best_response_policy
 from spiel_dl.algorithms.cdbr import CDBRPolicy
@@ -46,7 +47,7 @@ _PAPERS = {
 
 
 @dataclasses.dataclass(frozen=True)
-class Settings:
+class Settings(Checked):
     """The depth limit, behind which CDBR assumes a rational opponent."""
 
     depth_limit: DepthLimit = _BEFORE_THE_GIFT

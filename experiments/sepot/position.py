@@ -154,6 +154,11 @@ class Settings(sepot_study.Settings):
     limits: tuple[DepthLimit, ...] = LIMITS
     network: str = "rnad:{game}"
 
+    @property
+    def networks(self) -> tuple[str, ...]:
+        """See `Checked.networks`."""
+        return tuple(self.network.format(game=game) for game in self.games)
+
 
 Study = sepot_study.Study[Settings]
 

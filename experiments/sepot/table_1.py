@@ -109,6 +109,11 @@ class Settings(sepot_study.Settings):
     bounds: tuple[int, ...] = (25_000, 100_000)
     num_games: int = 1000
 
+    @property
+    def networks(self) -> tuple[str, ...]:
+        """See `Checked.networks`."""
+        return tuple(self.network.format(game=game) for game in self.games)
+
 
 Study = sepot_study.Study[Settings]
 

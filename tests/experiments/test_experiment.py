@@ -10,6 +10,8 @@ import pytest
 
 from experiments.experiment import Experiment, Row, Study, run
 from experiments.manifest import MANIFEST
+from experiments.sepot import table_1
+from experiments.settings import Checked
 from experiments.verdicts import (
     CONTRADICTS,
     FAILS,
@@ -26,7 +28,7 @@ from spiel_dl.runs.workspace import Workspace
 
 
 @dataclasses.dataclass(frozen=True)
-class Settings:
+class Settings(Checked):
     seeds: tuple[int, ...] = (1, 2)
     scale: int = 10
 
@@ -70,7 +72,6 @@ OTHERS = dataclasses.replace(SQUARES, name="others", claim="")
         ((1, 2), REPRODUCED),
         ((2, 4), f"{PARTLY}: 1 of 2 parts hold; not: 16"),
         ((4, 5), FAILS),
-        ((), ""),
     ],
 )
 def test_a_report_begins_with_the_verdict(
@@ -78,9 +79,9 @@ def test_a_report_begins_with_the_verdict(
 ) -> None:
     study = Squares(Settings(seeds), Workspace(tmp_path / "work"))
     first, second = (run(each, study, tmp_path / "out") for each in (SQUARES, OTHERS))
-    first_line = f"**Verdict:** {held or 'see the tables'}. The paper: below 10."
+    first_line = f"**Verdict:** {held}. The paper: below 10."
     assert first.read_text().split("\n\n")[1] == first_line
-    first_line = f"**Verdict:** {held or 'none'}; the paper has no such experiment."
+    first_line = f"**Verdict:** {held}; the paper has no such experiment."
     assert second.read_text().split("\n\n")[1] == first_line
     content = json.loads(first.with_suffix(".json").read_text())
     assert content["settings"] == {"seeds": list(seeds), "scale": 10}
@@ -89,6 +90,11 @@ def test_a_report_begins_with_the_verdict(
     # Both experiments have the same parts here.
     others = json.loads(second.with_suffix(".json").read_text())
     assert others["reused"] == [str(seed) for seed in seeds]
+
+
+def test_a_report_without_verdict_says_so() -> None:
+    assert SQUARES.in_words("") == "see the tables. The paper: below 10."
+    assert OTHERS.in_words("") == "none; the paper has no such experiment."
 
 
 @pytest.mark.parametrize(
@@ -143,6 +149,15 @@ def test_inputs_are_all_that_is_declared() -> None:
         Row(later, "a", Settings()),
     ):
         assert other.inputs != row.inputs
+
+
+def test_inputs_are_trained_networks_too(tmp_path: Path) -> None:
+    settings = table_1.Settings(("leduc",), network=f"{tmp_path}/{{game}}.safetensors")
+    row, network = Row(table_1.TABLE_1, "a", settings), tmp_path / "leduc.safetensors"
+    network.write_bytes(b"one")
+    before = row.inputs
+    network.write_bytes(b"another")
+    assert row.inputs != before
 
 
 def test_every_experiment_is_declared_completely() -> None:
