@@ -56,7 +56,7 @@ _RUN = script.run_directory()
 
 def main(
     *,
-    game: str = "leduc_poker",
+    game: str | None = None,
     solver: str = "cfr_plus",
     iterations: Positive = 1000,
     alternating_updates: bool = True,
@@ -68,7 +68,7 @@ def main(
     """Runs the solver, and prints its results and their paths.
 
     Args:
-      game: OpenSpiel game string, with parameters.
+      game: OpenSpiel game string, with parameters. Default: leduc_poker.
       solver: variant of CFR: a solver's name, or a variant's.
       iterations: total number of iterations.
       alternating_updates: update the players in turn.
@@ -79,6 +79,9 @@ def main(
     """
     endgame = _ENDGAME.build()
     poker, pot, stack = (_ENDGAME.values[name] for name in ("poker", "pot", "stack"))
+    if poker is not None and game is not None:
+        raise ValueError(f"--game={game} and --poker={poker} are two games; leave one of them out")
+    game = "leduc_poker" if game is None else game
     if page is not None:
         _check_page(endgame)
     settings: dict[str, Any] = {

@@ -72,6 +72,7 @@ FLAGS = [
     Bad("solve.py leduc_poker", "unexpected arguments: ['leduc_poker']"),
     Bad(f"{SOLVE} --iteratons=3", "Did you mean: iterations"),
     Bad(f"{SOLVE} --run_dir=", "--run_dir is empty"),
+    Bad(f"{SOLVE} --poker=QsJh2h4d8c", "are two games; leave one of them out"),
     Bad(f"{SOLVE} --pot=9", "--pot: of an endgame of hold'em; give its board by --poker"),
     Bad(f"{TRUNK} --moves=1 --plies=1", "give exactly one of moves, plies and rounds"),
     Bad("dl_cfr.py --game=kuhn_poker --moves=1", "give --run_dir: "),
