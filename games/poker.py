@@ -11,7 +11,7 @@ import pyspiel
 from spiel_dl.games import holdem_cards
 
 _STREETS = ("flop", "turn", "river")
-_SEAT = re.compile(r"^Seat \d+: (.+) \(\D?([\d,.]+) in chips\)", re.MULTILINE)
+_SEAT = re.compile(r"^Seat \d+: (.+) \(\D?([\d,.]+) in chips\b", re.MULTILINE)
 _CHIPS = re.compile(r"(?<![\w.])\D?(\d[\d,.]*)")
 _RETURNED = re.compile(r"^Uncalled bet \(\D?([\d,.]+)\) returned to (.+)$")
 
@@ -113,7 +113,8 @@ def read_hand(text: str, street: str = "turn") -> HandSpot:
       street: "flop", "turn" or "river".
 
     Raises:
-      ValueError: if the text has no such street, or not exactly two players are left there.
+      ValueError: if the text has no such street, or not exactly two players are left there, or a
+        line has no amount.
     """
     if street not in _STREETS:
         raise ValueError(f"street={street!r} must be flop, turn or river")
@@ -131,7 +132,7 @@ def read_hand(text: str, street: str = "turn") -> HandSpot:
         if line.startswith("*** ") and "HOLE CARDS" not in line:
             on_street = dict.fromkeys(stacks, 0.0)
         returned = _RETURNED.match(line.strip())
-        if returned:
+        if returned and returned[2] in paid:
             paid[returned[2]] -= _number(returned[1])
         name = _actor(line, stacks)
         if name is None:
@@ -140,13 +141,16 @@ def read_hand(text: str, street: str = "turn") -> HandSpot:
         chips = [_number(each) for each in _CHIPS.findall(action)]
         if action.startswith("folds"):
             folded.add(name)
-        elif action.startswith("raises"):  # By the first number, to the second one.
-            paid[name] += chips[1] - on_street[name]
-            on_street[name] = chips[1]
-        elif action.startswith(("posts", "calls", "bets")):
-            paid[name] += chips[0]
+        elif action.startswith(("posts", "calls", "bets", "raises")):
+            is_raise = action.startswith("raises")  # By the first number, to the second one.
+            if len(chips) < 1 + is_raise:
+                raise ValueError(f"cannot read the line {line!r}: an amount is missing")
+            now = chips[1] - on_street[name] if is_raise else chips[0]
+            paid[name] += now
+            if action.startswith("posts small & big blinds"):  # Of both, the big one is live.
+                now = min(now, max(on_street.values()) or now)
             if not action.startswith("posts the ante"):
-                on_street[name] += chips[0]
+                on_street[name] += now
     left = [name for name in stacks if name not in folded and paid[name] > 0]
     actors = [_actor(line, stacks) for line in after.splitlines()]
     first = next((name for name in actors if name in left), None)

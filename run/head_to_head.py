@@ -38,7 +38,8 @@ def main(
       output: write the result to OUTPUT.json and OUTPUT.md.
     """
     environment = describe_environment()
-    game_string = PRESETS[preset].game if preset else game or ""
+    # A preset may have the name of another game of OpenSpiel, which --game means.
+    game_string = preset or (f"{game}()" if game in PRESETS else game or "")
     engine = _WORKERS.build()
     workspace = None if run_dir is None else script.open_workspace(run_dir, engine)
     row = head_to_head.measure(

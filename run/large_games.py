@@ -39,7 +39,9 @@ def main(
     rows = large_games.judge_all(
         script.open_workspace(run_dir, IN_PROCESS),
         policy,
-        large_games.GAMES if games is None else games.split(";"),
+        large_games.GAMES
+        if games is None
+        else [each for each in games.split(";") if each.strip()] or [games],
         device=device,
         on_message=print_with_time,
     )

@@ -274,7 +274,7 @@ REFUSED: list[tuple[str, Callable[[], Any]]] = [
     ("None is no policy", lambda: dl.nash_conv(KUHN, None)),  # type: ignore[arg-type]
     ("'uniform' is no policy", lambda: dl.nash_conv(KUHN, "uniform")),  # type: ignore[arg-type]
     ("'a' is no policy", lambda: dl.play_match("a", "b", 2, game=KUHN)),  # type: ignore[arg-type]
-    ("'a' does not say of which game", lambda: dl.play_match("a", "b")),  # type: ignore[arg-type]
+    ("str does not say of which game", lambda: dl.play_match("a", "b")),  # type: ignore[arg-type]
     ("player='0' must be 0", lambda: dl.best_response_value(KUHN, UNIFORM, "0")),  # type: ignore[arg-type]
     ("player=2 must be 0 or 1", lambda: dl.CDBR(KUHN, 2, UNIFORM, LIMIT)),
     ("p=2.0 must be between", lambda: dl.CDRNR(KUHN, 0, UNIFORM, LIMIT, p=2.0)),

@@ -23,6 +23,7 @@ from gymnasium.vector.utils import batch_space
 
 from spiel_dl.games.environments import BatchedEnvironment
 from spiel_dl.games.rules import TERMINAL_PLAYER, StateBatch
+from spiel_dl.networks.devices import check_device
 from spiel_dl.tree.counts import checked_count
 from spiel_dl.tree.load import AnyGame, turn_based_game
 from spiel_dl.tree.particles import rules_of
@@ -47,12 +48,14 @@ class VectorEnvironment(VectorEnv):
           device: torch device of the games.
 
         Raises:
-          ValueError: if the game has no rules, or `num_envs` is no positive integer.
+          ValueError: if the game has no rules, `num_envs` is no positive integer, `seed` no
+            integer or negative, or the device cannot be used.
         """
         self._rules = rules_of(turn_based_game(game))
         self._device = device
         self.num_envs = checked_count("num_envs", num_envs, 1)
-        self.environment = self._begin(seed)
+        check_device(device)
+        self.environment = self._begin(checked_count("seed", seed, 0))
         size = self._rules.num_features
         self.single_observation_space = spaces.Box(-np.inf, np.inf, (size,), np.float32)
         self.single_action_space = spaces.Discrete(self._rules.num_actions)

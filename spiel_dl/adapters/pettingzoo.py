@@ -94,6 +94,7 @@ class OpenSpielAEC(AECEnv):
         self.openspiel_state = self.game.new_initial_state()
         self.agent_selection = _AGENTS[0]
         self._advance()
+        self._accumulate_rewards()  # The game may be over.
 
     def observe(self, agent: str) -> dict[str, np.ndarray]:
         """An agent's features, see `games.features`, and its mask of legal actions."""

@@ -111,6 +111,12 @@ class CriticLearner(BatchLearner):
         if (tree := self._tree()) is not None:
             self._table = tree.table_of(self._tabulated(tree))
             self._acting_table = with_exploration(self._table, tree.infoset_legal, exploration)
+            num_unplayed = int((tree.infoset_legal & (self._acting_table <= 0)).sum())
+            if num_unplayed:
+                raise ValueError(
+                    f"the blueprint never plays {num_unplayed} legal actions, of which a critic "
+                    f"learns nothing with exploration={exploration}; use a positive one"
+                )
 
     def policy(self, fine_tuning: FineTuning | None = None) -> ArrayPolicy | NetworkPolicy:
         """The blueprint: an `ArrayPolicy` if the game is compiled, else a `NetworkPolicy`.

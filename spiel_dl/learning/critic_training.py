@@ -65,11 +65,13 @@ class CriticTrainer:
           largest_utility: the game's largest absolute utility.
 
         Raises:
-          ValueError: if a transformation returns no weights for A actions.
+          ValueError: if a transformation returns no weights, or negative ones, for uniform or
+            deterministic policies over A actions.
         """
         check_transformations(transformations)
-        everything = torch.ones((1, num_actions), dtype=torch.bool, device=device)
-        transformations.apply(everything / num_actions, everything)
+        pure = torch.eye(num_actions, device=device)
+        for policies in (pure, torch.full_like(pure, 1 / num_actions)):
+            transformations.apply(policies, torch.ones_like(pure, dtype=torch.bool))
         self.transformations = transformations
         self.config = config
         bound = largest_utility if config.bounded else math.inf

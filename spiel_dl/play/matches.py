@@ -96,8 +96,8 @@ def _game_of(policies: Policies) -> pyspiel.Game:
     game = next((each for each in games if each is not None), None)
     if game is None:
         raise ValueError(
-            f"{policies[0]!r} does not say of which game it is; play_match takes two policies, and "
-            "game= if neither says it"
+            f"{type(policies[0]).__name__} does not say of which game it is; play_match takes two "
+            "policies, and game= if neither says it"
         )
     return game
 

@@ -83,7 +83,13 @@ class RememberingPolicy(openspiel_policy.Policy):
     """
 
     def __init__(self, policy: openspiel_policy.Policy, max_kept: int = 100_000):
-        """Wraps a policy; the cache is cleared when it has `max_kept` infosets."""
+        """Wraps a policy; the cache is cleared when it has `max_kept` infosets.
+
+        Raises:
+          ValueError: if the policy does not say its game, by which infosets are told apart.
+        """
+        if policy.game is None:
+            raise ValueError(f"{type(policy).__name__} has no game; give it the one that it plays")
         super().__init__(policy.game, policy.player_ids)
         self.policy = policy
         self._max_kept = max_kept

@@ -19,7 +19,8 @@ _MAX_NUMBER = 100_000
 """Maximum of an option: more would exceed the time limit."""
 DEFAULTS = {"effort": "500"}
 """Defaults of options that differ from those of policies."""
-_FILELESS = ("uniform", "highest", "random", "equilibrium", "cfr", "cfr_last", "cfr+", "solved")
+_SCRIPTS = ("uniform", "highest", "hunter", "random")
+_FILELESS = (*_SCRIPTS, "equilibrium", "cfr", "cfr_last", "cfr+", "solved")
 """Kinds of policies that read no files of users."""
 
 
@@ -81,6 +82,8 @@ def player(body: Mapping[str, Any], allowed: Collection[str], name: str = "polic
     given = body.get("options", {})
     if not isinstance(given, dict) or not all(isinstance(each, str) for each in given.values()):
         raise ValueError("options must be an object of texts, such as {'effort': '100'}")
+    if not all(map(str.isprintable, given.values())):
+        raise ValueError("options must be printable text in one line")
     offered, known = offered_options(), registry.options_of(policy)
     check_fields(given, offered)
     texts = {n: value for n, value in {**DEFAULTS, **given}.items() if n in known and value.strip()}

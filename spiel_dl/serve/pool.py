@@ -263,6 +263,8 @@ def _picklable(error: Exception) -> Exception:
     if isinstance(error, MemoryError):
         details = f": {error}" if str(error) else ""
         return ValueError(f"this needs more memory than there is; try a smaller game{details}")
+    if isinstance(error, UnicodeError):  # from a state's text that OpenSpiel cuts short
+        return ValueError(f"a text of this game cannot be shown: {error}; try a smaller game")
     if isinstance(error, ValueError):
         return ValueError(str(error) or f"this was refused, by a {type(error).__name__}")
     return RuntimeError(f"{type(error).__name__}: {error}")

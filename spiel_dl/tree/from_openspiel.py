@@ -147,6 +147,7 @@ def _check_first_mover(game: pyspiel.Game) -> None:
 
 
 def _load_game(game_string: str) -> pyspiel.Game:
+    game_string = game_string.strip()
     if "python_" in game_string:
         # OpenSpiel's games written in Python register themselves when imported.
         importlib.import_module("open_spiel.python.games")

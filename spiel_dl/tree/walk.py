@@ -39,7 +39,9 @@ def zero_sum_utility(game: pyspiel.Game, state: pyspiel.State) -> float:
     utilities: list[float] = list(state.returns())
     if len(utilities) != 2 or not all(map(math.isfinite, utilities)):
         refuse_state(game, state.history(), f"returns {utilities}, which must be 2 finite numbers")
-    size = max(1.0, abs(utilities[0]), abs(utilities[1]))  # Large numbers are rounded more.
+    # Large numbers are rounded more; in a game of small utilities, all are small.
+    least = min(1.0, max(abs(game.min_utility()), abs(game.max_utility())))
+    size = max(least, *map(abs, utilities))
     if abs(utilities[0] + utilities[1]) > _ZERO_SUM_TOLERANCE * size:
         raise InvalidGameError(
             f"{game}: not zero-sum. The returns of history {state.history()} are {utilities}. "

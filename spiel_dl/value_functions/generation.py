@@ -66,7 +66,8 @@ def generate(
       WorkerDiedError: as `distributed.for_each` does; finished shards stay.
     """
     check(config)
-    numbers = [int(path.stem[len(_RANDOM) :]) for path in directory.path.glob(f"{_RANDOM}*")]
+    shards = directory.path.glob(f"{_RANDOM}*.safetensors")
+    numbers = [int(path.stem[len(_RANDOM) :]) for path in shards]
     num_existing = max(numbers, default=-1) + 1
     if num_existing > num_shards:
         raise ValueError(

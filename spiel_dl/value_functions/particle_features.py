@@ -52,14 +52,26 @@ class InfostateFeatures:
 
     @property
     def name(self) -> str:
-        """The name of the features in networks' files."""
+        """The name of the features in networks' files; a subclass has its own name before it."""
+        own = "" if type(self) is InfostateFeatures else f"{type(self).__qualname__}, "
         recall = "perfect recall" if self.perfect_recall else "imperfect recall"
-        return recall + " and positions" * self.positions
+        return own + recall + " and positions" * self.positions
 
     @classmethod
     def named(cls, name: str) -> InfostateFeatures:
-        """The features of a name."""
-        return cls(not name.startswith("imperfect"), name.endswith("positions"))
+        """The features of a name.
+
+        Raises:
+          ValueError: if they are of a subclass.
+        """
+        features = cls(not name.startswith("imperfect"), name.endswith("positions"))
+        if features.name != name:
+            raise ValueError(
+                f"the network has features {name!r}, of a class of its own; read it by a subclass "
+                "of ParticleNetwork with a kind of its own, whose of_header makes them, see "
+                "register_network"
+            )
+        return features
 
     def of_leaves(self, leaves: LeafSet) -> LeafFeatures:
         """The features of a trunk's leaves.

@@ -70,6 +70,10 @@ def test_bad_input_is_refused() -> None:
     for count in (0, 2.5, True):
         with pytest.raises(ValueError, match=f"num_envs={count} must be"):
             VectorEnvironment(GAME, num_envs=count)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="seed=-1 must be"):
+        VectorEnvironment(GAME, num_envs=2, seed=-1)
+    with pytest.raises(ValueError, match="device='nowhere' cannot be used"):
+        VectorEnvironment(GAME, num_envs=2, device="nowhere")
     view = VectorEnvironment(GAME, num_envs=2)
     with pytest.raises(ValueError, match="seed must be one number"):
         view.reset(seed=[1, 2])

@@ -36,6 +36,16 @@ def test_a_game_of_kuhn_poker() -> None:
     assert all(environment.terminations.values())
 
 
+def test_a_game_that_is_over_when_it_begins() -> None:
+    environment = aec_environment("start_at(game=kuhn_poker(),history=0;1;0;0)", seed=0)
+    environment.reset()
+    rewards = []
+    for _ in environment.agent_iter():
+        rewards.append(environment.last()[1])
+        environment.step(None)
+    assert rewards == [-1.0, 1.0]
+
+
 def test_bad_input_is_refused() -> None:
     environment = aec_environment("kuhn_poker", seed=0)
     environment.reset()

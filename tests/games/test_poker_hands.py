@@ -53,6 +53,14 @@ def test_a_bet_that_is_not_called_comes_back() -> None:
     assert dl.poker.read_hand(text).pot == pytest.approx(0.5 + 0.1 + 18 + 10)
 
 
+def test_of_both_blinds_the_big_one_is_live() -> None:
+    text = HAND.replace("Cy ($120 in chips)", "Cy ($120 in chips, $5 bounty)")
+    text = text.replace("*** HOLE", "Cy: posts small & big blinds $1.50\n*** HOLE", 1)
+    spot = dl.poker.read_hand(text)
+    assert spot.pot == pytest.approx(48.6 + 0.5)
+    assert spot.stacks == pytest.approx((75.9, 95.5))
+
+
 @pytest.mark.parametrize(
     ("text", "street", "message"),
     [
@@ -61,6 +69,7 @@ def test_a_bet_that_is_not_called_comes_back() -> None:
         ("Bob wins", "turn", "not written as PokerStars does"),
         (HAND.replace("Ann: A: folds", "Ann: A: calls $2"), "turn", "3 players see the turn"),
         (HAND.partition("Bob: bets $30")[0], "turn", "of whom somebody must act"),
+        (HAND.replace("raises $10 to $15", "raises $10"), "turn", "Bob: raises .* is missing"),
     ],
 )
 def test_what_is_no_spot_is_told(text: str, street: str, message: str) -> None:

@@ -202,9 +202,13 @@ def test_bad_input(tmp_path: Path) -> None:
     blueprint, pure = random_policy(tree), pure_transformations(2)
     with pytest.raises(ValueError, match=r"exploration=1\.5 must be between 0 and 1"):
         CriticLearner(tree, blueprint, pure, SMALL, exploration=1.5)
+    passes = openspiel_policy.FirstActionPolicy(tree.game)
+    with pytest.raises(ValueError, match="never plays 12 legal actions"):
+        CriticLearner(tree, passes, pure, SMALL, exploration=0)
     with pytest.raises(ValueError, match=r"policy of kuhn_poker\(\), not of leduc_poker\(\)"):
         CriticLearner("leduc_poker", network_policy(tree.game), pure, SMALL)
-    negative = Transformation("negative", lambda policy, legal: -policy)
+    # Uniform probabilities would be allowed.
+    negative = Transformation("negative", lambda policy, legal: policy - 0.4)
     with pytest.raises(ValueError, match="'negative' returns weights that are negative"):
         CriticLearner(tree, blueprint, PolicyTransformations([IDENTITY, negative]), SMALL)
     learner = CriticLearner(tree, blueprint, pure, SMALL)

@@ -47,6 +47,11 @@ class Counting(openspiel_policy.Policy):
         return {0: float(self.count)}
 
 
+def test_a_policy_without_a_game_is_not_remembered():
+    with pytest.raises(ValueError, match="Counting has no game"):
+        RememberingPolicy(Counting(None, [0, 1]))
+
+
 @pytest.mark.parametrize("game_string", ["kuhn_poker", "goofspiel(imp_info=True,num_cards=3)"])
 def test_what_was_answered_in_an_infoset_is_not_asked_again(game_string):
     game = pyspiel.load_game(game_string)

@@ -42,6 +42,7 @@ GAMES = [
     Bad("solve.py --import=my_game", "--import=my_game: there is no such module here"),
     Bad("solve.py --game=kuhn_poker(jokers=1,solver=2)", "kuhn_poker(jokers=1,solver=2)"),
     Bad("head_to_head.py --preset=chess --first=uniform --second=uniform", "should be one of <"),
+    Bad(f"{MATCH} --second=uniform --game=battleships_2x2", "no game 'battleships_2x2'"),
 ]
 
 NUMBERS = [

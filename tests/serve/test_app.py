@@ -182,6 +182,7 @@ OTHERS: list[tuple[str, Any]] = [
     *(("/api/games", KUHN | {"seat": seat}) for seat in (2, True, "0")),
     ("/api/games", KUHN | {"policy": "cdbr:uniform", "options": {"effort": "0"}}),
     ("/api/games", KUHN | {"options": {"effort": 30}}),
+    ("/api/games", KUHN | {"options": {"temperature": "\n"}}),
     ("/api/games", KUHN | {"options": {"colour": "red"}}),
     ("/api/games", KUHN | {"policy": "resolving:exact", "options": {"depth_limit": "1 feet"}}),
     ("/api/games", KUHN | {"policy": "resolving:exact", "options": {"depth_limit": "1 rounds"}}),

@@ -12,6 +12,7 @@ from spiel_dl.serve import inputs, menu
 OFFERED = (
     "uniform",
     "cfr+:20",
+    "late:hunter",
     "resolving:exact",
     "cdbr:cfr:5",
     "cdrnr:0.5:rnad:leduc",

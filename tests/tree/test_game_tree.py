@@ -207,6 +207,12 @@ def test_returns_that_sum_to_0_but_for_rounding_are_accepted() -> None:
     assert tree.utility[-1] == paid
 
 
+def test_small_utilities_sum_to_0_as_exactly() -> None:
+    game = pyspiel.create_matrix_game([[3e-10, 0], [0, 1e-10]], [[1e-10, 0], [0, 3e-10]])
+    with pytest.raises(ValueError, match="not zero-sum"):
+        GameTree.from_game(game)
+
+
 def test_a_general_sum_type_that_is_zero_sum_in_fact_is_accepted() -> None:
     game = tiny_games.HiddenMoves()
     assert game.get_type().utility == pyspiel.GameType.Utility.GENERAL_SUM

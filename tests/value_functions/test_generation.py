@@ -61,6 +61,7 @@ def test_a_killed_run_goes_on_with_what_is_missing(tmp_path, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         make(killed, KUHN, num_shards=3)
     assert list(shards(killed)) == ["random-00000.safetensors"]
+    (killed / "random-00001.safetensors.bak").touch()
     calls.extend("xx")
     _, resumed = make(killed, KUHN, num_shards=3)
     assert resumed == whole

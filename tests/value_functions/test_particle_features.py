@@ -10,6 +10,16 @@ from tests.particle_networks import leaves_of
 GOOFSPIEL = "python_goofspiel_ii(num_cards=4,points_order=descending)"
 
 
+def test_those_of_a_subclass_are_not_taken_for_others():
+    class Own(InfostateFeatures):
+        pass
+
+    name = Own().name
+    assert name.endswith("Own, perfect recall")
+    with pytest.raises(ValueError, match="of a class of its own"):
+        InfostateFeatures.named(name)
+
+
 @pytest.mark.parametrize("positions", [True, False])
 @pytest.mark.parametrize("perfect_recall", [True, False])
 def test_with_rules_they_are_the_public_and_private_tensors(perfect_recall, positions):
