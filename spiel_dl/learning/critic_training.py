@@ -4,8 +4,9 @@ Kubíček et al. (2023), section 4.1 and Table 2. One step, on one batch of game
 
   1. Off-policy v-trace (`learning.history_vtrace`) gives targets for both players and all
      transformations. Own moves are weighted with pi / mu, the opponent's with f(pi) / mu: pi is the
-     blueprint, mu the policy that acted. In compiled games, where the history after every action is
-     known, the sampled step is replaced by its expectation over actions, which has no noise:
+     blueprint, mu the policy that acted. In compiled games on a CPU, where the history after every
+     action is known, the sampled step is replaced by its expectation over actions, which has no
+     noise:
 
          v_t' = sum_a f(pi)(a | h_t) v(h_t a) + min(c_bar, rho_t) (v_(t+1)' - v_(t+1)).
 
