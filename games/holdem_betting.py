@@ -29,6 +29,8 @@ FOLD, CALL, FIRST_WAGER = 0, 1, 2
 NOBODY = -1
 CHANCE, TERMINAL = -1, -4
 MOST_NODES = 1 << 20
+ANY_NUMBER = 1 << 30
+"""`Betting.max_wagers` of a round without a limit."""
 
 
 class Sizes(NamedTuple):
@@ -76,13 +78,19 @@ class Betting:
         return f"Wager {'/'.join(dict.fromkeys(names))}"
 
 
-def wager(size: str, called: float) -> float:
-    """A player's contribution after a wager, before limits; that after a call is `called`."""
+def wager(size: str, called: float, pot: float) -> float:
+    """A player's contribution after a wager, before limits.
+
+    Args:
+      size: the wager's.
+      called: the contribution after a call.
+      pot: all chips in the pot after a call.
+    """
     if size == "allin":
         return math.inf
     if size.endswith("c"):
         return called + float(size[:-1])
-    return called * (1.0 + 2.0 * (1.0 if size == "pot" else float(size[:-1]) / 100))
+    return called + pot * (1.0 if size == "pot" else float(size[:-1]) / 100)
 
 
 def parse_betting(
@@ -129,7 +137,7 @@ def parse_betting(
         num_private,
         dealt,
         (*first, *first[-1:] * (len(dealt) - len(first))),
-        wagers or (1 << 30,) * len(dealt),
+        wagers or (ANY_NUMBER,) * len(dealt),
         max(paid) if min_wager < 0 else min_wager,
         parse_bets(bets, len(dealt)),
     )
@@ -337,9 +345,10 @@ class _Builder:
             return []
         street = betting.streets[line.round]
         sizes = street.raises if line.num_wagers else street.bets
+        pot = to_call + line.spent[1 - mover]
         amounts: dict[int, float] = {}
         for action, size in enumerate(sizes, FIRST_WAGER):
-            amount = max(wager(size, to_call), to_call + line.last_wager)
+            amount = max(wager(size, to_call, pot), to_call + line.last_wager)
             limited = min(amount, stack)
             is_new = all(abs(limited - earlier) > 1e-9 * stack for earlier in amounts.values())
             if is_new and (amount <= stack or size == "allin" or "allin" not in sizes):
@@ -361,6 +370,11 @@ class _Builder:
     def _arrays(self) -> BettingTree:
         rows, num_actions = self.rows, self.betting.num_actions
         longest_round = 1 + max(row.place for row in rows)
+        if longest_round * len(self.betting.board_cards) > np.iinfo(np.int16).max:
+            raise ValueError(
+                f"a round of betting may have {longest_round} actions, too many; use larger sizes, "
+                "or max_wagers"
+            )
         itself = np.arange(len(rows), dtype=np.int32)[:, None]
         successor = np.repeat(itself, num_actions, axis=1)
         legal = np.zeros(successor.shape, np.bool_)

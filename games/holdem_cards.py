@@ -19,6 +19,8 @@ _NUM_RANKS = len(RANKS)
 _ACE = _NUM_RANKS - 1
 # From high card (0) to straight flush (8).
 _PAIR, _TWO_PAIRS, _TRIPS, _STRAIGHT, _FLUSH, _FULL_HOUSE, _QUADS, _STRAIGHT_FLUSH = range(1, 9)
+# The least weight of a hand but 0; the largest is its inverse, so that sums keep all of them.
+_LEAST_WEIGHT = 1e-6
 _SEPARATORS = re.compile(r"[,;\s]+")
 _ITEM = re.compile(
     rf"(?P<first>[{RANKS}][{SUITS}]?[{RANKS}]?[{SUITS}]?o?)"
@@ -77,12 +79,14 @@ def parse_range(
             weight = float(match["weight"] or 1.0) if match else -1.0
         except ValueError:
             weight = -1.0
-        if not hands or not 0.0 <= weight < np.inf or max(max(h) for h in hands) >= num_cards:
+        is_weight = weight == 0.0 or _LEAST_WEIGHT <= weight <= 1 / _LEAST_WEIGHT
+        if not hands or not is_weight or max(max(h) for h in hands) >= num_cards:
             pairs = "AA, 77+, 99-66, AKs, KTo+, A5s-A2s, AK or AhKd"
             kinds = "A or Ah" if num_hole_cards == 1 else pairs
             raise ValueError(
                 f"{item!r} is no part of a range here; write {kinds}, "
-                "with a weight from 0 on after a colon, if it is not 1"
+                f"with a weight after a colon if it is not 1: 0, or {_LEAST_WEIGHT:g} to "
+                f"{1 / _LEAST_WEIGHT:g}"
             )
         for hand in hands:
             for cards in itertools.permutations(hand):

@@ -59,7 +59,7 @@ def endgame(
         raise ValueError(f"pot={pot} must be a number of chips, more than 0")
     if len(ranges) != 2:
         raise ValueError(f"ranges={ranges} must be two, one for each player; '' is all hands")
-    if len(stacks) != 2 or not 0 < min(stacks) < float("inf"):
+    if len(stacks) != 2 or not all(0 < stack < float("inf") for stack in stacks):
         raise ValueError(
             f"stacks={stacks} must be what two players have left, more than 0: else there is no "
             "bet left"

@@ -96,7 +96,8 @@ def cut_holdem(game: HoldemGame, depth_limit: DepthLimit) -> HoldemTrunk:
       ValueError: if the game does not begin on the turn, or the limit is not one round.
     """
     rules, deals, tree = game.rules, game.deals, game.rules.tree
-    if depth_limit.rounds != 1 or rules.num_rounds != 2 or len(deals.boards[0].cards) > 1:
+    is_turn = rules.betting.board_cards[1:] == (1,) and len(deals.boards[0].cards) <= 1
+    if depth_limit.rounds != 1 or not is_turn:
         raise ValueError(
             f"depth_limit={depth_limit}: {game.game} is too large to list, and such hold'em is cut "
             "between turn and river only; begin on the turn, and take rounds=1"

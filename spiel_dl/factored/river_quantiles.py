@@ -176,7 +176,9 @@ def add_betting(
             for k in range(side.offset[board], side.offset[board + 1]):
                 row, c, target = entry[k], hand_class[k], rows[k]
                 first, second = hands[row]
-                first_pair, second_pair = pairs[first, card], pairs[second, card]
+                first_pair, second_pair = pairs[first, card], opponent_range.shape[0]
+                if second < pairs.shape[0] - 1:  # The opponent's hand may have two cards, too.
+                    second_pair = pairs[second, card]
                 for lane in range(lanes, lanes + LANES):
                     mass = compatible[row, lane] - by_card[card, lane]
                     mass += weight[first_pair, lane] + weight[second_pair, lane]

@@ -73,7 +73,8 @@ class PokerSolution:
 
         Raises:
           ValueError: if it is not a policy of a factored endgame of hold'em with two private cards
-            each, in which one card is dealt before each further street.
+            each and four suits, in which one card is dealt before each further street, and both
+            players have as many chips in the pot.
         """
         game = policy.tree
         if not isinstance(game, HoldemGame) or game.rules.num_hole != 2:
@@ -81,7 +82,12 @@ class PokerSolution:
                 "only solutions of factored hold'em with two cards each can be looked at; compile "
                 "the game by factored_game, and solve that"
             )
-        cards = game.rules.betting.board_cards
+        cards, blinds = game.rules.betting.board_cards, game.rules.betting.blinds
+        if game.rules.num_suits != 4 or blinds[0] != blinds[1]:
+            raise ValueError(
+                f"num_suits={game.rules.num_suits} and blinds={list(blinds)} are not four "
+                "suits and equal blinds; make an endgame by dl.poker.endgame"
+            )
         if cards != (0, *(1,) * (len(cards) - 1)):
             raise ValueError(
                 f"board_cards={list(cards)} is no endgame that begins on a flop, turn or river; "

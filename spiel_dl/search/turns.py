@@ -200,7 +200,8 @@ class TurnSource(Source[TurnPath, SolvedTurn]):
             given_cfvs=cfvs[places] * scale,
             gifts=gifts[places] * scale,
             prior=prior,
-            public_states=states,
+            # A card that leaves no pair of hands has no river.
+            public_states=np.unique(states, return_inverse=True)[1],
         )
 
     def _opponent_cfvs(self, player: int, turn: SolvedTurn) -> Pair:

@@ -23,7 +23,7 @@ from spiel_dl.factored import river_quantiles
 from spiel_dl.factored.holdem_kernels import LANES, Side
 from spiel_dl.factored.holdem_rivers import RiverStarts
 from spiel_dl.factored.holdem_trunk import HoldemLeaves
-from spiel_dl.games.holdem_betting import parse_bets
+from spiel_dl.games.holdem_betting import ANY_NUMBER, parse_bets
 from spiel_dl.networks.feed_forward import feed_forward
 from spiel_dl.system import tensor_files
 from spiel_dl.tree.counts import checked_count
@@ -122,13 +122,19 @@ class RiverNetwork(ValueFunction):
         """The network at these leaves.
 
         Raises:
-          ValueError: if they are not those of a turn, or the river's bets differ from `bets`.
+          ValueError: if they are not those of a turn, or the river's bets differ from `bets`, or
+            player 0 does not act first there, or the number of wagers is limited.
         """
         leaf_values = _values_of(leaves, self)
         if isinstance(leaves, RiverStarts):
             leaves = leaves.turn.leaves
-        expected = parse_bets(self.bets, 1)[0]
-        if leaves.game.rules.betting.streets[-1] != expected:
+        betting, expected = leaves.game.rules.betting, parse_bets(self.bets, 1)[0]
+        if betting.first_players[-1] != 0 or betting.max_wagers[-1] != ANY_NUMBER:
+            raise ValueError(
+                f"the network was trained on rivers that player 0 begins, with any number of "
+                f"wagers, and {leaves.game.game} has others; train one for these"
+            )
+        if betting.streets[-1] != expected:
             raise ValueError(
                 f"the network was trained on rivers with bets={self.bets!r}, and "
                 f"{leaves.game.game} has others there; train one for these"

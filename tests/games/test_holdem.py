@@ -39,6 +39,12 @@ TWINS = [
         "first_players=[1;0]",
         {"blind": "1 2", "stack": "4 4", "numBoardCards": "0 1", "firstPlayer": "2 1"},
     ),
+    # The larger blind acts first: the pot is not twice what it has paid.
+    (
+        "num_ranks=3,num_suits=2,num_hole_cards=1,board_cards=[0],stacks=[30;30],blinds=[2;3],"
+        "first_players=[1]",
+        {"blind": "2 3", "stack": "30 30", "numBoardCards": "0", "firstPlayer": "2"},
+    ),
     (
         "num_ranks=3,num_suits=3,num_hole_cards=1,board_cards=[0;1],stacks=[99;99],blinds=[2;2],"
         "bets=2c|4c,max_wagers=[2;2]",
@@ -181,7 +187,7 @@ def test_ranges(text: str, count: int, total: float) -> None:
 
 
 @pytest.mark.parametrize(
-    "item", ["22++", "AKx", "AAs", "AhAh", "A5s-K2s", "AK:-1", "AK:x", "1c2c", "AK-QJ"]
+    "item", ["22++", "AKx", "AAs", "AhAh", "A5s-K2s", "AK:-1", "AK:x", "AK:1e99", "1c2c", "AK-QJ"]
 )
 def test_what_is_no_range_is_refused(item: str) -> None:
     with pytest.raises(ValueError, match="is no part of a range here"):

@@ -217,6 +217,9 @@ def test_what_is_not_possible_is_refused(river: PokerSolution, turn: PokerSoluti
         all_paths(turn.game.rules)
     with pytest.raises(ValueError, match="only solutions of factored hold'em"):
         PokerSolution(ArrayPolicy.uniform(dl.compile_game("kuhn_poker")))
+    unequal = "python_holdem(board=QsJh2h4d5c,board_cards=[0],stacks=[50;50],blinds=[5;10])"
+    with pytest.raises(ValueError, match="not four suits and equal blinds"):
+        PokerSolution(ArrayPolicy.uniform(factored_game(unequal)))
 
 
 def test_pages_have_all_nodes(river: PokerSolution) -> None:

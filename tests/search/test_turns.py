@@ -154,6 +154,17 @@ def test_safe_gadgets_lose_nothing_one_river_at_a_time_or_all_at_once(
     assert lazy.num_searches == 1
 
 
+def test_a_card_may_leave_no_hands() -> None:
+    game = TURN.replace("AhAd;7s6s:0.5;7h6h;QcJc;KsTs", "AhAd").replace(
+        "AsAd;7s6s;JcJd:2;QcJc;Th9h", "KsKh"
+    )
+    tree = turn_of(game).tree
+    blueprint = ArrayPolicy.uniform(tree)
+    resolved = dl.resolve_rivers(tree, blueprint, gadget="max_margin", effort=dl.Effort(100))
+    better = dl.exploitability(tree, resolved.to_array_policy())
+    assert better < 0.9 * dl.exploitability(tree, blueprint)
+
+
 def test_continual_resolving_of_a_large_turn() -> None:
     game = turn_of(TURN).tree
     policy = dl.ContinualResolving(

@@ -38,8 +38,14 @@ def turn(bets: str = "pot allin") -> str:
     )
 
 
-def trunk_of(bets: str = "pot allin") -> HoldemTrunk:
-    found = cut_any(factored_game(turn(bets), num_threads=1), LIMIT)
+ONE_CARD = (
+    "python_holdem(num_ranks=4,num_suits=2,num_hole_cards=1,board_cards=[0;1],stacks=[5;5],"
+    "blinds=[1;1])"
+)
+
+
+def trunk_of(game: str = "") -> HoldemTrunk:
+    found = cut_any(factored_game(game or turn(), num_threads=1), LIMIT)
     assert isinstance(found, HoldemTrunk)
     return found
 
@@ -77,10 +83,11 @@ def test_a_trunk_is_as_exploitable_as_that_of_the_listed_game() -> None:
     np.testing.assert_allclose(found.player_losses, exact.player_losses, atol=0.05)
 
 
+@pytest.mark.parametrize("game", [turn(), ONE_CARD])
 def test_what_a_network_says_is_weighed_by_the_hands_that_are_left(
-    monkeypatch: pytest.MonkeyPatch,
+    game: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    trunk = trunk_of()
+    trunk = trunk_of(game)
     leaves, deals, rules = trunk.leaves, trunk.tree.deals, trunk.tree.rules
     outputs = np.array([0.3, -0.7], np.float32)
     network = RiverNetwork()
@@ -90,7 +97,7 @@ def test_what_a_network_says_is_weighed_by_the_hands_that_are_left(
     ranges = ranges_of(trunk)
     found = network.bind(leaves).evaluate(*ranges)
     plain = ShowdownValue().bind(leaves).evaluate(*ranges)
-    hands = [deals.hands[player].cards.tolist() for player in (0, 1)]
+    hands = [deals.hands[player].cards[:, : rules.num_hole].tolist() for player in (0, 1)]
     weights = [deals.hands[player].weights for player in (0, 1)]
     chance = deals.scale * deals.boards[1].chance
     for player in (0, 1):
@@ -100,11 +107,11 @@ def test_what_a_network_says_is_weighed_by_the_hands_that_are_left(
         for (k, own), (j, theirs) in itertools.product(
             enumerate(hands[player]), enumerate(hands[1 - player])
         ):
-            for river in set(range(52)) - set(rules.board):
-                if len({*own, *theirs, river}) < 5:
+            for river in set(range(rules.num_cards)) - set(rules.board):
+                if len({*own, *theirs, river}) < 2 * rules.num_hole + 1:
                     continue
                 cards = [[*each, *rules.board, river] for each in (own, theirs)]
-                mine, other_one = hand_strengths(torch.tensor(cards), 4).tolist()
+                mine, other_one = hand_strengths(torch.tensor(cards), rules.num_suits).tolist()
                 weight = weights[player][k] * weights[1 - player][j] * chance * leaves.spent
                 expected[:, k] += weight * other[:, j] * np.sign(mine - other_one)
                 added[:, k] += weight * other[:, j] * 2 * outputs[player] * leaves.is_open
@@ -148,7 +155,12 @@ def test_files_and_what_is_refused(tmp_path) -> None:
             again.bind(trunk.leaves).values_for(player, *ranges),
         )
     with pytest.raises(ValueError, match="bets"):
-        network.bind(trunk_of("50%").leaves)
+        network.bind(trunk_of(turn("50%")).leaves)
+    for other in ("first_players=[0;1]", "max_wagers=[9;0]"):
+        with pytest.raises(ValueError, match="that player 0 begins, with any number of wagers"):
+            network.bind(trunk_of(turn(f"pot allin,{other}")).leaves)
+    with pytest.raises(ValueError, match="between turn and river only"):
+        trunk_of(ONE_CARD.replace("[0;1]", "[0;2]"))
     with pytest.raises(ValueError, match="ExactValue"):
         ShowdownValue().bind(cut(dl.compile_game("python_leduc"), LIMIT).leaves)
     with pytest.raises(ValueError, match="RiverNetwork"):
