@@ -196,7 +196,7 @@ def _hand(side: Side, number: int) -> dict[str, Any]:
     first, second = sorted(side.cards[number].tolist(), reverse=True)
     hand: dict[str, Any] = {
         "cards": card_text(first) + card_text(second),
-        "reach": _round(side.reach[number]),
+        "reach": float(f"{side.reach[number]:.6g}"),
         "equity": _round(side.equity[number]),
     }
     if len(side.strength):
@@ -214,7 +214,7 @@ def _means(side: Side, numbers: np.ndarray) -> dict[str, Any]:
     """Means over some hands, weighted by their probability given the opponent's range."""
     weights = (side.reach * side.possible)[numbers]
     means: dict[str, Any] = {
-        "combos": _round(side.reach[numbers].sum()),
+        "combos": float(f"{side.reach[numbers].sum():.6g}"),
         "live": len(numbers),
         "equity": _round(_mean(side.equity[numbers], weights)),
     }
