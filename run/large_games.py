@@ -7,6 +7,7 @@ Examples:
   python run/large_games.py --policy=onnx:network.onnx --games=phantom_ttt --run_dir=runs/mine
 """
 
+import re
 import time
 
 from spiel_dl.commands import script
@@ -41,7 +42,7 @@ def main(
         policy,
         large_games.GAMES
         if games is None
-        else [each for each in games.split(";") if each.strip()] or [games],
+        else [each for each in re.split(r";(?![^(]*\))", games) if each.strip()] or [games],
         device=device,
         on_message=print_with_time,
     )

@@ -16,7 +16,15 @@ import numpy as np
 from experiments.dl_cfr import study as dl_cfr
 from experiments.experiment import Experiment, Row
 from experiments.settings import OneOf
-from experiments.verdicts import Judgement, Tables, grouped, mean_text, numbers_of, verdict
+from experiments.verdicts import (
+    Judgement,
+    Tables,
+    at_most,
+    grouped,
+    mean_text,
+    numbers_of,
+    verdict,
+)
 from spiel_dl.play.tally import student_half_width
 from spiel_dl.runs.dl_cfr_run import METRIC, METRIC_TITLE
 from spiel_dl.runs.plots import Panel
@@ -214,7 +222,7 @@ def _judge(tables: Tables) -> Judgement:
     by_change = numbers_of(tables[dl_cfr.ALL_NUMBERS], METRIC, "change")
     means = {name: statistics.fmean(values) for name, values in by_change.items()}
     best = min(means, key=lambda name: means[name])
-    below = means[best] < dl_cfr.BOUNDS[METRIC]
+    below = at_most(by_change[best], dl_cfr.BOUNDS[METRIC])
     return Judgement(
         verdict({f"some change below {dl_cfr.BOUNDS[METRIC]}": below}),
         f"{best}: {mean_text(by_change[best], 'seeds')}; "
@@ -228,7 +236,8 @@ ISOLATED = Experiment(
     metric=METRIC_TITLE,
     claim=(
         "normalised exploitability below 0.01 with networks trained on random ranges (Main "
-        "Experiments); held of the mean over seeds with the best of the changes."
+        "Experiments); held of the mean over seeds with the best of the changes, open if only its "
+        "interval reaches it."
     ),
     study=Study,
     compute=_compute,
@@ -243,7 +252,7 @@ _CHANGED: Mapping[str, Mapping[str, Any]] = {
 }
 _TOO_FEW = "ours: training for too few steps, on as much or on twice the data"
 _NOT_RANDOM = (
-    "ours: the ranges that are asked for are not random; training on these comes below 0.01"
+    "open: training on the ranges that are asked for, as the paper does not, comes below 0.01"
 )
 ROWS = tuple(
     Row(
@@ -258,6 +267,7 @@ ROWS = tuple(
         ),
         "Main Experiments",
         minutes,
+        dl_cfr.FEWER_EPOCHS,
         paper="below 0.01",
         cause=cause,
     )

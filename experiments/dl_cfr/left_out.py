@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
+from collections.abc import Collection, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -67,13 +70,26 @@ def _left_out_report(study: Study, rows: dl_cfr.Rows) -> Report:
     )
 
 
-def _judge_left_out(tables: Tables) -> Judgement:
-    """Judges the largest L∞ error over states, in both readings of L∞, against `BOUNDS`."""
+def _judge_left_out(
+    tables: Tables, *, unit: float = 1.0, kept_at_once: Collection[str] = ()
+) -> Judgement:
+    """Judges the largest L∞ error over states, in both readings of L∞, against the paper's.
+
+    Args:
+      tables: the report's.
+      unit: the paper's unit of errors.
+      kept_at_once: the readings that are not judged, because a network has no larger errors than
+        the paper's after one step of training (`checkpoints`).
+    """
     of_what = {line["what"]: line for line in tables[dl_cfr.SUMMARY]}
     lines = [of_what[ALL_ERROR_TITLES[name]] for name in dl_cfr.PAPER_LINF]
-    judged = [line for line in lines if line.get("paper")]
+    parts = {
+        line["what"]: unit * line["largest"] <= line["paper"]
+        for name, line in zip(dl_cfr.PAPER_LINF, lines, strict=True)
+        if line.get("paper") and name not in kept_at_once
+    }
     return Judgement(
-        verdict({line["what"]: line["largest"] <= line["paper"] for line in judged}),
+        verdict(parts),
         "; ".join(f"{line['what']}: at most {line['largest']:.3g}" for line in lines),
     )
 
@@ -85,16 +101,19 @@ LEFT_OUT = Experiment(
     claim=(
         "L∞ errors in left-out public states of 2.6 in Goofspiel, 0.1 in Oshi-Zumo and 0.08 in "
         "Leduc (Main Experiments), which does not say of what; held are the largest of all, "
-        "and the mean over samples of each one's largest, in the worst public state."
+        "and the mean over samples of each one's largest, in the worst public state, where a "
+        "network after one step of training (`checkpoints`) has larger errors. Errors in Goofspiel "
+        "are doubled first: the authors' library pays differences of points, ours half of them."
     ),
     study=Study,
     compute=_left_out_rows,
     render=_left_out_report,
     judge=_judge_left_out,
 )
+_MEAN: Mapping[str, Any] = {"kept_at_once": dl_cfr.PAPER_LINF[1:]}
 ROWS = tuple(
     Row(
-        LEFT_OUT,
+        dataclasses.replace(LEFT_OUT, judge=functools.partial(_judge_left_out, **known)),
         f"dl_cfr/{domain}",
         Settings(
             dl_cfr.DOMAINS[domain],
@@ -109,9 +128,16 @@ ROWS = tuple(
         paper="L∞ 2.6 in Goofspiel, 0.1 in Oshi-Zumo, 0.08 in Leduc",
         cause="reading: the paper does not define L∞",
     )
-    for domain, every, minutes, linf, states in (
-        ("goofspiel", 1, 60, 2.6, "all leaf public states"),
-        ("oshi_zumo", 16, 30, 0.1, "one leaf public state in 16"),
-        ("leduc", 15, 30, 0.08, "one leaf public state in 15"),
+    for domain, every, minutes, linf, states, known in (
+        (
+            "goofspiel",
+            1,
+            60,
+            2.6,
+            "all leaf public states",
+            {"unit": dl_cfr.GOOFSPIEL_UNIT, **_MEAN},
+        ),
+        ("oshi_zumo", 16, 30, 0.1, "one leaf public state in 16", _MEAN),
+        ("leduc", 15, 30, 0.08, "one leaf public state in 15", {}),
     )
 )

@@ -51,6 +51,14 @@ Rows = list[dict[str, Any]]
 OUTCOME = {METRIC: METRIC_TITLE, **ALL_ERROR_TITLES, "step": "steps", "seconds": "seconds"}
 """The metrics of a trained network, with titles."""
 HUBER = UNNORMALISED + "huber"
+
+
+def in_unit(name: str, value: float, unit: float) -> float:
+    """A metric in the paper's unit of errors; small Huber losses are squares."""
+    power = {METRIC: 0, HUBER: 2}.get(name, 1)
+    return value * unit**power
+
+
 PAPER_LINF = (UNNORMALISED + "linf", UNNORMALISED + "linf_mean")
 """Both readings of the paper's L∞: the largest error of all, or the mean over samples of the
 largest error in each. Our errors are over possible positions; the paper may have taken all outputs.
@@ -64,6 +72,8 @@ _GOOFSPIEL = "num_cards=5,points_order=descending,forced_last_round=true"
 GOOFSPIEL = DatasetConfig(
     f"python_goofspiel_ii({_GOOFSPIEL},returns_type=point_difference)", DepthLimit(rounds=3)
 )
+GOOFSPIEL_UNIT = 2.0
+"""The authors' library pays the difference of points; ours pays half of it."""
 GOOFSPIEL_WIN_LOSS = DatasetConfig(f"python_goofspiel_ii({_GOOFSPIEL})", DepthLimit(rounds=3))
 """Our own domain: utilities are 1, 0 and -1, not differences of points."""
 OSHI_ZUMO = DatasetConfig(

@@ -123,16 +123,18 @@ def _report(study: Study, result: Results) -> Report:
 
 
 def _judge(tables: Tables) -> Judgement:
-    """Judges the paper's numbers in its game, and in all games whether few histories suffice."""
+    """Judges the paper's claims, which are of Goofspiel alone."""
     uniform = tables[dl_cfr.SUMMARY][0]
     most_reached = [row for row in tables[dl_cfr.ALL_NUMBERS] if row["choice"] == MOST_REACHED]
     fewest, all_of_them = most_reached[0][EXPLOITABILITY], most_reached[-1][EXPLOITABILITY]
     few = [row for row in most_reached if abs(row["fraction"] - _FEW) < _NEAR]
-    parts = {
-        f"{row['fraction']:.0%} as good as all": row[EXPLOITABILITY] <= _PRACTICALLY * all_of_them
-        for row in few
-    }
+    parts = {}
     if uniform.get("paper") is not None:
+        parts = {
+            f"{row['fraction']:.0%} as good as all": row[EXPLOITABILITY]
+            <= _PRACTICALLY * all_of_them
+            for row in few
+        }
         parts["uniform play's number"] = abs(uniform["ours"] - uniform["paper"]) < 0.005
         parts["3.5 times less below one history"] = uniform["ours"] >= 3.5 * fewest
     shown_rows = [most_reached[0], *few, most_reached[-1]]
@@ -150,8 +152,8 @@ FRACTIONS = Experiment(
     claim=(
         "in Goofspiel with 5 cards 0.42 for uniform play, about 3.5 times less below the most "
         "reached history, and with the 30 % of the histories that are most reached practically "
-        "the same as with all (section 6, Figure 4; of Leduc a curve without numbers). Held of "
-        f"any game is that 30 % come to at most {_PRACTICALLY} times what all come to."
+        "the same as with all (section 6, Figure 4; of Leduc a curve without numbers, not "
+        f"judged). Held is that 30 % come to at most {_PRACTICALLY} times what all come to."
     ),
     study=Study,
     compute=_compute,

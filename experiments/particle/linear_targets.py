@@ -112,6 +112,7 @@ def _judge(tables: Tables) -> Judgement:
                 "linear and product learn": max(linear + product) <= _LEARNED,
                 "concatenations are far worse": min(one + two) >= _FAR * max(product),
                 "one layer stops": min(one) >= _HARDLY_LEARNED,
+                "two layers are better than one": max(two) < min(one),
             }
         ),
         "smallest loss on the way: "

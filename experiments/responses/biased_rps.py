@@ -74,6 +74,6 @@ ROWS = (
         "Figure 15",
         2,
         paper="SES gains nothing, gadgets the maximum, the full one at least cost",
-        cause="reading: the bias is not given",
+        cause="reading: the opponent is not named; ours errs in ways this depth limit does not see",
     ),
 )

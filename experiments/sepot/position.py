@@ -40,8 +40,6 @@ from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.from_openspiel import load_turn_based
 
 _SIDE = 5
-# The paper's network is "slightly above" 0.4.
-_LOW = 0.5
 RATIONAL_TILES = ("A1", "A2", "A3", "B3", "C3")
 # Tiles of each player's board that were not shot at: those above, and some without a ship.
 _OPEN = (
@@ -214,7 +212,6 @@ def _judge(tables: Tables) -> Judgement:
         for row in rows
     )
     parts = {f"raised by search of {row['limit']}": row["search"] > row["network"] for row in rows}
-    parts[f"network below {_LOW}"] = all(row["network"] < _LOW for row in rows)
     return Judgement(verdict(parts), "; ".join(headlines))
 
 
@@ -224,8 +221,8 @@ POSITION = Experiment(
     metric="probability of the rational tiles",
     claim=(
         "the network had slightly above 0.4 after three days of training, which search should "
-        f"improve; the paper does not give the whole position. Held of ours: below {_LOW}, and "
-        "that search raises it with every depth limit."
+        "improve; the paper does not give the whole position, so numbers are not compared. Held "
+        "of ours is that search raises it with every depth limit."
     ),
     study=Study,
     compute=_compute,

@@ -162,8 +162,8 @@ def range_view(weights: np.ndarray) -> dict[str, Any]:
     for first, second in pairs.tolist():
         cells.setdefault(cell_name((first, second)), []).append(weights[first, second])
     return {
-        "combos": _round(np.triu(weights).sum()),
-        "cells": {name: _round(sum(cell) / len(cell)) for name, cell in cells.items()},
+        "combos": _weight(np.triu(weights).sum()),
+        "cells": {name: _weight(sum(cell) / len(cell)) for name, cell in cells.items()},
     }
 
 
@@ -196,7 +196,7 @@ def _hand(side: Side, number: int) -> dict[str, Any]:
     first, second = sorted(side.cards[number].tolist(), reverse=True)
     hand: dict[str, Any] = {
         "cards": card_text(first) + card_text(second),
-        "reach": float(f"{side.reach[number]:.6g}"),
+        "reach": _weight(side.reach[number]),
         "equity": _round(side.equity[number]),
     }
     if len(side.strength):
@@ -214,7 +214,7 @@ def _means(side: Side, numbers: np.ndarray) -> dict[str, Any]:
     """Means over some hands, weighted by their probability given the opponent's range."""
     weights = (side.reach * side.possible)[numbers]
     means: dict[str, Any] = {
-        "combos": float(f"{side.reach[numbers].sum():.6g}"),
+        "combos": _weight(side.reach[numbers].sum()),
         "live": len(numbers),
         "equity": _round(_mean(side.equity[numbers], weights)),
     }
@@ -232,6 +232,11 @@ def _mean(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
         return np.full(values.shape[:-1], np.nan)
     means: np.ndarray = np.where(weights > 0, values, 0.0) @ weights / total
     return means
+
+
+def _weight(number: float) -> float:
+    """A weight of hands, of which tiny ones are kept."""
+    return float(f"{number:.6g}")
 
 
 def _round(number: Any) -> float | None:

@@ -93,7 +93,9 @@ def select_options(given: Mapping[str, Any], *names: str) -> dict[str, Any]:
 
 
 def reported_options(game: AnyGame, given: Mapping[str, Any], *names: str) -> dict[str, Any]:
-    """The options of policies for reports, JSON-serialisable; empty if they have none.
+    """The options of one or two policies for reports, JSON-serialisable; empty if they have none.
+
+    Where the second policy's differ from the first one's, their names end with "_of_second".
 
     Args:
       game: the game.
@@ -103,9 +105,13 @@ def reported_options(game: AnyGame, given: Mapping[str, Any], *names: str) -> di
     entries: dict[str, Any] = {}
     turn_based = turn_based_game(game)
     for name in names:
+        own: dict[str, Any] = {}
         for kind in _nested_kinds(name):
             config = kind_options.configure(kind.options, given)
-            entries = kind_options.as_reported(turn_based, config) | entries
+            own = kind_options.as_reported(turn_based, config) | own
+        for option, value in own.items():
+            is_other = entries.get(option, value) != value
+            entries[f"{option}_of_second" if is_other else option] = value
     return entries
 
 

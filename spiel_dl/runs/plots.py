@@ -371,8 +371,10 @@ def _set_log_scale_with_zero(axes: Axes, axis: str, values: Sequence[float]) -> 
     set_scale("symlog", linthresh=smallest, linscale=0.5)
     axis_object = axes.xaxis if axis == "x" else axes.yaxis
     powers = range(math.ceil(math.log10(smallest)), math.floor(math.log10(largest)) + 1)
-    step = -(-len(powers) // _MAX_POWERS)
+    step = max(1, -(-len(powers) // _MAX_POWERS))
     names = {0.0: "0"} | {10.0**power: f"$10^{{{power}}}$" for power in powers[::-1][::step]}
+    if not powers:  # All values are between two powers of ten.
+        names |= {value: f"{value:.3g}" for value in (smallest, largest)}
     axis_object.set_major_locator(ticker.FixedLocator([*names]))
     axis_object.set_major_formatter(ticker.FixedFormatter([*names.values()]))
     axis_object.set_minor_locator(ticker.NullLocator())

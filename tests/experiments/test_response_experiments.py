@@ -102,7 +102,8 @@ def test_claims_by_hand() -> None:
     claims = check_claims(
         {
             "best Nash": points((0, 1.0, 0.0)),
-            # The first point is safe but too little, the last one too exploitable.
+            # The first point is safe but too little, the last one too exploitable; mixtures, of
+            # slacks 0.09 and -0.7, and of 0.01 and -1.28, are safe and enough.
             "CDRNR, joint": points((0.3, 1.9, 0.1), (0.5, 3.0, 1.0)),
             "RNR": points((0.3, 2.1, 0.2), (0.4, 2.2, 1.5)),
             "SES": points((0.0, 0.5, 0.0), (1.0, 1.2, 2.0)),
@@ -111,10 +112,10 @@ def test_claims_by_hand() -> None:
         }
     )
     assert [(claim.ours, claim.holds) for claim in claims] == [
-        (1.9, False),
-        (1.9, False),
-        (2.1, True),
-        (2.1, False),
+        (pytest.approx(1.9 + 1.1 * 0.09 / 0.79), True),
+        (pytest.approx(1.9 + 1.1 * 0.09 / 0.79), False),
+        (pytest.approx(2.1 + 0.1 * 0.01 / 1.29), True),
+        (pytest.approx(2.1 + 0.1 * 0.01 / 1.29), False),
         (1.2, False),
         (pytest.approx(0.3 * 1.9 - 0.7 * 0.1), True),
         (pytest.approx(0.4 * 2.2 - 0.6 * 1.5), False),

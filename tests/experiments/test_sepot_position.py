@@ -128,6 +128,5 @@ def test_the_report_asks_at_every_limit(tmp_path):
         assert (row["network"], row["search"]) == (answer.network, answer.search)
     assert rows[0]["search"] != rows[1]["search"]
     held = [row["search"] > row["network"] for row in rows]
-    held.append(rows[0]["network"] < 0.5)
     assert any(held)
     assert found.verdict.startswith("reproduced" if all(held) else "partly")

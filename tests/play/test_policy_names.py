@@ -241,6 +241,9 @@ def test_options_are_those_of_policies_within_policies_too() -> None:
     found = reported("uniform", "rnr:0.9:random:1", player=0, **given)
     assert found == {"iterations": 20, "player": 0}
     assert reported("late:random:1") == {"depth_limit": "2 moves"}
+    # Policies have defaults of their own.
+    found = reported("resolving:exact", "particle:uniform")
+    assert (found["gadget"], found["gadget_of_second"]) == ("resolving", "unsafe")
 
 
 def test_paths_in_names(tmp_path: Path) -> None:

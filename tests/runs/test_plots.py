@@ -98,6 +98,14 @@ def test_seeds_of_one_label_are_one_curve(tmp_path: Path, monkeypatch: pytest.Mo
     assert mean[0] != drawn["quadratic"][0]
 
 
+def test_zero_has_a_place_beside_values_between_two_powers_of_ten(tmp_path: Path) -> None:
+    points = [{"x": x, "y": y} for x, y in enumerate((0.5, 0.3, 0.0))]
+    plots.plot_panels(
+        tmp_path / "a.png", [plots.Panel("x", "y", "", "", "linear")], {"a": points}, ""
+    )
+    assert (tmp_path / "a.png").stat().st_size > 1000
+
+
 def test_a_missing_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(ImportError, match=r'pip install .* -e "\.\[runs\]" in the repo'):

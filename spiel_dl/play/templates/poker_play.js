@@ -7,6 +7,7 @@ function pokerPlay(look) {
   const panel = document.getElementById("play");
   const total = { hands: 0, chips: 0, lost: 0 };
   let seat = 0;
+  let lastStep = 0; // Answers to earlier clicks are dropped.
 
   const handOf = (node, player, cards) => Object.values(node.sides[player].hands).flat()
     .find((each) => each.cards === cards);
@@ -19,7 +20,9 @@ function pokerPlay(look) {
   }
 
   async function deal() {
+    const step = ++lastStep;
     const root = await look([]);
+    if (step !== lastStep) return;
     const ranges = root.sides.map((side) => Object.values(side.hands).flat());
     const overlap = (one, other) => cardsOf(one).some((card) => other.includes(card));
     let cards;
@@ -30,7 +33,10 @@ function pokerPlay(look) {
   }
 
   async function advance(hand) {
+    const step = ++lastStep;
+    for (const each of panel.querySelectorAll(".choices button")) each.disabled = true;
     let node = await look(hand.path);
+    if (step !== lastStep) return;
     while (node.player >= -1 && node.player !== seat) {
       if (node.player === -1) {
         const free = node.cards.filter((each) => !hand.cards.join("").includes(each.name));
@@ -44,6 +50,7 @@ function pokerPlay(look) {
         hand.log.push(make("li", {}, `${SEATS[node.player]}: ${action.name}`));
       }
       node = await look(hand.path);
+      if (step !== lastStep) return;
     }
     show(hand, node, node.player === seat ? options(hand, node) : result(hand, node));
   }

@@ -7,6 +7,7 @@ const FIRST_ROWS = 60;
 // address(number) is a public state's hash in the page's address.
 function publicTree(tree, detail, load, address = (number) => `#state-${number}`) {
   const nodes = new Map();
+  let lastSelected = 0; // Of selections under way, the last one is shown.
 
   function makeItem(node, level, parent) {
     const turn = make("span", { class: "turn", "aria-hidden": "true" });
@@ -62,7 +63,8 @@ function publicTree(tree, detail, load, address = (number) => `#state-${number}`
         item.append(group);
       }
     }
-    if (group) group.hidden = !open;
+    // It may have been closed while it was loaded.
+    if (group) group.hidden = !isOpen(number);
   }
 
   async function openFirstLevels(root) {
@@ -154,14 +156,18 @@ function publicTree(tree, detail, load, address = (number) => `#state-${number}`
   }
 
   async function select(number) {
+    const request = ++lastSelected;
     let branch;
     try {
       branch = await load(number);
       for (const each of branch.above) await toggle(each, true);
     } catch (error) {
-      detail.replaceChildren(make("p", { class: "error" }, error.message));
+      if (request === lastSelected) {
+        detail.replaceChildren(make("p", { class: "error" }, error.message));
+      }
       return;
     }
+    if (request !== lastSelected) return;
     for (const each of tree.querySelectorAll("[aria-selected=true]")) {
       each.setAttribute("aria-selected", "false");
     }

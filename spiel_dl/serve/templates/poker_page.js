@@ -77,8 +77,13 @@ function drawRange(player, { combos, cells }) {
     fill.style.background = "var(--held)";
     cell.prepend(fill);
   }, (name) => {
-    // Later entries of a range override earlier ones.
     const text = field(`range-${player}`);
+    if (!text.value.trim()) { // all hands
+      text.value = Object.keys(cells).filter((each) => each !== name).join(", ");
+      check();
+      return;
+    }
+    // Later entries of a range override earlier ones.
     const own = new RegExp(`,\\s*${name}(:0)?\\s*$`);
     const rest = own.test(text.value) ? text.value.replace(own, "") : text.value.replace(/[\s,]+$/, "");
     text.value = `${rest}, ${name}${cells[name] > 0 ? ":0" : ""}`;
