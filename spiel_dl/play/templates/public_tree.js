@@ -162,7 +162,7 @@ function publicTree(tree, detail, load, address = (number) => `#state-${number}`
       branch = await load(number);
       for (const each of branch.above) await toggle(each, true);
     } catch (error) {
-      if (request === lastSelected) {
+      if (request === lastSelected && error.name !== "AbortError") {
         detail.replaceChildren(make("p", { class: "error" }, error.message));
       }
       return;

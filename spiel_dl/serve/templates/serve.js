@@ -423,6 +423,7 @@ async function openTreeOf(address, words) {
       if (!loaded.has(number)) {
         const body = { game: name, policy, options, number };
         loaded.set(number, await request("/api/branch", body));
+        if (openTree?.address !== address) throw new DOMException("another tree", "AbortError");
       }
       const branch = loaded.get(number);
       return { ...branch, largestUtility: branch.largest_utility, unit: "steps" };
