@@ -251,9 +251,7 @@ _CHANGED: Mapping[str, Mapping[str, Any]] = {
     "oshi_zumo": {"changes": (NO_PURE, BY_MASS, UNSCALED, LONGER), "together": ()},
 }
 _TOO_FEW = "ours: training for too few steps, on as much or on twice the data"
-_NOT_RANDOM = (
-    "open: training on the ranges that are asked for, as the paper does not, comes below 0.01"
-)
+_NOT_RANDOM = "open: training on the ranges that are asked for comes below 0.01"
 ROWS = tuple(
     Row(
         ISOLATED,

@@ -14,7 +14,16 @@ from typing import Any
 from experiments.experiment import Experiment, Row
 from experiments.sepot import study as sepot_study
 from experiments.sepot.study import TrainedGame, TrainedStudy
-from experiments.sepot.table_1 import MATCHES, Rows, paper_mean, paper_result, play, pooled, wins
+from experiments.sepot.table_1 import (
+    MATCHES,
+    NOT_FOUND,
+    Rows,
+    paper_mean,
+    paper_result,
+    play,
+    pooled,
+    wins,
+)
 from experiments.verdicts import Judgement, Tables, grouped, verdict
 from spiel_dl.algorithms import rnad
 from spiel_dl.learning.config import RNaDConfig
@@ -157,7 +166,16 @@ PROTOCOL = Experiment(
 _CUT = "networks of 100,000 steps instead of three days on a GPU; 18,000 games instead of a million"
 
 
-def _row(game: str, folder: str, minutes: int, cut: str, num_steps: int, **others: Any) -> Row:
+def _row(
+    game: str,
+    folder: str,
+    minutes: int,
+    cut: str,
+    num_steps: int,
+    *,
+    cause: str = "",
+    **others: Any,
+) -> Row:
     """A row of six networks, of which the last checkpoint is kept."""
     settings = Settings(
         (game,),
@@ -167,7 +185,7 @@ def _row(game: str, folder: str, minutes: int, cut: str, num_steps: int, **other
         **others,
     )
     paper = paper_result(game, 100_000) or ""
-    return Row(PROTOCOL, folder, settings, "Table 1", minutes, cut, paper=paper)
+    return Row(PROTOCOL, folder, settings, "Table 1", minutes, cut, paper=paper, cause=cause)
 
 
 ROWS = (
@@ -196,6 +214,7 @@ ROWS = (
                 RNaDConfig(**PRESETS[game].of("rnad")), history_values=True, decay_steps=8_000
             ),
             num_games=number,
+            cause=NOT_FOUND if game == "battleships_3x3" else "",
         )
         for game, number, minutes in (
             ("goofspiel_8_descending", 500, 60),
