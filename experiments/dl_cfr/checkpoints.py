@@ -73,7 +73,7 @@ def _judge_checkpoints(tables: Tables, *, unit: float = 1.0) -> Judgement:
     first = list({row["network"]: row for row in reversed(rows)}.values())
     titles = {METRIC: "exploitability", **ALL_ERROR_TITLES}
 
-    def is_below(group: dl_cfr.Rows, name: str, bound: float) -> bool:
+    def is_below(group: Sequence[Mapping[str, Any]], name: str, bound: float) -> bool:
         return all(dl_cfr.in_unit(name, row[name], unit) < bound for row in group)
 
     parts = {
