@@ -79,13 +79,7 @@ class Betting:
 
 
 def wager(size: str, called: float, pot: float) -> float:
-    """A player's contribution after a wager, before limits.
-
-    Args:
-      size: the wager's.
-      called: the contribution after a call.
-      pot: all chips in the pot after a call.
-    """
+    """A contribution after a wager, before limits; a call would make it `called`, the pot `pot`."""
     if size == "allin":
         return math.inf
     if size.endswith("c"):

@@ -84,7 +84,7 @@ def _judge_left_out(
     of_what = {line["what"]: line for line in tables[dl_cfr.SUMMARY]}
     lines = [of_what[ALL_ERROR_TITLES[name]] for name in dl_cfr.PAPER_LINF]
     parts = {
-        line["what"]: unit * line["largest"] <= line["paper"]
+        line["what"]: dl_cfr.in_unit(name, line["largest"], unit) <= line["paper"]
         for name, line in zip(dl_cfr.PAPER_LINF, lines, strict=True)
         if line.get("paper") and name not in kept_at_once
     }

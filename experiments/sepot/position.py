@@ -141,21 +141,11 @@ Rows = list[dict[str, Any]]
 
 
 @dataclasses.dataclass(frozen=True)
-class Settings(sepot_study.Settings):
-    """Networks and searches.
-
-    Attributes:
-      network: what `play.registry` calls the network, with {game} in it.
-    """
+class Settings(sepot_study.Pretrained):
+    """The position's game, and searches."""
 
     games: tuple[str, ...] = (POSITION_GAME,)
     limits: tuple[DepthLimit, ...] = LIMITS
-    network: str = "rnad:{game}"
-
-    @property
-    def networks(self) -> tuple[str, ...]:
-        """See `Checked.networks`."""
-        return tuple(self.network.format(game=game) for game in self.games)
 
 
 Study = sepot_study.Study[Settings]

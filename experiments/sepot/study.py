@@ -63,6 +63,22 @@ class Settings(Checked):
 
 
 @dataclasses.dataclass(frozen=True)
+class Pretrained(Settings):
+    """Games, with a network of each that was trained before.
+
+    Attributes:
+      network: its name in `play.registry`, with {game} in it.
+    """
+
+    network: str = "rnad:{game}"
+
+    @property
+    def networks(self) -> tuple[str, ...]:
+        """See `Checked.networks`."""
+        return tuple(self.network.format(game=game) for game in self.games)
+
+
+@dataclasses.dataclass(frozen=True)
 class Trained(Settings):
     """Networks that are trained with a critic beside them, as in the paper.
 

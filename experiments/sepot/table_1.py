@@ -96,23 +96,16 @@ def paper_mean(game: str, max_histories: int) -> float:
 
 
 @dataclasses.dataclass(frozen=True)
-class Settings(sepot_study.Settings):
+class Settings(sepot_study.Pretrained):
     """Networks, searches and matches; each seed is of another match.
 
     Attributes:
-      network: the network's name in `play.registry`, with {game} in it.
       bounds: the most unique histories of a search.
       num_games: games of each match.
     """
 
-    network: str = "rnad:{game}"
     bounds: tuple[int, ...] = (25_000, 100_000)
     num_games: int = 1000
-
-    @property
-    def networks(self) -> tuple[str, ...]:
-        """See `Checked.networks`."""
-        return tuple(self.network.format(game=game) for game in self.games)
 
 
 Study = sepot_study.Study[Settings]

@@ -19,8 +19,9 @@ _MAX_NUMBER = 100_000
 """Maximum of an option: more would exceed the time limit."""
 DEFAULTS = {"effort": "500"}
 """Defaults of options that differ from those of policies."""
-_SCRIPTS = ("uniform", "highest", "hunter", "random")
-_FILELESS = (*_SCRIPTS, "equilibrium", "cfr", "cfr_last", "cfr+", "solved")
+_FILELESS = (
+    "uniform", "highest", "hunter", "random", "equilibrium", "cfr", "cfr_last", "cfr+", "solved",
+)  # fmt: skip
 """Kinds of policies that read no files of users."""
 
 
