@@ -58,6 +58,7 @@ of an opponent behind the leaves.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 
 import numpy as np
 import torch
@@ -72,12 +73,12 @@ from spiel_dl.search.compiled import CompiledPolicy, CompiledSource
 from spiel_dl.search.leaf_values import ByCritic
 from spiel_dl.search.played import LARGEST_SEARCH, BlueprintSource, Schedule
 from spiel_dl.search.policy import SearchPolicy
-from spiel_dl.search.policy_rows import AnyBlueprint, TensorPolicy, acting_blueprint
+from spiel_dl.search.policy_rows import AnyBlueprint, TensorPolicy, acting_blueprint, fixed_to
 from spiel_dl.search.samples import OfKnowledge, Sampler, SomeOfPublicState, WholePublicState
 from spiel_dl.search.sepot_config import MAX_HISTORIES
 from spiel_dl.search.sepot_config import ParticleConfig as ParticleConfig
 from spiel_dl.search.sepot_config import SearchConfig as SearchConfig
-from spiel_dl.search.spec import Spec
+from spiel_dl.search.spec import Root, Spec
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.load import AnyGame, compile_game, compile_if_small, turn_based_game
@@ -89,14 +90,27 @@ _MAX_KEPT = 4096  # the number of search results that `SePoTPlayPolicy` keeps
 _MAX_TREE_HISTORIES = LearnerConfig.max_tree_histories
 
 
-def sepot_spec(critic: Critic | None, config: SearchConfig) -> Spec:
-    """The spec of a search of SePoT."""
+def sepot_spec(
+    critic: Critic | None, config: SearchConfig, blueprint: Callable[[Root], np.ndarray]
+) -> Spec:
+    """The spec of a search of SePoT.
+
+    Args:
+      critic: values leaves and given cfvs; None if no search needs them.
+      config: where and how to search.
+      blueprint: the searching player's blueprint in a root's trunk: float64 [S_p].
+    """
     values = ByCritic(critic)
+    given_cfvs = {
+        "transformations": values.best_cfvs,
+        "critic": values.identity_cfvs,
+        "best_response": lambda root: values.best_response_cfvs(root, blueprint(root)),
+    }
     return Spec(
         values,
         config.gadget,
         config.refinement,
-        given_cfvs=values.identity_cfvs if config.given_cfvs == "critic" else values.best_cfvs,
+        given_cfvs=given_cfvs[config.given_cfvs],
         leaf_choice=config.leaf_choice,
         averages=False,
     )
@@ -136,8 +150,14 @@ class SePoTPolicy(CompiledPolicy):
         tree = compile_game(game, blueprint)
         left_out = _left_out(tree, depth_limit, config)
         pieces = Pieces(tree, depth_limit, config.scheme, config.first_level, left_out)
-        source = CompiledSource(pieces, ArrayPolicy.from_policy(tree, blueprint))
-        super().__init__(source, sepot_spec(critic, config), config.effort)
+        known = ArrayPolicy.from_policy(tree, blueprint)
+
+        def strategy(root: Root) -> np.ndarray:
+            own: np.ndarray = known.strategies[root.player][root.trunk.sequences[root.player]]
+            return own
+
+        spec = sepot_spec(critic, config, strategy)
+        super().__init__(CompiledSource(pieces, known), spec, config.effort)
 
     @property
     def share_searched(self) -> float:
@@ -195,16 +215,21 @@ class SePoTPlayPolicy(SearchPolicy):
         """
         config = config or SearchConfig(max_histories=None if particles else MAX_HISTORIES)
         turn_based = turn_based_game(game)
+        rows = TensorPolicy(rules_of(turn_based), acting_blueprint(blueprint))
         source = BlueprintSource(
             turn_based,
-            TensorPolicy(rules_of(turn_based), acting_blueprint(blueprint)),
+            rows,
             depth_limit,
             _sampler(config, particles),
             schedule=Schedule(
                 config.scheme, config.first_level, max_histories=config.max_histories
             ),
         )
-        spec = sepot_spec(critic, config)
+
+        def strategy(root: Root) -> np.ndarray:
+            return fixed_to(rows, root.trunk, root.player).strategy
+
+        spec = sepot_spec(critic, config, strategy)
         super().__init__(source, spec, config.effort, max_kept=_MAX_KEPT)
 
 

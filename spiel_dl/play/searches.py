@@ -59,7 +59,11 @@ class SePoT(LookingAhead, Solving):
     """Options of SePoT."""
 
     search: SearchConfig = offered(
-        SearchConfig(max_histories=MAX_HISTORIES), "max_histories", "leaf_choice"
+        SearchConfig(max_histories=MAX_HISTORIES),
+        "max_histories",
+        "given_cfvs",
+        "refinement",
+        "leaf_choice",
     )
 
 
@@ -79,7 +83,7 @@ class AmongParticles(LookingAhead, Solving):
 class BelowParticles(LookingAhead, Solving):
     """Options of SePoT below particles."""
 
-    search: SearchConfig = offered(SearchConfig(), "leaf_choice")
+    search: SearchConfig = offered(SearchConfig(), "given_cfvs", "refinement", "leaf_choice")
     particles: ParticleConfig = offered(ParticleConfig(), "budget")
 
 

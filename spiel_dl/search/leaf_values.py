@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from spiel_dl.search.spec import Root
+from spiel_dl.solvers.best_response import best_response, realization_plan
 from spiel_dl.tree.compiled_tree import CompiledTree
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.pieces import Pieces
@@ -100,6 +101,8 @@ class ByCritic:
     def __init__(self, critic: Critic | None):
         """Takes the critic; None if no search has leaves or given cfvs."""
         self._critic = critic
+        # A search asks for its leaves, and then for given cfvs of them.
+        self._latest: tuple[Root, MultiValuedLeaves] | None = None
 
     def __call__(self, root: Root) -> MultiValuedLeaves:
         """The leaves below a root by the critic.
@@ -107,9 +110,12 @@ class ByCritic:
         Raises:
           ValueError: if there is no critic, or if its values are of another shape.
         """
-        leaves = root.trunk.leaves
-        values = self._values(leaves.tree, leaves.histories, root.player)
-        return MultiValuedLeaves(leaves, root.player, values)
+        latest = self._latest
+        if latest is None or latest[0] is not root:
+            leaves = root.trunk.leaves
+            values = self._values(leaves.tree, leaves.histories, root.player)
+            self._latest = latest = root, MultiValuedLeaves(leaves, root.player, values)
+        return latest[1]
 
     def best_cfvs(self, root: Root) -> np.ndarray:
         """The opponent's cfvs by the best transformation in each root infoset: float64 [R_-p]."""
@@ -118,6 +124,28 @@ class ByCritic:
     def identity_cfvs(self, root: Root) -> np.ndarray:
         """The opponent's cfvs by its blueprint in each root infoset: float64 [R_-p]."""
         return self._root_cfvs(root)[:, 0]
+
+    def best_response_cfvs(self, root: Root, strategy: np.ndarray) -> np.ndarray:
+        """The opponent's cfvs by its best response in each root infoset: float64 [R_-p].
+
+        Burch, Johanson, Bowling (2014), with the critic's values in place of what is behind the
+        leaves: there the opponent takes the transformation that is best in each infoset.
+
+        Args:
+          root: where the search starts.
+          strategy: float64 [S_p], the player's strategy in the trunk to which it responds.
+        """
+        player, opponent, form = root.player, root.opponent, root.trunk.sequence_form
+        plan = realization_plan(form.treeplexes[player], strategy, root.ranges[player])
+        leaves = root.trunk.leaves
+        if leaves.num_public_states:
+            ranges = [np.ones(len(sequences)) for sequences in leaves.sequences]
+            ranges[player] = plan[leaves.sequences[player]]
+            cfvs = [np.zeros(len(sequences)) for sequences in leaves.sequences]
+            cfvs[opponent] = self(root).values_for(opponent, ranges[0], ranges[1])
+            form = form.with_constants(leaves.sequences, (cfvs[0], cfvs[1]))
+        cfv = best_response(form, opponent, plan).cfv
+        return cfv[: len(root.trunk.root_infosets[opponent])]
 
     def _root_cfvs(self, root: Root) -> np.ndarray:
         """The opponent's cfvs by each transformation at its root infosets: float64 [R_-p, K]."""

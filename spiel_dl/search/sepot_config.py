@@ -13,7 +13,7 @@ from spiel_dl.solvers.variants import PREDICTIVE_CFR_PLUS
 from spiel_dl.tree.counts import check_counts
 from spiel_dl.tree.pieces import check_scheme
 
-GIVEN_CFVS = ("transformations", "critic")
+GIVEN_CFVS = ("transformations", "critic", "best_response")
 MAX_HISTORIES = 25_000
 """The default bound of scripts on the unique histories of a search with its whole look-ahead: the
 first one of the paper's Table 1."""
@@ -33,8 +33,10 @@ class SearchConfig:
       scheme: "block" searches again where the last search ends, and keeps all levels of it;
         "sliding" searches again at every level; see `tree.pieces`.
       given_cfvs: The cfvs that the opponent may take instead of entering a subgame, by the critic:
-        "transformations", those of the best transformation there against the blueprint; or
-        "critic", those of the identity, by which both players continue by the blueprint.
+        "transformations", those of the best transformation there against the blueprint; "critic",
+        those of the identity, by which both players continue by the blueprint; or "best_response",
+        those of its best response to the blueprint within the look-ahead, with the transformation
+        that is best behind it. The last ones can always be kept: by the blueprint.
       first_level: Above this level, in the unit of the depth limit, the blueprint is played.
       max_histories: The most unique histories of a search with its whole look-ahead; where there
         are more, the blueprint is played. None: no bound.

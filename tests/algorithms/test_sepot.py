@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 
 import numpy as np
@@ -25,7 +24,6 @@ from spiel_dl.learning.transformations import (
     transformations_by_name,
 )
 from spiel_dl.policies.array_policy import ArrayPolicy, plans_of
-from spiel_dl.search.spec import Root
 from spiel_dl.solvers import gadgets, linear_program
 from spiel_dl.solvers import refinement as refinements
 from spiel_dl.solvers.best_response import best_response, realization_plan
@@ -77,17 +75,8 @@ def to_the_end(
     blueprint: ArrayPolicy, limit: DepthLimit, first_level: int = 1, **settings
 ) -> SePoTPolicy:
     """From the second round on by default, with given cfvs of best responses to the blueprint."""
-    tree, config = blueprint.tree, SearchConfig(first_level=first_level, **settings)
-
-    def best_responses(root: Root) -> np.ndarray:
-        form, player = root.trunk.sequence_form, root.player
-        strategy = blueprint.strategies[player][root.trunk.sequences[player]]
-        plan = realization_plan(form.treeplexes[player], strategy, root.ranges[player])
-        return best_response(form, 1 - player, plan).cfv[: len(root.ranges[1 - player])]
-
-    policy = SePoTPolicy(tree, blueprint, None, limit, config=config)
-    policy.spec = dataclasses.replace(policy.spec, given_cfvs=best_responses)
-    return policy
+    config = SearchConfig(first_level=first_level, given_cfvs="best_response", **settings)
+    return SePoTPolicy(blueprint.tree, blueprint, None, limit, config=config)
 
 
 @pytest.mark.parametrize(
@@ -108,7 +97,9 @@ def test_an_equilibrium_stays_one(game, limit, transformations):
     assert policy.num_searches > 2
 
 
-@pytest.mark.parametrize(("given_cfvs", "expected"), [("transformations", 0.0), ("critic", 0.25)])
+@pytest.mark.parametrize(
+    ("given_cfvs", "expected"), [("transformations", 0.0), ("best_response", 0.0), ("critic", 0.25)]
+)
 def test_an_equilibrium_needs_cfvs_of_all_continuations(given_cfvs, expected):
     """The blueprint errs at b, which it never reaches, so its cfv there cannot be kept.
 
@@ -125,7 +116,7 @@ def test_an_equilibrium_needs_cfvs_of_all_continuations(given_cfvs, expected):
     assert found == pytest.approx(expected, abs=1e-3)
 
 
-@pytest.mark.parametrize("given_cfvs", ["transformations", "critic"])
+@pytest.mark.parametrize("given_cfvs", ["transformations", "critic", "best_response"])
 @pytest.mark.parametrize("leaf_choice", ["regret_matching", "best_response"])
 def test_kuhn_poker_with_every_kind_of_search(given_cfvs, leaf_choice):
     config = SearchConfig(given_cfvs=given_cfvs, leaf_choice=leaf_choice)

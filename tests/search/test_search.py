@@ -58,9 +58,16 @@ def opponent_cfvs(solution: Solution) -> np.ndarray:
     return found[: len(solution.root.ranges[opponent])]
 
 
-def searched(player: int, is_first: bool, effort: Effort) -> tuple[float, Solution]:
+def blueprint_of(root: Root) -> np.ndarray:
+    return made()[1].strategies[root.player][root.trunk.sequences[root.player]]
+
+
+def searched(
+    player: int, is_first: bool, effort: Effort, config: SearchConfig | None = None
+) -> tuple[float, Solution]:
     """The value that a search guarantees in the gadget game, and the solution."""
-    root, spec = root_at(player, is_first), sepot_spec(made()[2], SearchConfig())
+    spec = sepot_spec(made()[2], config or SearchConfig(), blueprint_of)
+    root = root_at(player, is_first)
     found = search(root, spec, effort)
     cfvs = opponent_cfvs(found)
     return -float((cfvs if is_first else np.maximum(cfvs, spec.given_cfvs(root))).sum()), found
@@ -77,6 +84,18 @@ def test_the_gap_bounds_what_is_missing(player, is_first, variant):
         assert best - value <= solution.gap + 1e-6  # payoffs at leaves are of single precision
 
 
+@pytest.mark.parametrize("player", [0, 1])
+def test_cfvs_of_best_responses_can_be_kept_and_those_of_transformations_need_not(player):
+    missing = []
+    for given_cfvs in ("best_response", "transformations"):
+        config = SearchConfig(given_cfvs=given_cfvs)
+        value, found = searched(player, False, Effort(3000), config)
+        given = sepot_spec(made()[2], config, blueprint_of).given_cfvs(found.root)
+        missing.append(-given.sum() - value)
+    assert missing[0] == pytest.approx(0.0, abs=1e-4)
+    assert missing[1] > 1e-3
+
+
 @pytest.mark.parametrize("p", [0.5, 1.0])
 def test_the_gap_against_a_model_bounds_what_is_missing(p):
     """The model comes to the leaves as well, and whoever comes there chooses how to go on."""
@@ -87,7 +106,8 @@ def test_the_gap_against_a_model_bounds_what_is_missing(p):
     root = dataclasses.replace(root, model_plan=model, modelled=infosets)
 
     def searched_by(effort: Effort) -> tuple[float, Solution]:
-        found = search(root, dataclasses.replace(sepot_spec(critic, SearchConfig()), p=p), effort)
+        spec = dataclasses.replace(sepot_spec(critic, SearchConfig(), blueprint_of), p=p)
+        found = search(root, spec, effort)
         trunk, zero = found.trunk, np.zeros(found.trunk.leaves.num_infosets(1))
         cfvs = found.values.values_for(1, found.leaf_ranges[0], zero)
         own = np.zeros(trunk.leaves.num_infosets(0))

@@ -1,0 +1,411 @@
+"""What searches gain and lose above a trained network, one change at a time.
+
+`gains`: in games too large for exact evaluation. A searching player meets its own network. In every
+decision that a search makes, play-outs by the network from the histories that the player considers
+possible value all actions; what the search's probabilities have more than the network's is the
+decision's advantage. The network being the opponent, the sum of a game's advantages has the mean by
+which search changes the player's return, with far less variance than returns.
+
+`kept_cfvs`: exact NashConv of searches in small games, with exact critics.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+import statistics
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyspiel
+
+from experiments.experiment import OURS, Experiment, Row
+from experiments.sepot import study as sepot_study
+from experiments.sepot.evaluation import compiled
+from experiments.verdicts import Judgement, Tables, grouped, verdict
+from spiel_dl.algorithms.exploitability import nash_conv
+from spiel_dl.algorithms.mirror_descent_search import MirrorDescentConfig, MirrorDescentPolicy
+from spiel_dl.algorithms.sepot import SearchConfig, SePoTPlayPolicy, SePoTPolicy
+from spiel_dl.learning import checkpoints
+from spiel_dl.learning.critics import Critic, ExactCritic
+from spiel_dl.learning.rollouts import play_out
+from spiel_dl.learning.transformations import transformations_by_name
+from spiel_dl.play import registry
+from spiel_dl.play.tally import student_half_width
+from spiel_dl.policies.network_policy import NetworkPolicy
+from spiel_dl.runs.reports import Report, Table
+from spiel_dl.runs.workspace import file_name
+from spiel_dl.search.policy_rows import TensorPolicy, acting_blueprint
+from spiel_dl.search.sepot_config import DEFAULT_EFFORT
+from spiel_dl.system.parameters import Positive
+from spiel_dl.tree.compiled_tree import CompiledTree
+from spiel_dl.tree.depth_limit import DepthLimit
+from spiel_dl.tree.load import turn_based_game
+from spiel_dl.tree.particles import rules_of
+
+Rows = list[dict[str, Any]]
+LEARNED, PLAYED_OUT = "critic", "play-outs"
+_GAMES_OF_PART = 25
+_PLAY_OUTS = 20_000
+_SEARCHES, _NASH_CONV = "Searches", "NashConv"
+_PRINTED = "transformations"
+
+
+class Change(NamedTuple):
+    """What a search has in place of the defaults.
+
+    Attributes:
+      values: of leaves: the learned critic, or play-outs by the network, without the opponent's
+        choice.
+      given_cfvs, refinement: as in `SearchConfig`.
+    """
+
+    values: str
+    given_cfvs: str
+    refinement: str | None
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """Entries of a `SearchConfig`."""
+        return {"given_cfvs": self.given_cfvs, "refinement": self.refinement}
+
+
+CHANGES = (
+    Change(LEARNED, _PRINTED, None),
+    Change(PLAYED_OUT, _PRINTED, None),
+    Change(LEARNED, _PRINTED, "prior"),
+    Change(LEARNED, "best_response", None),
+    Change(LEARNED, "best_response", "prior"),
+    Change(PLAYED_OUT, "best_response", "prior"),
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Settings(sepot_study.Pretrained):
+    """Networks and searches.
+
+    Attributes:
+      bound: the most unique histories of a search.
+      num_games: games of each kind of search, half of them in each seat.
+      num_rollouts: play-outs by which the actions of a decision are valued.
+    """
+
+    bound: Positive = 25_000
+    num_games: Positive = 150
+    num_rollouts: Positive = 10_000
+
+
+Study = sepot_study.Study[Settings]
+
+
+class _PlayedOut(Critic):
+    """Values of histories if both players follow a network, by play-outs."""
+
+    def __init__(self, game: pyspiel.Game, network: NetworkPolicy, seed: int):
+        self._rules = rules_of(game)
+        self._policy = TensorPolicy(self._rules, acting_blueprint(network))
+        self._generator = np.random.default_rng(seed)
+
+    def values(self, tree: CompiledTree, histories: np.ndarray, player: int) -> np.ndarray:
+        """See `Critic`; the identity alone."""
+        repeats = -(-_PLAY_OUTS // len(histories))
+        states = tree.states_of(np.repeat(histories, repeats))
+        returns = play_out(self._rules, states, self._policy, self._generator)
+        means: np.ndarray = returns.reshape(-1, repeats).mean(axis=1, keepdims=True)
+        return means if player == 0 else -means
+
+
+class _Task(NamedTuple):
+    """Some games of one kind of search, for `distributed.map`."""
+
+    game: str
+    network: str
+    change: Change
+    settings: Settings
+    first: int
+
+
+def _play(task: _Task) -> Rows:
+    """The games' advantages: the player, their sum, and the number of moves searched."""
+    game, settings = turn_based_game(task.game), task.settings
+    network, learned = checkpoints.load(str(registry.path_in(task.network)))
+    assert isinstance(network, NetworkPolicy)  # The game is too large for tables.
+    critic: Critic = learned
+    if task.change.values == PLAYED_OUT:
+        critic = _PlayedOut(game, network, task.first)
+    limit = settings.limits[0]
+    effort = dataclasses.replace(DEFAULT_EFFORT, iterations=settings.iterations)
+    config = SearchConfig(max_histories=settings.bound, effort=effort, **task.change.config)
+    searching = SePoTPlayPolicy(game, network, critic, limit, config=config)
+    valuing = MirrorDescentPolicy(
+        game, network, MirrorDescentConfig(num_rollouts=settings.num_rollouts, budget=2000)
+    )
+    generator = np.random.default_rng([settings.seeds[0], task.first])
+    return [
+        _advantages(game, number % 2, network, searching, valuing, generator)
+        for number in range(task.first, min(task.first + _GAMES_OF_PART, settings.num_games))
+    ]
+
+
+def _advantages(
+    game: pyspiel.Game,
+    player: int,
+    network: NetworkPolicy,
+    searching: SePoTPlayPolicy,
+    valuing: MirrorDescentPolicy,
+    generator: np.random.Generator,
+) -> dict[str, Any]:
+    """Plays a game, in which one player searches."""
+    state, total, searched = game.new_initial_state(), 0.0, 0
+    utility_range = game.max_utility() - game.min_utility()
+    while not state.is_terminal():
+        if state.is_chance_node():
+            policy = dict(state.chance_outcomes())
+        else:
+            policy = network.action_probabilities(state)
+        if state.current_player() == player:
+            before, policy = policy, searching.action_probabilities(state)
+            if searching.answer_was_searched:
+                found = valuing.found(state)
+                change = np.array([policy[action] - before[action] for action in found.actions])
+                total += utility_range * float(change @ found.values)
+                searched += 1
+        weights = np.array(list(policy.values()))
+        state.apply_action(int(generator.choice(list(policy), p=weights / weights.sum())))
+    return {"player": player, "advantage": total, "searched": searched}
+
+
+def _compute(study: Study) -> Rows:
+    """Plays all games of all kinds of search."""
+    rows: Rows = []
+    for each in study.games():
+        name = sepot_study.network_with_critic(study.settings.network, each.name)
+        settings = dataclasses.replace(study.settings, limits=each.limits)
+        firsts = range(0, settings.num_games, _GAMES_OF_PART)
+        tasks = [
+            _Task(each.game, name, change, settings, first)
+            for change, first in itertools.product(CHANGES, firsts)
+        ]
+        inputs = {"game": each.game, "file": registry.digest(name), "bound": settings.bound}
+        parts = [(file_name("gains", *task.change, task.first), inputs) for task in tasks]
+        games = each.workspace.parts(parts, _play, tasks, f"{each.name}: games")
+        for change in CHANGES:
+            own = [
+                game
+                for task, part in zip(tasks, games, strict=True)
+                for game in part
+                if task.change == change
+            ]
+            rows.append({"game": each.name, **change._asdict(), **_summary(own)})
+    return rows
+
+
+def _summary(games: Rows) -> dict[str, Any]:
+    """Mean gains of games, and what they are made of."""
+    gains = [game["advantage"] for game in games]
+    line = {
+        "games": len(games),
+        "gain": statistics.mean(gains),
+        "half_width": student_half_width(gains),
+        "searched": sum(game["searched"] for game in games) / len(games),
+    }
+    for player in (0, 1):
+        line[f"player_{player}"] = statistics.mean(
+            game["advantage"] for game in games if game["player"] == player
+        )
+    return line
+
+
+def _report(study: Study, rows: Rows) -> Report:
+    return Report(
+        "",
+        [
+            "A searching player meets its own network. gain is the mean sum of a game's "
+            "advantages, in utility units: by how much search changes the player's return. "
+            "play-outs value leaves and given cfvs by games that both players play on by the "
+            "network; the opponent then has no choice at the leaves.",
+            f"{study.settings.num_rollouts:,} play-outs value the actions of each decision. The "
+            "kinds of search were chosen after trials with other games.",
+            *(
+                f"{each.describe()}; searches look {each.limits[0]} ahead."
+                for each in study.games()
+            ),
+        ],
+        {
+            _SEARCHES: Table.of(
+                rows,
+                values="values",
+                given_cfvs="given cfvs",
+                half_width="± (95 %, over games)",
+                searched="moves searched a game",
+                player_0="as player 0",
+                player_1="as player 1",
+            )
+        },
+    )
+
+
+def _judge(tables: Tables) -> Judgement:
+    """Judges that search with cfvs that can be kept, refined, loses less than by the defaults."""
+    first, *others = tables[_SEARCHES]
+    found = next(row for row in others if Change(*(row[name] for name in Change._fields)) == _BEST)
+    width = math.hypot(first["half_width"], found["half_width"])
+    parts = {
+        "gains more than the defaults": found["gain"] - first["gain"] > width,
+        "loses nothing": found["gain"] + found["half_width"] >= 0,
+    }
+    headline = (
+        f"by the defaults {first['gain']:.3f} ± {first['half_width']:.2g}, with given cfvs of best "
+        f"responses and refined {found['gain']:.3f} ± {found['half_width']:.2g}"
+    )
+    return Judgement(verdict(parts), headline)
+
+
+_BEST = Change(LEARNED, "best_response", "prior")
+GAINS = Experiment(
+    name="gains",
+    title="What search gains on its own network, decision by decision",
+    metric="change of the mean return by search (utility)",
+    claim="",
+    study=Study,
+    compute=_compute,
+    render=_report,
+    judge=_judge,
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class SmallSettings(sepot_study.Settings):
+    """Small games.
+
+    Attributes:
+      blueprints: names of policies in `play.registry`, or models of the zoo with {game} in them.
+    """
+
+    blueprints: tuple[str, ...] = ("uniform", "random:0", "rnad:{game}")
+
+
+SmallStudy = sepot_study.Study[SmallSettings]
+
+
+class _Case(NamedTuple):
+    """A blueprint and a search, for `distributed.map`."""
+
+    game: str
+    blueprint: str
+    transformations: str
+    limit: DepthLimit
+    config: SearchConfig
+
+
+def _measure(case: _Case) -> dict[str, float]:
+    """NashConv of the blueprint, and of search on top of it by an exact critic."""
+    tree = compiled(case.game)
+    blueprint = registry.load_array_policy(case.blueprint, tree)
+    transformations = transformations_by_name(case.transformations, tree.game)
+    critic = ExactCritic(tree, blueprint.strategies, transformations)
+    policy = SePoTPolicy(tree, blueprint, critic, case.limit, config=case.config)
+    return {
+        "before": nash_conv(tree, blueprint),
+        "after": nash_conv(tree, policy.to_array_policy()),
+    }
+
+
+def _compute_small(study: SmallStudy) -> Rows:
+    """NashConv of all searches."""
+    rows: Rows = []
+    effort = dataclasses.replace(DEFAULT_EFFORT, iterations=study.settings.iterations)
+    for each in study.games():
+        names = [name.format(game=each.name) for name in study.settings.blueprints]
+        kinds = itertools.product((_PRINTED, "best_response"), (None, "prior", "mixed"))
+        cases = [
+            _Case(
+                each.game,
+                name,
+                each.transformations,
+                each.limits[0],
+                SearchConfig(given_cfvs=cfvs, refinement=refinement, effort=effort),
+            )
+            for name, (cfvs, refinement) in itertools.product(names, kinds)
+        ]
+        labels = [
+            {
+                "game": each.name,
+                "blueprint": case.blueprint,
+                "given_cfvs": case.config.given_cfvs,
+                "refinement": case.config.refinement,
+            }
+            for case in cases
+        ]
+        parts = [(file_name("kept", *label.values()), label) for label in labels]
+        found = each.workspace.parts(parts, _measure, cases, f"{each.name}: searches")
+        rows += [{**label, **values} for label, values in zip(labels, found, strict=True)]
+    return rows
+
+
+def _totals(rows: Rows) -> Rows:
+    """Geometric means of what is left of NashConv, over games and blueprints."""
+    return [
+        {
+            "given_cfvs": cfvs,
+            "refinement": refinement,
+            "cases": len(own),
+            "left": statistics.geometric_mean(row["after"] / row["before"] for row in own),
+            "worse": sum(row["after"] > row["before"] for row in own),
+        }
+        for (cfvs, refinement), own in grouped(rows, "given_cfvs", "refinement").items()
+    ]
+
+
+def _report_small(study: SmallStudy, rows: Rows) -> Report:
+    return Report(
+        "",
+        [
+            "Exact NashConv, in utility units, of searches by exact critics of the blueprint.",
+            "The kinds of search were chosen after trials in these games and two others.",
+            *(f"{each.describe()}; {each.limits[0]} ahead." for each in study.games()),
+        ],
+        {
+            "All games": Table.of(
+                _totals(rows),
+                given_cfvs="given cfvs",
+                left="NashConv, of the blueprint's, geometric mean",
+                worse="worse than the blueprint",
+            ),
+            _NASH_CONV: Table.of(rows, given_cfvs="given cfvs"),
+        },
+    )
+
+
+def _judge_small(tables: Tables) -> Judgement:
+    """Judges that refined searches leave less of NashConv, with either kind of given cfvs."""
+    left = {(row["given_cfvs"], row["refinement"]): row["left"] for row in tables["All games"]}
+    parts = {
+        f"refined, {cfvs}": left[cfvs, "prior"] < left[cfvs, None]
+        for cfvs in (_PRINTED, "best_response")
+    }
+    shown = ", ".join(f"{x:.2f} ({cfvs}, {name})" for (cfvs, name), x in left.items())
+    return Judgement(verdict(parts), f"NashConv left: {shown}")
+
+
+KEPT_CFVS = Experiment(
+    name="kept_cfvs",
+    title="Given cfvs that can be kept, and refined gadgets, below exact critics",
+    metric="NashConv (utility)",
+    claim="",
+    study=SmallStudy,
+    compute=_compute_small,
+    render=_report_small,
+    judge=_judge_small,
+)
+ROWS = (
+    Row(GAINS, "sepot/battleships_3x3", Settings(("battleships_3x3",), (0,)), OURS, 30),
+    Row(
+        KEPT_CFVS,
+        "sepot",
+        SmallSettings(("battleships_2x2", "leduc", "goofspiel_5_descending"), (0,)),
+        OURS,
+        10,
+    ),
+)
