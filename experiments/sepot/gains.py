@@ -130,7 +130,8 @@ def _play(task: _Task) -> Rows:
     """The games' advantages: the player, their sum, and the number of moves searched."""
     game, settings = turn_based_game(task.game), task.settings
     network, learned = checkpoints.load(str(registry.path_in(task.network)))
-    assert isinstance(network, NetworkPolicy)  # The game is too large for tables.
+    if not isinstance(network, NetworkPolicy):
+        raise ValueError(f"{task.game} is small enough for exact values; see kept_cfvs")
     critic: Critic = learned
     if task.change.values == PLAYED_OUT:
         critic = _PlayedOut(game, network, task.first)
@@ -138,25 +139,27 @@ def _play(task: _Task) -> Rows:
     effort = dataclasses.replace(DEFAULT_EFFORT, iterations=settings.iterations)
     config = SearchConfig(max_histories=settings.bound, effort=effort, **task.change.config)
     searching = SePoTPlayPolicy(game, network, critic, limit, config=config)
-    valuing = MirrorDescentPolicy(
-        game, network, MirrorDescentConfig(num_rollouts=settings.num_rollouts, budget=2000)
-    )
-    generator = np.random.default_rng([settings.seeds[0], task.first])
     return [
-        _advantages(game, number % 2, network, searching, valuing, generator)
+        advantages(network, searching, number, settings.num_rollouts)
         for number in range(task.first, min(task.first + _GAMES_OF_PART, settings.num_games))
     ]
 
 
-def _advantages(
-    game: pyspiel.Game,
-    player: int,
-    network: NetworkPolicy,
-    searching: SePoTPlayPolicy,
-    valuing: MirrorDescentPolicy,
-    generator: np.random.Generator,
+def advantages(
+    network: NetworkPolicy, searching: SePoTPlayPolicy, number: int, num_rollouts: int
 ) -> dict[str, Any]:
-    """Plays a game, in which one player searches."""
+    """Plays a game in which one player searches.
+
+    Args:
+      network: the opponent, and the blueprint.
+      searching: the search.
+      number: the game's number, from which all draws and the seat follow.
+      num_rollouts: play-outs of a decision.
+    """
+    game, player = searching.source.game, number % 2
+    # Errors of play-outs are independent only if no two games have the same ones.
+    how = MirrorDescentConfig(num_rollouts=num_rollouts, budget=2000, seed=number)
+    valuing, generator = MirrorDescentPolicy(game, network, how), np.random.default_rng(number)
     state, total, searched = game.new_initial_state(), 0.0, 0
     utility_range = game.max_utility() - game.min_utility()
     while not state.is_terminal():
@@ -400,7 +403,14 @@ KEPT_CFVS = Experiment(
     judge=_judge_small,
 )
 ROWS = (
-    Row(GAINS, "sepot/battleships_3x3", Settings(("battleships_3x3",), (0,)), OURS, 30),
+    *(
+        Row(GAINS, f"sepot/{game}", Settings((game,), (0,), num_games=number), OURS, minutes)
+        for game, number, minutes in (
+            ("battleships_3x3", 150, 40),
+            ("goofspiel_8_descending", 300, 10),
+            ("goofspiel_8_random", 300, 20),
+        )
+    ),
     Row(
         KEPT_CFVS,
         "sepot",
