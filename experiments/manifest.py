@@ -20,7 +20,7 @@ from experiments.responses import (
     poker,
     table_1,
 )
-from experiments.sepot import curves, gains, position, protocol, safety
+from experiments.sepot import curves, gains, kept_cfvs, position, protocol, safety
 from experiments.sepot import table_1 as sepot_table_1
 
 
@@ -90,6 +90,7 @@ PAPERS: Sequence[Paper] = (
             *position.ROWS,
             *safety.ROWS,
             *gains.ROWS,
+            *kept_cfvs.ROWS,
         ),
         (
             "more stable training with search (Figure 3a): our pictures show spreads over seeds, "

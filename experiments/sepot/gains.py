@@ -1,12 +1,10 @@
 """What searches gain and lose above a trained network, one change at a time.
 
-`gains`: in games too large for exact evaluation. A searching player meets its own network. In every
-decision that a search makes, play-outs by the network from the histories that the player considers
-possible value all actions; what the search's probabilities have more than the network's is the
-decision's advantage. The network being the opponent, the sum of a game's advantages has the mean by
-which search changes the player's return, with far less variance than returns.
-
-`kept_cfvs`: exact NashConv of searches in small games, with exact critics.
+A searching player meets its own network. In every decision that a search makes, play-outs by the
+network from the histories that the player considers possible value all actions; what the search's
+probabilities have more than the network's is the decision's advantage. The network being the
+opponent, the sum of a game's advantages has the mean by which search changes the player's return,
+with far less variance than returns.
 """
 
 from __future__ import annotations
@@ -22,15 +20,12 @@ import pyspiel
 
 from experiments.experiment import OURS, Experiment, Row
 from experiments.sepot import study as sepot_study
-from experiments.sepot.evaluation import compiled
-from experiments.verdicts import Judgement, Tables, grouped, verdict
-from spiel_dl.algorithms.exploitability import nash_conv
+from experiments.verdicts import Judgement, Tables, verdict
 from spiel_dl.algorithms.mirror_descent_search import MirrorDescentConfig, MirrorDescentPolicy
-from spiel_dl.algorithms.sepot import SearchConfig, SePoTPlayPolicy, SePoTPolicy
+from spiel_dl.algorithms.sepot import SearchConfig, SePoTPlayPolicy
 from spiel_dl.learning import checkpoints
-from spiel_dl.learning.critics import Critic, ExactCritic
+from spiel_dl.learning.critics import Critic
 from spiel_dl.learning.rollouts import play_out
-from spiel_dl.learning.transformations import transformations_by_name
 from spiel_dl.play import registry
 from spiel_dl.play.tally import student_half_width
 from spiel_dl.policies.network_policy import NetworkPolicy
@@ -40,7 +35,6 @@ from spiel_dl.search.policy_rows import TensorPolicy, acting_blueprint
 from spiel_dl.search.sepot_config import DEFAULT_EFFORT
 from spiel_dl.system.parameters import Positive
 from spiel_dl.tree.compiled_tree import CompiledTree
-from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.load import turn_based_game
 from spiel_dl.tree.particles import rules_of
 
@@ -71,12 +65,13 @@ class Change(NamedTuple):
         return {"given_cfvs": self.given_cfvs, "refinement": self.refinement}
 
 
+_BEST = Change(LEARNED, "best_response", "prior")
 CHANGES = (
     Change(LEARNED, _PRINTED, None),
     Change(PLAYED_OUT, _PRINTED, None),
     Change(LEARNED, _PRINTED, "prior"),
     Change(LEARNED, "best_response", None),
-    Change(LEARNED, "best_response", "prior"),
+    _BEST,
     Change(PLAYED_OUT, "best_response", "prior"),
 )
 
@@ -265,7 +260,6 @@ def _judge(tables: Tables) -> Judgement:
     return Judgement(verdict(parts), headline)
 
 
-_BEST = Change(LEARNED, "best_response", "prior")
 GAINS = Experiment(
     name="gains",
     title="What search gains on its own network, decision by decision",
@@ -278,144 +272,11 @@ GAINS = Experiment(
 )
 
 
-@dataclasses.dataclass(frozen=True)
-class SmallSettings(sepot_study.Settings):
-    """Small games.
-
-    Attributes:
-      blueprints: names of policies in `play.registry`, or models of the zoo with {game} in them.
-    """
-
-    blueprints: tuple[str, ...] = ("uniform", "random:0", "rnad:{game}")
-
-
-SmallStudy = sepot_study.Study[SmallSettings]
-
-
-class _Case(NamedTuple):
-    """A blueprint and a search, for `distributed.map`."""
-
-    game: str
-    blueprint: str
-    transformations: str
-    limit: DepthLimit
-    config: SearchConfig
-
-
-def _measure(case: _Case) -> dict[str, float]:
-    """NashConv of the blueprint, and of search on top of it by an exact critic."""
-    tree = compiled(case.game)
-    blueprint = registry.load_array_policy(case.blueprint, tree)
-    transformations = transformations_by_name(case.transformations, tree.game)
-    critic = ExactCritic(tree, blueprint.strategies, transformations)
-    policy = SePoTPolicy(tree, blueprint, critic, case.limit, config=case.config)
-    return {
-        "before": nash_conv(tree, blueprint),
-        "after": nash_conv(tree, policy.to_array_policy()),
-    }
-
-
-def _compute_small(study: SmallStudy) -> Rows:
-    """NashConv of all searches."""
-    rows: Rows = []
-    effort = dataclasses.replace(DEFAULT_EFFORT, iterations=study.settings.iterations)
-    for each in study.games():
-        names = [name.format(game=each.name) for name in study.settings.blueprints]
-        kinds = itertools.product((_PRINTED, "best_response"), (None, "prior", "mixed"))
-        cases = [
-            _Case(
-                each.game,
-                name,
-                each.transformations,
-                each.limits[0],
-                SearchConfig(given_cfvs=cfvs, refinement=refinement, effort=effort),
-            )
-            for name, (cfvs, refinement) in itertools.product(names, kinds)
-        ]
-        labels = [
-            {
-                "game": each.name,
-                "blueprint": case.blueprint,
-                "given_cfvs": case.config.given_cfvs,
-                "refinement": case.config.refinement,
-            }
-            for case in cases
-        ]
-        parts = [(file_name("kept", *label.values()), label) for label in labels]
-        found = each.workspace.parts(parts, _measure, cases, f"{each.name}: searches")
-        rows += [{**label, **values} for label, values in zip(labels, found, strict=True)]
-    return rows
-
-
-def _totals(rows: Rows) -> Rows:
-    """Geometric means of what is left of NashConv, over games and blueprints."""
-    return [
-        {
-            "given_cfvs": cfvs,
-            "refinement": refinement,
-            "cases": len(own),
-            "left": statistics.geometric_mean(row["after"] / row["before"] for row in own),
-            "worse": sum(row["after"] > row["before"] for row in own),
-        }
-        for (cfvs, refinement), own in grouped(rows, "given_cfvs", "refinement").items()
-    ]
-
-
-def _report_small(study: SmallStudy, rows: Rows) -> Report:
-    return Report(
-        "",
-        [
-            "Exact NashConv, in utility units, of searches by exact critics of the blueprint.",
-            "The kinds of search were chosen after trials in these games and two others.",
-            *(f"{each.describe()}; {each.limits[0]} ahead." for each in study.games()),
-        ],
-        {
-            "All games": Table.of(
-                _totals(rows),
-                given_cfvs="given cfvs",
-                left="NashConv, of the blueprint's, geometric mean",
-                worse="worse than the blueprint",
-            ),
-            _NASH_CONV: Table.of(rows, given_cfvs="given cfvs"),
-        },
+ROWS = tuple(
+    Row(GAINS, f"sepot/{game}", Settings((game,), (0,), num_games=number), OURS, minutes)
+    for game, number, minutes in (
+        ("battleships_3x3", 150, 40),
+        ("goofspiel_8_descending", 300, 10),
+        ("goofspiel_8_random", 300, 20),
     )
-
-
-def _judge_small(tables: Tables) -> Judgement:
-    """Judges that refined searches leave less of NashConv, with either kind of given cfvs."""
-    left = {(row["given_cfvs"], row["refinement"]): row["left"] for row in tables["All games"]}
-    parts = {
-        f"refined, {cfvs}": left[cfvs, "prior"] < left[cfvs, None]
-        for cfvs in (_PRINTED, "best_response")
-    }
-    shown = ", ".join(f"{x:.2f} ({cfvs}, {name})" for (cfvs, name), x in left.items())
-    return Judgement(verdict(parts), f"NashConv left: {shown}")
-
-
-KEPT_CFVS = Experiment(
-    name="kept_cfvs",
-    title="Given cfvs that can be kept, and refined gadgets, below exact critics",
-    metric="NashConv (utility)",
-    claim="",
-    study=SmallStudy,
-    compute=_compute_small,
-    render=_report_small,
-    judge=_judge_small,
-)
-ROWS = (
-    *(
-        Row(GAINS, f"sepot/{game}", Settings((game,), (0,), num_games=number), OURS, minutes)
-        for game, number, minutes in (
-            ("battleships_3x3", 150, 40),
-            ("goofspiel_8_descending", 300, 10),
-            ("goofspiel_8_random", 300, 20),
-        )
-    ),
-    Row(
-        KEPT_CFVS,
-        "sepot",
-        SmallSettings(("battleships_2x2", "leduc", "goofspiel_5_descending"), (0,)),
-        OURS,
-        10,
-    ),
 )

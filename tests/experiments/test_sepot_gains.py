@@ -11,7 +11,8 @@ import pytest
 from open_spiel.python.algorithms import expected_game_score
 
 from experiments.sepot import gains
-from experiments.sepot.gains import CHANGES, GAINS, KEPT_CFVS, SmallSettings
+from experiments.sepot.gains import CHANGES, GAINS
+from experiments.sepot.kept_cfvs import KEPT_CFVS, Settings
 from experiments.verdicts import FAILS, PARTLY, REPRODUCED
 from spiel_dl.algorithms.sepot import SearchConfig, SePoTPlayPolicy
 from spiel_dl.runs.workspace import Workspace
@@ -71,7 +72,7 @@ def test_every_kind_of_search_plays(tmp_path: Path) -> None:
 
 
 def test_small_games(tmp_path: Path) -> None:
-    settings = SmallSettings(("kuhn_poker",), (0,), iterations=100, blueprints=("uniform",))
+    settings = Settings(("kuhn_poker",), (0,), iterations=100, blueprints=("uniform",))
     report = KEPT_CFVS.report(KEPT_CFVS.study(settings, Workspace(tmp_path)))
     totals, rows = (report.tables[name].rows for name in ("All games", "NashConv"))
     assert len(totals) == len(rows) == 6
