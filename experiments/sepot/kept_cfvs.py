@@ -102,9 +102,9 @@ def _compute(study: Study) -> Rows:
         parts = [
             (
                 file_name("kept", *label.values()),
-                {**label, **common, "file": registry.digest(label["blueprint"])},
+                {**label, **common, "file": registry.digest(case.blueprint)},
             )
-            for label in labels
+            for label, case in zip(labels, cases, strict=True)
         ]
         found = each.workspace.parts(parts, _measure, cases, f"{each.name}: searches")
         rows += [{**label, **values} for label, values in zip(labels, found, strict=True)]
