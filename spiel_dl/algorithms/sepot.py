@@ -57,6 +57,7 @@ of an opponent behind the leaves.
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Callable
 
@@ -79,6 +80,7 @@ from spiel_dl.search.sepot_config import MAX_HISTORIES
 from spiel_dl.search.sepot_config import ParticleConfig as ParticleConfig
 from spiel_dl.search.sepot_config import SearchConfig as SearchConfig
 from spiel_dl.search.spec import Root, Spec
+from spiel_dl.tree.beam import PolicyRows
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.load import AnyGame, compile_game, compile_if_small, turn_based_game
@@ -104,7 +106,7 @@ def sepot_spec(
     given_cfvs = {
         "transformations": values.best_cfvs,
         "critic": values.identity_cfvs,
-        "best_response": lambda root: values.best_response_cfvs(root, blueprint(root)),
+        "best_response": functools.partial(values.best_response_cfvs, blueprint=blueprint),
     }
     return Spec(
         values,
@@ -114,6 +116,15 @@ def sepot_spec(
         leaf_choice=config.leaf_choice,
         averages=False,
     )
+
+
+def _of_array(policy: ArrayPolicy, root: Root) -> np.ndarray:
+    own: np.ndarray = policy.strategies[root.player][root.trunk.sequences[root.player]]
+    return own
+
+
+def _of_rows(policy: PolicyRows, root: Root) -> np.ndarray:
+    return fixed_to(policy, root.trunk, root.player).strategy
 
 
 class SePoTPolicy(CompiledPolicy):
@@ -151,12 +162,7 @@ class SePoTPolicy(CompiledPolicy):
         left_out = _left_out(tree, depth_limit, config)
         pieces = Pieces(tree, depth_limit, config.scheme, config.first_level, left_out)
         known = ArrayPolicy.from_policy(tree, blueprint)
-
-        def strategy(root: Root) -> np.ndarray:
-            own: np.ndarray = known.strategies[root.player][root.trunk.sequences[root.player]]
-            return own
-
-        spec = sepot_spec(critic, config, strategy)
+        spec = sepot_spec(critic, config, functools.partial(_of_array, known))
         super().__init__(CompiledSource(pieces, known), spec, config.effort)
 
     @property
@@ -225,11 +231,7 @@ class SePoTPlayPolicy(SearchPolicy):
                 config.scheme, config.first_level, max_histories=config.max_histories
             ),
         )
-
-        def strategy(root: Root) -> np.ndarray:
-            return fixed_to(rows, root.trunk, root.player).strategy
-
-        spec = sepot_spec(critic, config, strategy)
+        spec = sepot_spec(critic, config, functools.partial(_of_rows, rows))
         super().__init__(source, spec, config.effort, max_kept=_MAX_KEPT)
 
 

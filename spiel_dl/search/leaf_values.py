@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -125,7 +125,7 @@ class ByCritic:
         """The opponent's cfvs by its blueprint in each root infoset: float64 [R_-p]."""
         return self._root_cfvs(root)[:, 0]
 
-    def best_response_cfvs(self, root: Root, strategy: np.ndarray) -> np.ndarray:
+    def best_response_cfvs(self, root: Root, blueprint: Callable[[Root], np.ndarray]) -> np.ndarray:
         """The opponent's cfvs by its best response in each root infoset: float64 [R_-p].
 
         Burch, Johanson, Bowling (2014), with the critic's values in place of what is behind the
@@ -133,10 +133,10 @@ class ByCritic:
 
         Args:
           root: where the search starts.
-          strategy: float64 [S_p], the player's strategy in the trunk to which it responds.
+          blueprint: the player's strategy in a root's trunk, to which it responds: float64 [S_p].
         """
         player, opponent, form = root.player, root.opponent, root.trunk.sequence_form
-        plan = realization_plan(form.treeplexes[player], strategy, root.ranges[player])
+        plan = realization_plan(form.treeplexes[player], blueprint(root), root.ranges[player])
         leaves = root.trunk.leaves
         if leaves.num_public_states:
             ranges = [np.ones(len(sequences)) for sequences in leaves.sequences]
