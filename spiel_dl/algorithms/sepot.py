@@ -103,7 +103,7 @@ def sepot_spec(
       blueprint: the searching player's blueprint in a root's trunk: float64 [S_p].
     """
     values = ByCritic(critic)
-    given_cfvs = {
+    given_cfvs: dict[str, Callable[[Root], np.ndarray]] = {
         "transformations": values.best_cfvs,
         "critic": values.identity_cfvs,
         "best_response": functools.partial(values.best_response_cfvs, blueprint=blueprint),
