@@ -276,7 +276,6 @@ ROWS = tuple(
     Row(GAINS, f"sepot/{game}", Settings((game,), (0,), num_games=number), OURS, minutes)
     for game, number, minutes in (
         ("battleships_3x3", 150, 40),
-        ("goofspiel_8_descending", 300, 10),
-        ("goofspiel_8_random", 300, 20),
+        ("goofspiel_8_descending", 300, 20),
     )
 )

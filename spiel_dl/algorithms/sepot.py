@@ -36,15 +36,16 @@ Why these are the defaults of `SearchConfig` (others in `results/sepot/goofspiel
   * *Given cfvs of the best transformation.* At its leaves, a search lets the opponent take the
     transformation that is best there, and the next search starts there. Given cfvs of the identity
     (`as_printed`) are lower where the opponent's own blueprint errs, and nothing keeps it at them.
+    Nor need those of a learned critic be kept, which errs differently at the root and at the
+    leaves; those of "best_response" always can.
 
 Guarantees:
 
-  * If each path has one search, which looks to the end of the game (blocks), and the opponent's
-    given cfvs are those of best responses to the blueprint (by a `Spec` of one's own), none makes
-    its player more exploitable, up to the error of the solution: its strategy before keeps the
-    opponent at its given cfvs, so the gadget can be solved. Sliding searches keep one level of each
-    solution, which may be good only with the rest of it (`tests/algorithms/test_sepot.py` has a
-    game in which they lose).
+  * If each path has one search, which looks to the end of the game (blocks), with
+    `given_cfvs="best_response"`, none makes its player more exploitable, up to the error of the
+    solution: its blueprint keeps the opponent at its given cfvs, so the gadget can be solved.
+    Sliding searches keep one level of each solution, which may be good only with the rest of it
+    (`tests/algorithms/test_sepot.py` has a game in which they lose).
   * In blocks, with `given_cfvs="transformations"`: if the blueprint is an equilibrium, the
     transformations are all continuations of the opponent, and the first search starts at the root,
     the searched policy is an equilibrium. With "critic" it need not be one. An equilibrium may err
