@@ -35,6 +35,7 @@ from spiel_dl.search.policy_rows import TensorPolicy, acting_blueprint
 from spiel_dl.search.sepot_config import DEFAULT_EFFORT
 from spiel_dl.system.parameters import Positive
 from spiel_dl.tree.compiled_tree import CompiledTree
+from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.load import turn_based_game
 from spiel_dl.tree.particles import rules_of
 
@@ -253,9 +254,9 @@ def _judge(tables: Tables) -> Judgement:
         "gains more than the defaults": found["gain"] - first["gain"] > width,
         "loses nothing": found["gain"] + found["half_width"] >= 0,
     }
-    headline = (
-        f"by the defaults {first['gain']:.3f} ± {first['half_width']:.2g}, with given cfvs of best "
-        f"responses and refined {found['gain']:.3f} ± {found['half_width']:.2g}"
+    headline = "; ".join(
+        f"{label} {row['gain']:.3f} ± {row['half_width']:.2g}"
+        for label, row in (("the defaults", first), ("kept and refined", found))
     )
     return Judgement(verdict(parts), headline)
 
@@ -272,10 +273,21 @@ GAINS = Experiment(
 )
 
 
-ROWS = tuple(
-    Row(GAINS, f"sepot/{game}", Settings((game,), (0,), num_games=number), OURS, minutes)
-    for game, number, minutes in (
-        ("battleships_3x3", 150, 40),
-        ("goofspiel_8_descending", 300, 20),
-    )
+ROWS = (
+    Row(GAINS, "sepot/battleships_3x3", Settings(("battleships_3x3",), (0,)), OURS, 40),
+    # Each search starts where the player itself decides, not at the opponent's move before.
+    Row(
+        GAINS,
+        "sepot/battleships_3x3/one_move",
+        Settings(("battleships_3x3",), (0,), limits=(DepthLimit(moves=1),), num_games=100),
+        OURS,
+        30,
+    ),
+    Row(
+        GAINS,
+        "sepot/goofspiel_8_descending",
+        Settings(("goofspiel_8_descending",), (0,), num_games=300),
+        OURS,
+        20,
+    ),
 )

@@ -198,9 +198,9 @@ TABLE_1 = Experiment(
     render=_table_1_report,
     judge=_judge,
 )
-IN_BATTLESHIPS = "ours: half of it, given cfvs"
-"""The cause in Battleships 3x3, by `gains`."""
-_CAUSES = {"goofspiel_8_descending": "open: not found", "battleships_3x3": IN_BATTLESHIPS}
+HALF = "ours: half of it, given cfvs"
+"""The cause where `gains` was measured."""
+_CAUSES = {"goofspiel_8_descending": HALF, "battleships_3x3": HALF}
 # Networks of the zoo and their critics; reports give their learner steps.
 ROWS = tuple(
     Row(

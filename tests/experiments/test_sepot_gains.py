@@ -57,7 +57,7 @@ def test_criteria() -> None:
     assert judged(-0.1, -0.02)[0].startswith(f"{PARTLY}: 1 of 2 parts hold; not: loses nothing")
     assert judged(0.0, 0.005)[0].startswith(f"{PARTLY}: 1 of 2 parts hold; not: gains more")
     assert judged(-0.02, -0.03)[0] == FAILS
-    assert "by the defaults -0.100 ± 0.01" in judged(-0.1, 0.0)[1]
+    assert "the defaults -0.100 ± 0.01; kept and" in judged(-0.1, 0.0)[1]
 
 
 def test_every_kind_of_search_plays(tmp_path: Path) -> None:
