@@ -41,7 +41,7 @@ from spiel_dl.tree.particles import rules_of
 
 Rows = list[dict[str, Any]]
 LEARNED, PLAYED_OUT = "critic", "play-outs"
-_GAMES_OF_PART = 25
+_GAMES_OF_PART, _GAMES_OF_SEED = 25, 100_000
 _PLAY_OUTS = 20_000
 _SEARCHES, _NASH_CONV = "Searches", "NashConv"
 _PRINTED = "transformations"
@@ -121,6 +121,11 @@ class _Task(NamedTuple):
     settings: Settings
     first: int
 
+    @property
+    def number(self) -> int:
+        """The number of the first game, different for every seed."""
+        return _GAMES_OF_SEED * self.settings.seeds[0] + self.first
+
 
 def _play(task: _Task) -> Rows:
     """The games' advantages: the player, their sum, and the number of moves searched."""
@@ -130,14 +135,15 @@ def _play(task: _Task) -> Rows:
         raise ValueError(f"{task.game} is small enough for exact values; see kept_cfvs")
     critic: Critic = learned
     if task.change.values == PLAYED_OUT:
-        critic = _PlayedOut(game, network, task.first)
+        critic = _PlayedOut(game, network, task.number)
     limit = settings.limits[0]
     effort = dataclasses.replace(DEFAULT_EFFORT, iterations=settings.iterations)
     config = SearchConfig(max_histories=settings.bound, effort=effort, **task.change.config)
     searching = SePoTPlayPolicy(game, network, critic, limit, config=config)
+    count = min(_GAMES_OF_PART, settings.num_games - task.first)
     return [
         advantages(network, searching, number, settings.num_rollouts)
-        for number in range(task.first, min(task.first + _GAMES_OF_PART, settings.num_games))
+        for number in range(task.number, task.number + count)
     ]
 
 
@@ -186,7 +192,12 @@ def _compute(study: Study) -> Rows:
             _Task(each.game, name, change, settings, first)
             for change, first in itertools.product(CHANGES, firsts)
         ]
-        inputs = {"game": each.game, "file": registry.digest(name), "bound": settings.bound}
+        inputs = {
+            "game": each.game,
+            "file": registry.digest(name),
+            "bound": settings.bound,
+            "limit": str(each.limits[0]),
+        }
         parts = [(file_name("gains", *task.change, task.first), inputs) for task in tasks]
         games = each.workspace.parts(parts, _play, tasks, f"{each.name}: games")
         for change in CHANGES:
@@ -279,7 +290,7 @@ ROWS = (
     Row(
         GAINS,
         "sepot/battleships_3x3/one_move",
-        Settings(("battleships_3x3",), (0,), limits=(DepthLimit(moves=1),), num_games=100),
+        Settings(("battleships_3x3",), (1,), limits=(DepthLimit(moves=1),), num_games=100),
         OURS,
         30,
     ),
