@@ -15,7 +15,7 @@ from experiments.experiment import Experiment, Row
 from experiments.sepot import study as sepot_study
 from experiments.sepot.study import TrainedGame, TrainedStudy
 from experiments.sepot.table_1 import (
-    HALF,
+    IN_BATTLESHIPS,
     MATCHES,
     Rows,
     paper_mean,
@@ -214,7 +214,7 @@ ROWS = (
                 RNaDConfig(**PRESETS[game].of("rnad")), history_values=True, decay_steps=8_000
             ),
             num_games=number,
-            cause=HALF if game == "battleships_3x3" else "",
+            cause=IN_BATTLESHIPS if game == "battleships_3x3" else "",
         )
         for game, number, minutes in (
             ("goofspiel_8_descending", 500, 60),
