@@ -43,7 +43,7 @@ Rows = list[dict[str, Any]]
 LEARNED, PLAYED_OUT = "critic", "play-outs"
 _GAMES_OF_PART, _GAMES_OF_SEED = 25, 100_000
 _PLAY_OUTS = 20_000
-_SEARCHES, _NASH_CONV = "Searches", "NashConv"
+_SEARCHES = "Searches"
 _PRINTED = "transformations"
 
 
