@@ -20,6 +20,7 @@ import pyspiel
 
 from experiments.experiment import OURS, Experiment, Row
 from experiments.sepot import study as sepot_study
+from experiments.settings import as_json
 from experiments.verdicts import Judgement, Tables, verdict
 from spiel_dl.algorithms.mirror_descent_search import MirrorDescentConfig, MirrorDescentPolicy
 from spiel_dl.algorithms.sepot import SearchConfig, SePoTPlayPolicy
@@ -59,11 +60,6 @@ class Change(NamedTuple):
     values: str
     given_cfvs: str
     refinement: str | None
-
-    @property
-    def config(self) -> dict[str, Any]:
-        """Entries of a `SearchConfig`."""
-        return {"given_cfvs": self.given_cfvs, "refinement": self.refinement}
 
 
 _BEST = Change(LEARNED, "best_response", "prior")
@@ -136,10 +132,13 @@ def _play(task: _Task) -> Rows:
     critic: Critic = learned
     if task.change.values == PLAYED_OUT:
         critic = _PlayedOut(game, network, task.number)
-    limit = settings.limits[0]
-    effort = dataclasses.replace(DEFAULT_EFFORT, iterations=settings.iterations)
-    config = SearchConfig(max_histories=settings.bound, effort=effort, **task.change.config)
-    searching = SePoTPlayPolicy(game, network, critic, limit, config=config)
+    config = SearchConfig(
+        given_cfvs=task.change.given_cfvs,
+        max_histories=settings.bound,
+        refinement=task.change.refinement,
+        effort=dataclasses.replace(DEFAULT_EFFORT, iterations=settings.iterations),
+    )
+    searching = SePoTPlayPolicy(game, network, critic, settings.limits[0], config=config)
     count = min(_GAMES_OF_PART, settings.num_games - task.first)
     return [
         advantages(network, searching, number, settings.num_rollouts)
@@ -192,12 +191,7 @@ def _compute(study: Study) -> Rows:
             _Task(each.game, name, change, settings, first)
             for change, first in itertools.product(CHANGES, firsts)
         ]
-        inputs = {
-            "game": each.game,
-            "file": registry.digest(name),
-            "bound": settings.bound,
-            "limit": str(each.limits[0]),
-        }
+        inputs = {"game": each.game, "file": registry.digest(name), **as_json(settings)}
         parts = [(file_name("gains", *task.change, task.first), inputs) for task in tasks]
         games = each.workspace.parts(parts, _play, tasks, f"{each.name}: games")
         for change in CHANGES:

@@ -98,7 +98,11 @@ def _compute(study: Study) -> Rows:
             }
             for case in cases
         ]
-        common = {"limit": str(each.limits[0]), "iterations": effort.iterations}
+        common = {
+            "transformations": each.transformations,
+            "limit": str(each.limits[0]),
+            "iterations": effort.iterations,
+        }
         parts = [
             (
                 file_name("kept", *label.values()),
