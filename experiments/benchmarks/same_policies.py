@@ -62,7 +62,7 @@ def _values_of(kind: type[ValueFunction] | None) -> ValueFunction | None:
 
 
 def _resolving(tree: GameTree) -> Iterator[Case]:
-    gadgets = [(each, None) for each in ("resolving", "max_margin", "reach_max_margin", "unsafe")]
+    gadgets = [(each, "none") for each in ("resolving", "max_margin", "reach_max_margin", "unsafe")]
     gadgets += [("resolving", "prior"), ("max_margin", "ones"), ("reach_max_margin", "mixed")]
     for (gadget, refinement), (values, iterations) in itertools.product(
         gadgets, ((ZeroValue, 40), (ExactValue, 10))
@@ -111,7 +111,7 @@ def _sepot_configs(**settings: Any) -> dict[str, SearchConfig]:
         for choice, scheme in itertools.product(choices, schemes)
     }
     found |= {each: SearchConfig(gadget=each, **settings) for each in ("max_margin", "unsafe")}
-    found["refined"] = SearchConfig(refinement="ones", **settings)
+    found["refined"] = SearchConfig(refinement="mixed", **settings)
     found["tolerance"] = SearchConfig(**{**settings, "effort": Effort(60, tolerance=0.0)})
     found["first_level"] = SearchConfig(first_level=1, **settings)
     return found

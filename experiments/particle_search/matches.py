@@ -12,6 +12,7 @@ from typing import Annotated, Any
 from experiments import experiment
 from experiments.experiment import Experiment, Row
 from experiments.learners.strength import Preset
+from experiments.sepot.study import PRINTED
 from experiments.settings import Checked
 from experiments.verdicts import Judgement, Tables, verdict
 from spiel_dl.play import registry
@@ -105,6 +106,8 @@ def _compute(study: Study) -> list[dict[str, Any]]:
         name = file_name("match", called, opponent, settings.num_games)
         digests = {each: registry.digest(each) for each in (first, opponent)}
         inputs = {"game": settings.game, "seed": settings.seed, **digests, **options}
+        if first.startswith("sepot:"):
+            options = {**options, **PRINTED}
         measure = functools.partial(
             head_to_head.measure,
             settings.game,
@@ -135,7 +138,8 @@ def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
             "Mirror-descent search plays at least 512 games from at most 200 histories. Stepsizes "
             "are in units of 1 / utility range; its authors' 10, with utilities from -1 to 1, is "
             "20 here, with temperature 0.003 and depth 10.",
-            "SePoT leaves larger searches to the network.",
+            "SePoT leaves larger searches to the network; its given cfvs are those of the best "
+            "transformation, and its gadgets are not refined.",
         ],
         {
             "Matches": Table(

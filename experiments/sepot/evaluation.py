@@ -31,10 +31,10 @@ class Search(NamedTuple):
 
     Attributes:
       depth_limit: how deep each search looks.
-      cfvs: the source of the opponent's given cfvs. `TRANSFORMATIONS`, our default: the critic's
-        values of the best transformation in each infoset. `CRITIC`, the paper's except in section
-        5.3: the critic's values of the identity. `SEARCHES`: the previous search's values, which in
-        blocks are those of the best transformation.
+      cfvs: the source of the opponent's given cfvs. `TRANSFORMATIONS`: the critic's values of the
+        best transformation in each infoset. `CRITIC`, the paper's except in section 5.3: the
+        critic's values of the identity. `SEARCHES`: the previous search's values, which in blocks
+        are those of the best transformation.
       iterations: iterations of predictive CFR+.
     """
 
@@ -50,6 +50,7 @@ class Search(NamedTuple):
         return SearchConfig(
             # In blocks, the previous search's values are those of the best transformation.
             given_cfvs=CRITIC if self.cfvs == CRITIC else TRANSFORMATIONS,
+            refinement="none",
             effort=Effort(self.iterations, variant=PREDICTIVE_CFR_PLUS),
         )
 

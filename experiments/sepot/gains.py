@@ -49,12 +49,12 @@ _PRINTED = "transformations"
 
 
 class Change(NamedTuple):
-    """What a search has in place of the defaults.
+    """A kind of search.
 
     Attributes:
       values: of leaves: the learned critic, or play-outs by the network, without the opponent's
         choice.
-      given_cfvs, refinement: as in `SearchConfig`.
+      given_cfvs, refinement: as in `SearchConfig`; refinement None is "none".
     """
 
     values: str
@@ -135,7 +135,7 @@ def _play(task: _Task) -> Rows:
     config = SearchConfig(
         given_cfvs=task.change.given_cfvs,
         max_histories=settings.bound,
-        refinement=task.change.refinement,
+        refinement=task.change.refinement or "none",
         effort=dataclasses.replace(DEFAULT_EFFORT, iterations=settings.iterations),
     )
     searching = SePoTPlayPolicy(game, network, critic, settings.limits[0], config=config)
@@ -251,17 +251,17 @@ def _report(study: Study, rows: Rows) -> Report:
 
 
 def _judge(tables: Tables) -> Judgement:
-    """Judges that search with cfvs that can be kept, refined, loses less than by the defaults."""
+    """Judges that search with cfvs that can be kept, refined, loses less than as printed."""
     first, *others = tables[_SEARCHES]
     found = next(row for row in others if Change(*(row[name] for name in Change._fields)) == _BEST)
     width = math.hypot(first["half_width"], found["half_width"])
     parts = {
-        "gains more than the defaults": found["gain"] - first["gain"] > width,
+        "gains more than by cfvs of transformations": found["gain"] - first["gain"] > width,
         "loses nothing": found["gain"] + found["half_width"] >= 0,
     }
     headline = "; ".join(
         f"{label} {row['gain']:.3f} ± {row['half_width']:.2g}"
-        for label, row in (("the defaults", first), ("kept and refined", found))
+        for label, row in (("cfvs of transformations", first), ("kept and refined", found))
     )
     return Judgement(verdict(parts), headline)
 

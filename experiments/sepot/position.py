@@ -121,7 +121,7 @@ def measure(
         blueprint.act,
         critic,
         depth_limit,
-        config=SearchConfig(first_level=level, effort=effort),
+        config=SearchConfig(first_level=level, effort=effort, **sepot_study.PRINTED),
     )
     by_network = rational_probability(blueprint.action_probabilities(state))
     start = time.perf_counter()

@@ -83,7 +83,8 @@ def _compute(study: Study) -> Rows:
 def _match(study: Game, seed: int, other: int, bound: int | None) -> dict[str, Any]:
     """The match of a network with a critic against an opponent; bound None: without search."""
     own, opponent = (str(study.checkpoint(each)) for each in (seed, other))
-    row = play(study, (own, opponent), (seed, other), bound, study.settings.num_games)
+    num_games, printed = study.settings.num_games, sepot_study.PRINTED
+    row = play(study, (own, opponent), (seed, other), bound, num_games, **printed)
     return {**row, "kind": CONTROL if bound is None else SEARCH}
 
 

@@ -24,6 +24,7 @@ from spiel_dl.play import registry, zoo
 from spiel_dl.runs import head_to_head
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.runs.workspace import file_name
+from spiel_dl.tree.depth_limit import DepthLimit
 
 Rows = list[dict[str, Any]]
 _SUMMARY = "Table 1"
@@ -197,32 +198,31 @@ TABLE_1 = Experiment(
     compute=_table_1,
     render=_table_1_report,
     judge=_judge,
+    version=2,
 )
 IN_BATTLESHIPS = "ours: given cfvs, and where searches start"
 """The cause in Battleships 3x3, by `gains`."""
-_CAUSES = {
-    "goofspiel_8_descending": "ours: half of it, given cfvs",
-    "battleships_3x3": IN_BATTLESHIPS,
-}
+# In Battleships searches start where the player itself decides, not at the opponent's shot before.
+_ONE_MOVE = (DepthLimit(moves=1),)
 # Networks of the zoo and their critics; reports give their learner steps.
 ROWS = tuple(
     Row(
         TABLE_1,
         f"sepot/{game}",
-        Settings((game,), (0,), bounds=(100_000,), num_games=number),
+        Settings((game,), (0,), limits=limits, bounds=(100_000,), num_games=number),
         "Table 1",
         minutes,
         "one network of three, against itself; one bound of two",
         paper=paper_result(game, 100_000) or "",
-        cause=_CAUSES.get(game, "smaller: one network"),
+        cause="smaller: one network",
     )
-    for game, number, minutes in (
-        ("goofspiel_8_descending", 1002, 30),
-        ("goofspiel_8_random", 1002, 60),
-        ("battleships_3x3", 1002, 40),
-        ("goofspiel_13_descending", 504, 15),
-        ("goofspiel_13_random", 504, 75),
-        ("battleships_5x5", 504, 35),
+    for game, number, minutes, limits in (
+        ("goofspiel_8_descending", 1002, 30, ()),
+        ("goofspiel_8_random", 1002, 60, ()),
+        ("battleships_3x3", 1002, 40, _ONE_MOVE),
+        ("goofspiel_13_descending", 504, 15, ()),
+        ("goofspiel_13_random", 504, 75, ()),
+        ("battleships_5x5", 504, 35, _ONE_MOVE),
     )
 )
 
@@ -241,6 +241,7 @@ def play(
     seeds: tuple[int, int],
     bound: int | None,
     num_games: int,
+    **search: Any,
 ) -> dict[str, Any]:
     """Plays a network, with search on top of it, against another network; returns a row.
 
@@ -250,6 +251,7 @@ def play(
       seeds: the networks' seeds.
       bound: the most unique histories of a search; None: no search.
       num_games: games of the match.
+      search: options of the search, where they are not the defaults.
     """
     settings, limit, (own, opponent) = study.settings, study.limits[0], names
     match = match_seed(*seeds)
@@ -260,8 +262,14 @@ def play(
         "iterations": settings.iterations,
         "seed": match,
         "files": [registry.digest(each) for each in names],
+        **search,
     }
-    options = {"depth_limit": limit, "max_histories": bound, "effort": settings.iterations}
+    options = {
+        "depth_limit": limit,
+        "max_histories": bound,
+        "effort": settings.iterations,
+        **search,
+    }
     measure = functools.partial(
         head_to_head.measure,
         study.name,

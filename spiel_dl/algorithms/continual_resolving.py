@@ -70,7 +70,7 @@ class ContinualResolvingPolicy(SearchPolicy):
         depth_limit: DepthLimit,
         *,
         gadget: str = "resolving",
-        refinement: str | None = None,
+        refinement: str = "none",
         effort: Effort = DEFAULT_EFFORT,
     ):
         """Compiles the game.
@@ -83,7 +83,7 @@ class ContinualResolvingPolicy(SearchPolicy):
           depth_limit: how deep each piece is.
           gadget: "resolving", "max_margin", "reach_max_margin" or "unsafe".
           refinement: the weights of the opponent's root infosets in the gadget: "ones", "prior" or
-            "mixed", see `solvers.refinement`; None: the gadget is not refined.
+            "mixed", see `solvers.refinement`; "none": the gadget is not refined.
           effort: how long to iterate, in each piece; without a tolerance, as averages are kept.
             With `ExactValue` and limits of one round, CFR+ had half the exploitability of linear
             CFR in Leduc, and less in Goofspiel with 4 cards too.

@@ -35,7 +35,7 @@ def resolve_rivers(
     blueprint: openspiel_policy.Policy,
     *,
     gadget: str = "resolving",
-    refinement: str | None = None,
+    refinement: str = "none",
     effort: Effort = DEFAULT_EFFORT,
 ) -> SearchPolicy:
     """A policy that plays the blueprint on the turn and solves each river when it is reached.

@@ -33,11 +33,13 @@ Why these are the defaults of `SearchConfig` (others in `results/sepot/goofspiel
     given cfvs at a wrong range bound nothing.
   * *Blocks.* The first level of a search that looks k levels ahead is optimal together with the
     other k - 1, which the next search gives up unless it is bound by cfvs of the first.
-  * *Given cfvs of the best transformation.* At its leaves, a search lets the opponent take the
-    transformation that is best there, and the next search starts there. Given cfvs of the identity
-    (`as_printed`) are lower where the opponent's own blueprint errs, and nothing keeps it at them.
-    Nor need those of a learned critic be kept, which errs differently at the root and at the
-    leaves; those of "best_response" always can.
+  * *Given cfvs of a best response to the blueprint.* The blueprint keeps the opponent at them, so
+    the gadget can be solved. Nothing need keep it at those of the identity (`as_printed`), which
+    are lower where the opponent's own blueprint errs, nor at those that a learned critic has of the
+    root: it errs differently there than at the leaves.
+  * *Refined by the blueprint's reach.* A gadget alone leaves a search free where the opponent would
+    not enter; the refined one plays well there too (`results/sepot/kept_cfvs.md`,
+    `results/sepot/battleships_3x3/one_move/gains.md`).
 
 Guarantees:
 
@@ -81,6 +83,7 @@ from spiel_dl.search.sepot_config import MAX_HISTORIES
 from spiel_dl.search.sepot_config import ParticleConfig as ParticleConfig
 from spiel_dl.search.sepot_config import SearchConfig as SearchConfig
 from spiel_dl.search.spec import Root, Spec
+from spiel_dl.solvers.gadgets import SAFE_GADGETS
 from spiel_dl.tree.beam import PolicyRows
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.game_tree import GameTree
@@ -112,7 +115,7 @@ def sepot_spec(
     return Spec(
         values,
         config.gadget,
-        config.refinement,
+        config.refinement if config.gadget in SAFE_GADGETS else "none",
         given_cfvs=given_cfvs[config.given_cfvs],
         leaf_choice=config.leaf_choice,
         averages=False,

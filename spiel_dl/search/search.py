@@ -97,7 +97,7 @@ def _with_gadget(
     """Puts the gadget on top of a trunk's game whose players are in the root's order."""
     name, opponent_range, refinement = spec.gadget, root.prior, spec.refinement
     if given_cfvs is None:
-        name, opponent_range, refinement = "unsafe", root.ranges[root.opponent], None
+        name, opponent_range, refinement = "unsafe", root.ranges[root.opponent], "none"
     own_range, player = root.ranges[root.player], root.order.index(root.player)
     roots = gadgets.Roots(own_range, opponent_range, given_cfvs, root.gifts, root.public_states)
     return gadgets.add_gadget(name, form, player, roots, refinement)

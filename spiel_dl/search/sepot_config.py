@@ -9,11 +9,12 @@ from typing import Any
 from spiel_dl.solvers.continuations import check_leaf_choice
 from spiel_dl.solvers.effort import Effort, check_effort
 from spiel_dl.solvers.gadgets import WITHOUT_GIFTS, check_gadget
+from spiel_dl.solvers.refinement import check_name
 from spiel_dl.solvers.variants import PREDICTIVE_CFR_PLUS
 from spiel_dl.tree.counts import check_counts
 from spiel_dl.tree.pieces import check_scheme
 
-GIVEN_CFVS = ("transformations", "critic", "best_response")
+GIVEN_CFVS = ("best_response", "transformations", "critic")
 MAX_HISTORIES = 25_000
 """The default bound of scripts on the unique histories of a search with its whole look-ahead: the
 first one of the paper's Table 1."""
@@ -33,10 +34,10 @@ class SearchConfig:
       scheme: "block" searches again where the last search ends, and keeps all levels of it;
         "sliding" searches again at every level; see `tree.pieces`.
       given_cfvs: The cfvs that the opponent may take instead of entering a subgame, by the critic:
-        "transformations", those of the best transformation there against the blueprint; "critic",
-        those of the identity, by which both players continue by the blueprint; or "best_response",
-        those of its best response to the blueprint within the look-ahead, with the transformation
-        that is best behind it. The last ones can always be kept: by the blueprint.
+        "best_response", those of its best response to the blueprint within the look-ahead, with the
+        transformation that is best behind it, which can always be kept: by the blueprint;
+        "transformations", those of the best transformation from there on; or "critic", those of the
+        identity, by which both players continue by the blueprint. Not used without a gadget.
       first_level: Above this level, in the unit of the depth limit, the blueprint is played.
       max_histories: The most unique histories of a search with its whole look-ahead; where there
         are more, the blueprint is played. None: no bound.
@@ -46,7 +47,8 @@ class SearchConfig:
         paper, "max_margin", or "unsafe": none, with the opponent's range by its blueprint; see
         `solvers.gadgets`.
       refinement: The weights of the opponent's root infosets in the gadget: "ones", "prior" (by the
-        blueprint's reach) or "mixed", see `solvers.refinement`; None: the gadget is not refined.
+        blueprint's reach) or "mixed", see `solvers.refinement`; "none": the gadget is not refined.
+        Not used without a gadget.
       effort: How long to iterate in each search. With a tolerance it stops at the gap of the game
         above the leaves, and public states are searched one by one; without one, where it looks to
         the end of the game, or with leaf_choice="best_response", which has no gap, all iterations
@@ -54,24 +56,25 @@ class SearchConfig:
     """
 
     scheme: str = "block"
-    given_cfvs: str = "transformations"
+    given_cfvs: str = "best_response"
     first_level: int = 0
     max_histories: int | None = None
     leaf_choice: str = "regret_matching"
     gadget: str = "resolving"
-    refinement: str | None = None
+    refinement: str = "prior"
     effort: Effort = DEFAULT_EFFORT
 
     @staticmethod
     def as_printed(**settings: Any) -> SearchConfig:
         """The configuration of Kubíček et al. (2023), with other settings if any.
 
-        Given cfvs are those of the critic's identity (section 4.2), and subgames are solved
-        separately, in pieces (section 5.3). Section 4.2 takes the network's range for a player
-        that has played by the network until it searches, as here. Table 2 has CFR+, 1,500
-        iterations.
+        Given cfvs are those of the critic's identity (section 4.2), gadgets are not refined, and
+        subgames are solved separately, in pieces (section 5.3). Section 4.2 takes the network's
+        range for a player that has played by the network until it searches, as here. Table 2 has
+        CFR+, 1,500 iterations.
         """
-        return SearchConfig(**{"given_cfvs": "critic", "effort": PAPERS_EFFORT, **settings})
+        printed = {"given_cfvs": "critic", "refinement": "none", "effort": PAPERS_EFFORT}
+        return SearchConfig(**{**printed, **settings})
 
     def __post_init__(self) -> None:
         check_scheme(self.scheme)
@@ -79,7 +82,8 @@ class SearchConfig:
             raise ValueError(f"given_cfvs={self.given_cfvs!r} must be one of {GIVEN_CFVS}")
         check_leaf_choice(self.leaf_choice)
         check_effort(self.effort)
-        check_gadget(self.gadget, self.refinement, WITHOUT_GIFTS)
+        check_gadget(self.gadget, allowed=WITHOUT_GIFTS)
+        check_name(self.refinement)
         check_counts(self, 0, "first_level")
         if self.max_histories is not None:
             check_counts(self, 1, "max_histories")

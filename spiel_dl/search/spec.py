@@ -114,8 +114,7 @@ class Spec:
       values: values the leaves; None: a search looks to the end of the game.
       gadget: the opponent's decision at the root: "resolving", "max_margin", "reach_max_margin"
         (see `solvers.gadgets`), or "unsafe", none; or one of `WHOLE_GAME`.
-      refinement: weights by which the gadget is refined, one of `solvers.refinement.WEIGHTS`; None:
-        it is not.
+      refinement: weights by which the gadget is refined, one of `solvers.refinement.REFINEMENTS`.
       given_cfvs: computes the cfvs that the opponent may take instead of entering, float64 [R_-p];
         None: they are those of the search before.
       p: the probability that the opponent follows its model; None: there is no model.
@@ -130,7 +129,7 @@ class Spec:
 
     values: ValuesAt | None = None
     gadget: str = "unsafe"
-    refinement: str | None = None
+    refinement: str = "none"
     given_cfvs: Callable[[Root], np.ndarray] | None = None
     p: float | None = None
     model_to_the_end: bool = False
@@ -166,7 +165,7 @@ class Spec:
     @property
     def needs_prior(self) -> bool:
         """Whether a search depends on the opponent's own reach of its root infosets."""
-        by_prior = self.refinement not in (None, "ones")
+        by_prior = self.refinement in ("prior", "mixed")
         return by_prior or not self.resolves or self.p is not None
 
 

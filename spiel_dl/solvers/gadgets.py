@@ -67,20 +67,18 @@ class Roots(NamedTuple):
     groups: np.ndarray | None = None
 
 
-def check_gadget(
-    gadget: str, refinement: str | None = None, allowed: tuple[str, ...] = GADGETS
-) -> None:
+def check_gadget(gadget: str, refinement: str = "none", allowed: tuple[str, ...] = GADGETS) -> None:
     """Raises a ValueError if there is no such gadget, or if it cannot be refined.
 
     Args:
       gadget: one of `allowed`.
-      refinement: one of `refinement.WEIGHTS`, or None.
+      refinement: one of `refinement.REFINEMENTS`.
       allowed: the names of the gadgets.
     """
     if gadget not in allowed:
         raise ValueError(f"gadget={gadget!r} must be one of {allowed}")
     refinements.check_name(refinement)
-    if refinement is not None and gadget not in SAFE_GADGETS:
+    if refinement != "none" and gadget not in SAFE_GADGETS:
         raise ValueError(
             f"refinement={refinement!r} needs a gadget that the opponent need not enter, one of "
             f"{SAFE_GADGETS}; gadget={gadget!r} is none"
@@ -92,7 +90,7 @@ def add_gadget(
     subgame: SequenceForm | FactoredForm,
     player: int,
     roots: Roots,
-    refinement: str | None = None,
+    refinement: str = "none",
 ) -> Gadget:
     """Adds a gadget, by its name, above a subgame.
 
@@ -101,8 +99,8 @@ def add_gadget(
       subgame: its root sequences are the root infosets.
       player: who resolves.
       roots: "unsafe" needs the opponent's range, all others its given cfvs.
-      refinement: one of `refinement.WEIGHTS`, with the opponent's range as the prior; if that is
-        not known, or 0 in all of a public state, the prior is uniform there. None: not refined.
+      refinement: one of `refinement.REFINEMENTS`, with the opponent's range as the prior; if that
+        is not known, or 0 in all of a public state, the prior is uniform there.
 
     Raises:
       ValueError: as `check_gadget` and the gadget's own function, or if `roots` lacks something
@@ -118,7 +116,7 @@ def add_gadget(
     if cfvs is None:
         raise ValueError(f"gadget={gadget!r} needs the opponent's given cfvs")
     floors = None
-    if refinement is not None:
+    if refinement != "none":
         prior = np.ones(len(cfvs)) if opponent_range is None else opponent_range
         margins = gadget != "resolving"
         floors = refinements.floors(refinement, prior, roots.groups, margins=margins)
@@ -320,7 +318,7 @@ def _check_floors(
     if not floors.any():
         raise ValueError(
             "floors are 0 in all root infosets, which refines nothing: the prior that they are "
-            "made of may be 0 everywhere; give positive ones, or None for no refinement"
+            "made of may be 0 everywhere; give positive ones, or do not refine the gadget"
         )
 
 

@@ -24,6 +24,8 @@ from spiel_dl.solvers.checks import check_weights
 WEIGHTS = ("ones", "prior", "mixed")
 """Weights of root infosets: all equal; a prior, an estimate of the opponent's own reach of them; or
 the prior plus a tenth of its largest entry."""
+REFINEMENTS = ("none", *WEIGHTS)
+"""Weights by which gadgets are refined; "none": they are not."""
 FLOOR = 0.01
 """The floor of a weight of 1. A tenth of it refines too slowly, and floors that decrease over the
 iterations leave a bias in their average."""
@@ -34,10 +36,10 @@ LARGEST_SUM = 0.1
 _MIXED_SHARE = 0.1
 
 
-def check_name(refinement: str | None) -> None:
-    """Raises a ValueError unless `refinement` is one of `WEIGHTS`, or None for no refinement."""
-    if refinement is not None and refinement not in WEIGHTS:
-        raise ValueError(f"refinement={refinement!r} must be one of {WEIGHTS}, or None")
+def check_name(refinement: str, allowed: tuple[str, ...] = REFINEMENTS) -> None:
+    """Raises a ValueError unless `refinement` is one of the allowed names."""
+    if refinement not in allowed:
+        raise ValueError(f"refinement={refinement!r} must be one of {allowed}")
 
 
 def weights(name: str, prior: np.ndarray, groups: np.ndarray | None = None) -> np.ndarray:
@@ -54,7 +56,7 @@ def weights(name: str, prior: np.ndarray, groups: np.ndarray | None = None) -> n
     Raises:
       ValueError: if there are no such weights, or if the prior is negative or not finite somewhere.
     """
-    check_name(name)
+    check_name(name, WEIGHTS)
     check_weights(prior, len(prior), "the prior", "root infoset")
     if name == "ones":
         return np.ones(len(prior))

@@ -186,8 +186,9 @@ def test_sliding_searches_to_the_end_are_not_safe(scheme, expected):
     tree = GameTree.from_game(pyspiel.load_efg_game(tiny_games.SAFE_OR_MATRIX))
     # Safe; below, the first row alone. Player 1 is uniform.
     blueprint = ArrayPolicy(tree, (np.array([1, 1, 0, 1, 0, 0.0]), np.array([1, *[1 / 3] * 3])))
-    settings = {"scheme": scheme, "first_level": 0, "effort": Effort(iterations=300)}
-    found = to_the_end(blueprint, DepthLimit(moves=10), **settings).to_array_policy()
+    settings = {"scheme": scheme, "first_level": 0, "refinement": "none"}
+    policy = to_the_end(blueprint, DepthLimit(moves=10), effort=Effort(300), **settings)
+    found = policy.to_array_policy()
     lost = [0.1 + best_response_value(tree, each, 1) for each in (blueprint, found)]
     assert lost == pytest.approx([0.1, expected], abs=0.01)
 
@@ -197,7 +198,7 @@ def test_refined_search_to_the_end_comes_to_the_linear_programs(weights):
     """Of the second round, with given cfvs of best responses; each player by itself."""
     tree, blueprint = compiled("python_leduc"), random_policy("python_leduc", seed=2)
     found = {}
-    for refinement in (None, weights):
+    for refinement in ("none", weights):
         settings = {"refinement": refinement, "effort": Effort(iterations=1000)}
         policy = to_the_end(blueprint, DepthLimit(rounds=2), **settings)
         found[refinement] = policy.to_array_policy()
@@ -227,7 +228,7 @@ def test_refined_search_to_the_end_comes_to_the_linear_programs(weights):
         exact = c @ best_response(form, 1 - player, plan).cfv[: len(given)]
         assert np.maximum(cfvs(found[weights]) - given, 0).sum() < 1e-3
         assert c @ cfvs(found[weights]) == pytest.approx(exact, abs=1e-2)
-        assert c @ cfvs(found[None]) > exact + 0.02
+        assert c @ cfvs(found["none"]) > exact + 0.02
 
 
 def test_unsafe_search_to_the_end_comes_to_the_linear_program():

@@ -13,6 +13,7 @@ from open_spiel.python.algorithms import expected_game_score
 from experiments.sepot import gains
 from experiments.sepot.gains import CHANGES, GAINS
 from experiments.sepot.kept_cfvs import KEPT_CFVS, Settings
+from experiments.sepot.study import PRINTED
 from experiments.verdicts import FAILS, PARTLY, REPRODUCED
 from spiel_dl.algorithms.sepot import SearchConfig, SePoTPlayPolicy
 from spiel_dl.runs.workspace import Workspace
@@ -27,7 +28,7 @@ def test_advantages_sum_to_what_search_changes() -> None:
     game = load_turn_based("python_goofspiel_ii(num_cards=3,points_order=descending)")
     network = network_policy(game, (8,), scale=3.0, seed=1)
     critic = network_critic(game, (8,), scale=3.0, seed=1)
-    config = SearchConfig(effort=Effort(20))
+    config = SearchConfig(effort=Effort(20), **PRINTED)
     searching = SePoTPlayPolicy(game, network, critic, DepthLimit(rounds=1), config=config)
     root = game.new_initial_state()
     for player in (0, 1):
@@ -57,7 +58,7 @@ def test_criteria() -> None:
     assert judged(-0.1, -0.02)[0].startswith(f"{PARTLY}: 1 of 2 parts hold; not: loses nothing")
     assert judged(0.0, 0.005)[0].startswith(f"{PARTLY}: 1 of 2 parts hold; not: gains more")
     assert judged(-0.02, -0.03)[0] == FAILS
-    assert "the defaults -0.100 ± 0.01; kept and" in judged(-0.1, 0.0)[1]
+    assert "cfvs of transformations -0.100 ± 0.01; kept and" in judged(-0.1, 0.0)[1]
 
 
 def test_every_kind_of_search_plays(tmp_path: Path) -> None:

@@ -117,8 +117,8 @@ CHANGES: dict[str, dict[str, Any]] = {
     "depth": {"depth": 2},
     "num_rollouts": {"num_rollouts": 9},
     "effort": {"effort": Effort(9)},
-    "given_cfvs": {"given_cfvs": "best_response"},
-    "refinement": {"refinement": "prior"},
+    "given_cfvs": {"given_cfvs": "transformations"},
+    "refinement": {"refinement": "none"},
     "leaf_choice": {"leaf_choice": "best_response"},
     "player": {"player": 1},
 }
@@ -238,7 +238,11 @@ def test_options_are_those_of_policies_within_policies_too() -> None:
     expected = {"depth_limit": "3 moves", "iterations": 20}
     assert reported("rnr:0.9:late:random:1", "uniform", **given) == expected
     within = reported("cdbr:sepot:rnad:leduc", **given)
-    sepot = {"given_cfvs": "transformations", "leaf_choice": "regret_matching"}
+    sepot = {
+        "given_cfvs": "best_response",
+        "refinement": "prior",
+        "leaf_choice": "regret_matching",
+    }
     assert within == expected | {"max_histories": 25_000, **sepot}
     # The responder is told where it was given, and those who respond to nobody have none.
     found = reported("uniform", "rnr:0.9:random:1", player=0, **given)

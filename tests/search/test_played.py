@@ -33,8 +33,8 @@ IN_PLIES = [
 BOUNDS = dict(zip((game for game, _ in GAMES), (80, 150, 200), strict=True))
 CONFIGS = {
     "defaults": {},
-    "as printed": {"given_cfvs": "critic"},
-    "best responses": {"given_cfvs": "best_response", "refinement": "prior"},
+    "as printed": {"given_cfvs": "critic", "refinement": "none"},
+    "transformations": {"given_cfvs": "transformations"},
     "sliding, from the second level on": {"scheme": "sliding", "first_level": 1},
     "within a bound": {"max_histories": None},
     "without a gadget": {"gadget": "unsafe"},

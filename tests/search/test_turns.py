@@ -125,10 +125,10 @@ def _resolve_listed(
 
 @pytest.mark.parametrize(
     ("gadget", "refinement"),
-    [("resolving", None), ("max_margin", "prior"), ("reach_max_margin", None)],
+    [("resolving", "none"), ("max_margin", "prior"), ("reach_max_margin", "none")],
 )
 def test_safe_gadgets_lose_nothing_one_river_at_a_time_or_all_at_once(
-    gadget: str, refinement: str | None
+    gadget: str, refinement: str
 ) -> None:
     turn, blueprint = turn_of(TURN), blueprint_of(TURN)
     how = {"gadget": gadget, "refinement": refinement, "effort": dl.Effort(iterations=300)}

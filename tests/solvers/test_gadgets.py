@@ -319,10 +319,10 @@ def test_gadgets_by_their_names_are_those_of_their_functions():
 @pytest.mark.parametrize(
     ("name", "roots", "refined", "message"),
     [
-        ("max", gadgets.Roots(np.ones(1)), None, "gadget='max' must be one of"),
-        ("reach_max_margin", gadgets.Roots(np.ones(1)), None, "must be one of"),
-        ("resolving", gadgets.Roots(np.ones(1)), None, "needs the opponent's given cfvs"),
-        ("unsafe", gadgets.Roots(np.ones(1)), None, "needs the opponent's range"),
+        ("max", gadgets.Roots(np.ones(1)), "none", "gadget='max' must be one of"),
+        ("reach_max_margin", gadgets.Roots(np.ones(1)), "none", "must be one of"),
+        ("resolving", gadgets.Roots(np.ones(1)), "none", "needs the opponent's given cfvs"),
+        ("unsafe", gadgets.Roots(np.ones(1)), "none", "needs the opponent's range"),
         ("unsafe", gadgets.Roots(np.ones(1)), "ones", "gadget='unsafe' is none"),
         ("resolving", gadgets.Roots(np.ones(1)), "all", "refinement='all' must be one of"),
     ],
