@@ -89,7 +89,7 @@ def measure(
                 continue  # Theirs searches where the player is to move.
             if not root.is_first:
                 assert policy.spec.given_cfvs is not None
-                given = policy.spec.given_cfvs(root)
+                given = policy.spec.given_cfvs(root, solution.values)
             strategies = _by_theirs(theirs, solution, given, critic, moves, iterations)
             labels = {"transformations": name, "gadget": given is not None}
             rows.append({**labels, **_compared(solution, strategies)})

@@ -212,7 +212,7 @@ def search_case(case: Case) -> list[dict[str, float]]:
     return [{"before": before[key], "after": after[key]} for key in keys]
 
 
-def _of_best_response(root: Root, policy: SePoTPolicy) -> np.ndarray:
+def _of_best_response(root: Root, _leaves: object, policy: SePoTPolicy) -> np.ndarray:
     """The opponent's best-response cfvs against the player's strategy so far: float64 [R_-p]."""
     tree, player = policy.source.tree, root.player
     states = np.unique(tree.public_states.of_history[root.histories]).tolist()

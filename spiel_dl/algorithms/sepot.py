@@ -74,7 +74,7 @@ from spiel_dl.learning.config import LearnerConfig
 from spiel_dl.learning.critics import Critic
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.search.compiled import CompiledPolicy, CompiledSource
-from spiel_dl.search.leaf_values import ByCritic
+from spiel_dl.search.leaf_values import ByCritic, best_response_cfvs
 from spiel_dl.search.played import LARGEST_SEARCH, BlueprintSource, Schedule
 from spiel_dl.search.policy import SearchPolicy
 from spiel_dl.search.policy_rows import AnyBlueprint, TensorPolicy, acting_blueprint, fixed_to
@@ -82,7 +82,7 @@ from spiel_dl.search.samples import OfKnowledge, Sampler, SomeOfPublicState, Who
 from spiel_dl.search.sepot_config import MAX_HISTORIES
 from spiel_dl.search.sepot_config import ParticleConfig as ParticleConfig
 from spiel_dl.search.sepot_config import SearchConfig as SearchConfig
-from spiel_dl.search.spec import Root, Spec
+from spiel_dl.search.spec import GivenCfvs, Root, Spec
 from spiel_dl.solvers.gadgets import SAFE_GADGETS
 from spiel_dl.tree.beam import PolicyRows
 from spiel_dl.tree.depth_limit import DepthLimit
@@ -107,10 +107,10 @@ def sepot_spec(
       blueprint: the searching player's blueprint in a root's trunk: float64 [S_p].
     """
     values = ByCritic(critic)
-    given_cfvs: dict[str, Callable[[Root], np.ndarray]] = {
+    given_cfvs: dict[str, GivenCfvs] = {
         "transformations": values.best_cfvs,
         "critic": values.identity_cfvs,
-        "best_response": functools.partial(values.best_response_cfvs, blueprint=blueprint),
+        "best_response": functools.partial(best_response_cfvs, blueprint=blueprint),
     }
     return Spec(
         values,

@@ -99,10 +99,8 @@ class ByCritic:
     """
 
     def __init__(self, critic: Critic | None):
-        """Takes the critic; None if no search has leaves or given cfvs."""
+        """Takes the critic; None if no search has leaves or given cfvs of it."""
         self._critic = critic
-        # A search asks for its leaves, and then for given cfvs of them.
-        self._latest: tuple[Root, MultiValuedLeaves] | None = None
 
     def __call__(self, root: Root) -> MultiValuedLeaves:
         """The leaves below a root by the critic.
@@ -110,42 +108,17 @@ class ByCritic:
         Raises:
           ValueError: if there is no critic, or if its values are of another shape.
         """
-        latest = self._latest
-        if latest is None or latest[0] is not root:
-            leaves = root.trunk.leaves
-            values = self._values(leaves.tree, leaves.histories, root.player)
-            self._latest = latest = root, MultiValuedLeaves(leaves, root.player, values)
-        return latest[1]
+        leaves = root.trunk.leaves
+        values = self._values(leaves.tree, leaves.histories, root.player)
+        return MultiValuedLeaves(leaves, root.player, values)
 
-    def best_cfvs(self, root: Root) -> np.ndarray:
+    def best_cfvs(self, root: Root, _leaves: object) -> np.ndarray:
         """The opponent's cfvs by the best transformation in each root infoset: float64 [R_-p]."""
         return self._root_cfvs(root).max(axis=1)
 
-    def identity_cfvs(self, root: Root) -> np.ndarray:
+    def identity_cfvs(self, root: Root, _leaves: object) -> np.ndarray:
         """The opponent's cfvs by its blueprint in each root infoset: float64 [R_-p]."""
         return self._root_cfvs(root)[:, 0]
-
-    def best_response_cfvs(self, root: Root, blueprint: Callable[[Root], np.ndarray]) -> np.ndarray:
-        """The opponent's cfvs by its best response in each root infoset: float64 [R_-p].
-
-        Burch, Johanson, Bowling (2014), with the critic's values in place of what is behind the
-        leaves: there the opponent takes the transformation that is best in each infoset.
-
-        Args:
-          root: where the search starts.
-          blueprint: the player's strategy in a root's trunk, to which it responds: float64 [S_p].
-        """
-        player, opponent, form = root.player, root.opponent, root.trunk.sequence_form
-        plan = realization_plan(form.treeplexes[player], blueprint(root), root.ranges[player])
-        leaves = root.trunk.leaves
-        if leaves.num_public_states:
-            ranges = [np.ones(len(sequences)) for sequences in leaves.sequences]
-            ranges[player] = plan[leaves.sequences[player]]
-            cfvs = [np.zeros(len(sequences)) for sequences in leaves.sequences]
-            cfvs[opponent] = self(root).values_for(opponent, ranges[0], ranges[1])
-            form = form.with_constants(leaves.sequences, (cfvs[0], cfvs[1]))
-        cfv = best_response(form, opponent, plan).cfv
-        return cfv[: len(root.trunk.root_infosets[opponent])]
 
     def _root_cfvs(self, root: Root) -> np.ndarray:
         """The opponent's cfvs by each transformation at its root infosets: float64 [R_-p, K]."""
@@ -172,3 +145,30 @@ class ByCritic:
                 f"[{len(histories)}, K], a number for each history and each of K transformations"
             )
         return values
+
+
+def best_response_cfvs(
+    root: Root, leaves: LeafValues | np.ndarray | None, blueprint: Callable[[Root], np.ndarray]
+) -> np.ndarray:
+    """The opponent's cfvs by its best response in each root infoset: float64 [R_-p].
+
+    Burch, Johanson, Bowling (2014), with a critic's values in place of what is behind the leaves:
+    there the opponent takes the transformation that is best in each infoset.
+
+    Args:
+      root: where the search starts.
+      leaves: its leaves by the critic; None: it has none.
+      blueprint: the player's strategy in a root's trunk, to which it responds: float64 [S_p].
+    """
+    player, opponent, form = root.player, root.opponent, root.trunk.sequence_form
+    plan = realization_plan(form.treeplexes[player], blueprint(root), root.ranges[player])
+    if leaves is not None:
+        assert isinstance(leaves, MultiValuedLeaves)
+        sequences = root.trunk.leaves.sequences
+        ranges = [np.ones(len(own)) for own in sequences]
+        ranges[player] = plan[sequences[player]]
+        cfvs = [np.zeros(len(own)) for own in sequences]
+        cfvs[opponent] = leaves.values_for(opponent, ranges[0], ranges[1])
+        form = form.with_constants(sequences, (cfvs[0], cfvs[1]))
+    cfv = best_response(form, opponent, plan).cfv
+    return cfv[: len(root.trunk.root_infosets[opponent])]

@@ -46,7 +46,7 @@ def search(root: Root, spec: Spec, effort: Effort) -> Solution:
     values = None
     if spec.values is not None and root.trunk.leaves.num_public_states:
         values = spec.values(root)
-    given_cfvs = _given_cfvs(root, spec)
+    given_cfvs = _given_cfvs(root, spec, values)
     valued = time.perf_counter()
     form = root.trunk.sequence_form
     if root.order == (1, 0):
@@ -65,7 +65,9 @@ def search(root: Root, spec: Spec, effort: Effort) -> Solution:
     return dataclasses.replace(_in_trunk(solution, game, gadget, root, values), seconds=seconds)
 
 
-def _given_cfvs(root: Root, spec: Spec) -> np.ndarray | None:
+def _given_cfvs(
+    root: Root, spec: Spec, values: LeafValues | np.ndarray | None
+) -> np.ndarray | None:
     if root.is_first or not spec.resolves:
         return None
     if root.given_cfvs is not None:
@@ -75,7 +77,7 @@ def _given_cfvs(root: Root, spec: Spec) -> np.ndarray | None:
             f"gadget={spec.gadget!r} needs to know what the opponent may have instead of entering; "
             "pass given_cfvs=, or gadget='unsafe'"
         )
-    return spec.given_cfvs(root)
+    return spec.given_cfvs(root, values)
 
 
 def _with_choices(form: SequenceForm, root: Root, utilities: np.ndarray) -> SequenceForm:

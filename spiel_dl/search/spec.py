@@ -104,6 +104,9 @@ ValuesAt: TypeAlias = Callable[[Root], LeafValues | np.ndarray]
 """The values of the leaves below a root: `LeafValues` of ranges; `MultiValuedLeaves`, where the
 opponent chooses its continuation; or the searching player's utilities, float [N, J, K], by both
 players' choice of a continuation in each leaf infoset. The model's continuation is the first."""
+GivenCfvs: TypeAlias = Callable[[Root, LeafValues | np.ndarray | None], np.ndarray]
+"""The cfvs that the opponent may take instead of entering, float64 [R_-p], of a root and the values
+of its leaves; None: it has no leaves."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -115,8 +118,7 @@ class Spec:
       gadget: the opponent's decision at the root: "resolving", "max_margin", "reach_max_margin"
         (see `solvers.gadgets`), or "unsafe", none; or one of `WHOLE_GAME`.
       refinement: weights by which the gadget is refined, one of `solvers.refinement.REFINEMENTS`.
-      given_cfvs: computes the cfvs that the opponent may take instead of entering, float64 [R_-p];
-        None: they are those of the search before.
+      given_cfvs: computes the opponent's given cfvs; None: they are those of the search before.
       p: the probability that the opponent follows its model; None: there is no model.
       model_to_the_end: whether the model binds the opponent to the end of the game, not only down
         to the depth limit.
@@ -130,7 +132,7 @@ class Spec:
     values: ValuesAt | None = None
     gadget: str = "unsafe"
     refinement: str = "none"
-    given_cfvs: Callable[[Root], np.ndarray] | None = None
+    given_cfvs: GivenCfvs | None = None
     p: float | None = None
     model_to_the_end: bool = False
     leaf_choice: str = "regret_matching"

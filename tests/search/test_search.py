@@ -70,7 +70,9 @@ def searched(
     root = root_at(player, is_first)
     found = search(root, spec, effort)
     cfvs = opponent_cfvs(found)
-    return -float((cfvs if is_first else np.maximum(cfvs, spec.given_cfvs(root))).sum()), found
+    return -float(
+        (cfvs if is_first else np.maximum(cfvs, spec.given_cfvs(root, found.values))).sum()
+    ), found
 
 
 @pytest.mark.parametrize("variant", [CFR_PLUS, PREDICTIVE_CFR_PLUS], ids=["cfr+", "pcfr+"])
@@ -90,7 +92,7 @@ def test_cfvs_of_best_responses_can_be_kept_and_those_of_transformations_need_no
     for given_cfvs in ("best_response", "transformations"):
         config = SearchConfig(given_cfvs=given_cfvs)
         value, found = searched(player, False, Effort(3000), config)
-        given = sepot_spec(made()[2], config, blueprint_of).given_cfvs(found.root)
+        given = sepot_spec(made()[2], config, blueprint_of).given_cfvs(found.root, found.values)
         missing.append(-given.sum() - value)
     assert missing[0] == pytest.approx(0.0, abs=1e-4)
     assert missing[1] > 1e-3
@@ -160,7 +162,7 @@ def test_values_of_a_critic_have_a_shape_and_are_numbers():
     with pytest.raises(ValueError, match=message):
         one_for_each(root)
     with pytest.raises(ValueError, match=r"returns the shape \[1\]; return \[1, K\]"):
-        one_for_each.best_cfvs(root)
+        one_for_each.best_cfvs(root, None)
 
     def values(size: int) -> np.ndarray:
         found = np.zeros((size, 2))
