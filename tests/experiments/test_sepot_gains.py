@@ -82,3 +82,11 @@ def test_small_games(tmp_path: Path) -> None:
     for total, row in zip(totals, rows, strict=True):
         assert total["left"] == pytest.approx(row["after"] / row["before"])
         assert total["worse"] == 0
+
+
+def test_learned_critics(tmp_path: Path) -> None:
+    settings = Settings(("kuhn_poker",), (0, 1), blueprints=("uniform",), critic_steps=3)
+    report = KEPT_CFVS.report(KEPT_CFVS.study(settings, Workspace(tmp_path)))
+    rows = report.tables["NashConv"].rows
+    assert [row["critic"] for row in rows] == 6 * [0] + 6 * [1]
+    assert rows[0]["after"] != rows[6]["after"]
