@@ -202,8 +202,8 @@ TABLE_1 = Experiment(
 )
 IN_BATTLESHIPS = "ours: given cfvs, and where searches start"
 """The cause in Battleships 3x3, by `gains`."""
-# In Battleships searches start where the player itself decides, not at the opponent's shot before.
-_ONE_MOVE = (DepthLimit(moves=1),)
+ONE_MOVE = (DepthLimit(moves=1),)
+"""In Battleships, so that searches start where the player itself decides, not a shot before."""
 # Networks of the zoo and their critics; reports give their learner steps.
 ROWS = tuple(
     Row(
@@ -219,10 +219,10 @@ ROWS = tuple(
     for game, number, minutes, limits in (
         ("goofspiel_8_descending", 1002, 30, ()),
         ("goofspiel_8_random", 1002, 60, ()),
-        ("battleships_3x3", 1002, 40, _ONE_MOVE),
+        ("battleships_3x3", 1002, 40, ONE_MOVE),
         ("goofspiel_13_descending", 504, 15, ()),
         ("goofspiel_13_random", 504, 75, ()),
-        ("battleships_5x5", 504, 35, _ONE_MOVE),
+        ("battleships_5x5", 504, 35, ONE_MOVE),
     )
 )
 
@@ -255,7 +255,8 @@ def play(
     """
     settings, limit, (own, opponent) = study.settings, study.limits[0], names
     match = match_seed(*seeds)
-    name = file_name("match", *seeds, bound or "control", num_games)
+    kind = () if bound is None else tuple(search.values())
+    name = file_name("match", *seeds, bound or "control", num_games, *kind)
     inputs = {
         "game": study.game,
         "depth_limit": str(limit),
