@@ -38,7 +38,7 @@ Why these are the defaults of `SearchConfig` (others in `results/sepot/goofspiel
     are lower where the opponent's own blueprint errs, nor at those that a learned critic has of the
     root: it errs differently there than at the leaves.
   * *Refined by the blueprint's reach.* A gadget alone leaves a search free where the opponent would
-    not enter; the refined one plays well there too (`results/sepot/kept_cfvs.md`,
+    not enter; the refined one plays well there too (`results/sepot/learned_critics/kept_cfvs.md`,
     `results/sepot/battleships_3x3/one_move/gains.md`).
 
 Guarantees:
