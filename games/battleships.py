@@ -75,6 +75,7 @@ class BattleshipsRules(BattleshipsBoards):
 
     num_chance_outcomes = 0
     max_chance_nodes = 0
+    searches_by_moves = True
 
     def __init__(
         self,

@@ -99,6 +99,8 @@ class Rules(abc.ABC, Generic[State]):
       longest_chance_run: the largest number of chance events between two player actions, also where
         the first action ends a game and the second begins the next; None: the largest in random
         games, which suffices unless long runs are rare.
+      searches_by_moves: whether searches look one move ahead by default, not one round: they begin
+        where their player is to act then, and not at the opponent's public move before.
       min_utility: the smallest utility of either player.
       max_utility: the largest utility of either player.
     """
@@ -108,6 +110,7 @@ class Rules(abc.ABC, Generic[State]):
     max_game_length: int
     max_chance_nodes: int = 0
     longest_chance_run: int | None = None
+    searches_by_moves: bool = False
     min_utility: float
     max_utility: float
 

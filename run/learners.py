@@ -113,7 +113,7 @@ def _particle() -> LearnerFlags:
     from spiel_dl.value_functions.particle_module import ParticleSizes
 
     game_flags, preset = _game_flags(ParticleSelfPlay.name)
-    limit_flags = script.depth_limit("searches; default: one round")
+    limit_flags = script.depth_limit("searches; default: one round, in Battleships one move")
     learner_flags = config_flags.define(
         ParticleSelfPlayConfig,
         defaults={"decay_steps": None},

@@ -21,6 +21,7 @@ from spiel_dl.runs import head_to_head
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.runs.workspace import file_name
 from spiel_dl.system.parameters import Bounds, Seed
+from spiel_dl.tree.depth_limit import DepthLimit
 
 
 @dataclasses.dataclass(frozen=True)
@@ -107,7 +108,7 @@ def _compute(study: Study) -> list[dict[str, Any]]:
         digests = {each: registry.digest(each) for each in (first, opponent)}
         inputs = {"game": settings.game, "seed": settings.seed, **digests, **options}
         if first.startswith("sepot:"):
-            options = {**options, **PRINTED}
+            options = {**options, **PRINTED, "depth_limit": DepthLimit(rounds=1)}
         measure = functools.partial(
             head_to_head.measure,
             settings.game,

@@ -32,7 +32,7 @@ from spiel_dl.runs.workspace import Workspace, file_name
 from spiel_dl.system import tensor_files
 from spiel_dl.system.parameters import Positive, Seed
 from spiel_dl.system.run_directory import RunDirectory
-from spiel_dl.tree.depth_limit import DepthLimit, default_depth_limit, has_rounds
+from spiel_dl.tree.depth_limit import DepthLimit, has_rounds
 from spiel_dl.tree.from_openspiel import load_turn_based
 from spiel_dl.tree.trunk import cut
 
@@ -259,7 +259,7 @@ def default_limits(game: str) -> tuple[DepthLimit, ...]:
     """
     loaded = load_turn_based(game)
     numbers = (1, 2, 3) if "goofspiel" in str(loaded) else (1, 2)
-    unit = default_depth_limit(loaded)
+    unit = DepthLimit(rounds=1) if has_rounds(loaded) else DepthLimit(moves=1)
     return tuple(unit.with_value(number) for number in numbers)
 
 

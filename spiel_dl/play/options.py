@@ -44,8 +44,8 @@ class LookingAhead(Options):
     """Options of depth-limited search.
 
     Attributes:
-      depth_limit: how deep each search looks. Default: one round, or two moves in games without
-        rounds.
+      depth_limit: how deep each search looks. Default: one round; in Battleships one move, and
+        in games without rounds two moves.
     """
 
     depth_limit: DepthLimit | None = None

@@ -116,5 +116,7 @@ def has_rounds(game: pyspiel.Game) -> bool:
 
 
 def default_depth_limit(game: pyspiel.Game) -> DepthLimit:
-    """One round; two moves in games without rounds."""
+    """One round, or one move if a game's `Rules` say so; two moves in games without rounds."""
+    if hasattr(game, "rules") and game.rules.searches_by_moves:
+        return DepthLimit(moves=1)
     return DepthLimit(rounds=1) if has_rounds(game) else DepthLimit(moves=2)

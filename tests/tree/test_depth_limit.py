@@ -33,12 +33,16 @@ def test_rounds_of_a_converted_game_are_joint_moves():
         (LEDUC, DepthLimit(moves=2)),
         ("goofspiel(num_cards=3,imp_info=True)", DepthLimit(rounds=1)),
         ("python_leduc", DepthLimit(rounds=1)),
+        ("python_battleships", DepthLimit(moves=1)),
     ],
 )
-def test_the_default_is_in_rounds_where_there_are_any(game_string, expected):
-    game = load_turn_based(game_string)
-    assert default_depth_limit(game) == expected
-    assert has_rounds(game) == (expected.unit == "rounds")
+def test_the_default(game_string, expected):
+    assert default_depth_limit(load_turn_based(game_string)) == expected
+
+
+def test_games_with_rounds():
+    assert has_rounds(load_turn_based("goofspiel(num_cards=3,imp_info=True)"))
+    assert has_rounds(load_turn_based("python_leduc"))
     assert not has_rounds(pyspiel.load_game("kuhn_poker"))
 
 
