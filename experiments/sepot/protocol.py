@@ -203,7 +203,7 @@ def _row(
         steps_per_evaluation=num_steps,
         **others,
     )
-    paper = paper_result(game, 100_000) or ""
+    paper = paper_result(game, settings.bounds[-1]) or ""
     return Row(experiment, folder, settings, "Table 1", minutes, cut, paper=paper, cause=cause)
 
 
