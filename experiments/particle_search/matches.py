@@ -13,7 +13,7 @@ from experiments import experiment
 from experiments.experiment import Experiment, Row
 from experiments.learners.strength import Preset
 from experiments.sepot.study import PRINTED
-from experiments.settings import Checked
+from experiments.settings import Checked, as_json
 from experiments.verdicts import Judgement, Tables, verdict
 from spiel_dl.play import registry
 from spiel_dl.play.presets import PRESETS
@@ -56,6 +56,8 @@ AUTHORS = Search(
     "mirror descent as its authors run it",
 )
 SEPOT = Search("sepot", (("max_histories", 10_000),), "SePoT below 10,000 histories")
+# Options that were defaults when these matches were declared.
+_FIXED = {"sepot": {**PRINTED, "depth_limit": DepthLimit(rounds=1)}}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -101,14 +103,14 @@ def _compute(study: Study) -> list[dict[str, Any]]:
     for search in settings.searches:
         for opponent in (network, settings.script):
             first = f"{search.method}:{network}"
-            matches.append((search.called, first, dict(search.options), opponent))
+            options = {**dict(search.options), **_FIXED.get(search.method, {})}
+            matches.append((search.called, first, options, opponent))
     rows = []
     for called, first, options, opponent in matches:
         name = file_name("match", called, opponent, settings.num_games)
         digests = {each: registry.digest(each) for each in (first, opponent)}
-        inputs = {"game": settings.game, "seed": settings.seed, **digests, **options}
-        if first.startswith("sepot:"):
-            options = {**options, **PRINTED, "depth_limit": DepthLimit(rounds=1)}
+        declared = {option: as_json(value) for option, value in options.items()}
+        inputs = {"game": settings.game, "seed": settings.seed, **digests, **declared}
         measure = functools.partial(
             head_to_head.measure,
             settings.game,

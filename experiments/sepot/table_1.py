@@ -251,12 +251,11 @@ def play(
       seeds: the networks' seeds.
       bound: the most unique histories of a search; None: no search.
       num_games: games of the match.
-      search: options of the search, where they are not the defaults.
+      search: options of the search, where they are not the defaults; none without search.
     """
     settings, limit, (own, opponent) = study.settings, study.limits[0], names
     match = match_seed(*seeds)
-    kind = () if bound is None else tuple(search.values())
-    name = file_name("match", *seeds, bound or "control", num_games, *kind)
+    name = file_name("match", *seeds, bound or "control", num_games, *search.values())
     inputs = {
         "game": study.game,
         "depth_limit": str(limit),

@@ -43,6 +43,7 @@ def test_the_default(game_string, expected):
 def test_games_with_rounds():
     assert has_rounds(load_turn_based("goofspiel(num_cards=3,imp_info=True)"))
     assert has_rounds(load_turn_based("python_leduc"))
+    assert not has_rounds(load_turn_based(LEDUC))
     assert not has_rounds(pyspiel.load_game("kuhn_poker"))
 
 
