@@ -238,6 +238,15 @@ ROWS = (
     _row_of_ours("goofspiel_8_random", 500, 60),
     _row_of_ours("goofspiel_13_descending", 500, 75),
     _row_of_ours("battleships_3x3", 500, 60, cause=IN_BATTLESHIPS),
-    _row_of_ours("battleships_3x3", 500, 60, BY_DEFAULTS, limits=ONE_MOVE, bounds=(25_000,)),
     _row_of_ours("battleships_5x5", 60, 90),
+    *(
+        _row_of_ours(game, number, minutes, BY_DEFAULTS, bounds=(25_000,), **limits)
+        for game, number, minutes, limits in (
+            ("goofspiel_8_descending", 500, 50, {}),
+            ("goofspiel_8_random", 500, 50, {}),
+            ("goofspiel_13_descending", 500, 60, {}),
+            ("battleships_3x3", 500, 60, {"limits": ONE_MOVE}),
+            ("battleships_5x5", 60, 75, {"limits": ONE_MOVE}),
+        )
+    ),
 )
