@@ -7,7 +7,7 @@
   2. The player's range is its own reach, replayed to each of its infosets there: by the searches
      on the way where there were any, and by its blueprint elsewhere.
   3. The next search starts where this one ends, or one level below a public state that is too large
-     to be searched.
+     to be searched. Searches that keep one level are made only where the player acts.
 
 A search reads public observations, and of the player's private ones only which infoset it is in.
 """
@@ -223,6 +223,9 @@ class BlueprintSource(PlayedSource[Block]):
     ) -> int | None:
         """See `Source`: the first decision at or below where the search before ends."""
         may_start = path.depth >= self.schedule.first_level
+        if self._num_kept == 1:
+            # Where only the opponent acts, a search of one level has no strategy to find.
+            may_start &= np.isin(path.depth, path.depth[path.acting == path.player])
         if position is not None and result is not None:
             may_start = may_start & (path.depth >= result.end)
             may_start[: position + 1] = False

@@ -109,3 +109,21 @@ def test_forced_moves_are_not_searched():
         state.apply_action(state.legal_actions()[0])
     assert found.action_probabilities(state) == {state.legal_actions()[0]: 1.0}
     assert (found.num_moves, found.num_searches) == (0, 0)
+
+
+@pytest.mark.parametrize("settings", [{}, {"scheme": "sliding"}], ids=["one move", "sliding"])
+def test_levels_in_which_only_the_opponent_acts_are_not_searched(settings):
+    game = pyspiel.load_game(
+        "python_battleships(board_width=2,board_height=1,ship_sizes=[1],num_shots=2)"
+    )
+    tree, blueprint = compiled(str(game)), Blueprint(game)
+    limit = DepthLimit(moves=2 if settings else 1)
+    config = SearchConfig(effort=Effort(iterations=5), **settings)
+    found = SePoTPlayPolicy(game, blueprint, exact_critic(tree, blueprint), limit, config=config)
+    state, num_decisions = game.new_initial_state(), 0
+    while not state.is_terminal():
+        if state.current_player() == 0 and len(state.legal_actions()) > 1:
+            found.action_probabilities(state)
+            num_decisions += 1
+        state.apply_action(state.legal_actions()[0])
+    assert found.num_moves_searched == found.num_searches == num_decisions > 1
