@@ -56,8 +56,23 @@ AUTHORS = Search(
     "mirror descent as its authors run it",
 )
 SEPOT = Search("sepot", (("max_histories", 10_000),), "SePoT below 10,000 histories")
-# Options that were defaults when these matches were declared.
+# Options that were defaults when the first of these matches were declared.
 _FIXED = {"sepot": {**PRINTED, "depth_limit": DepthLimit(rounds=1)}}
+_ONE_MOVE = (
+    ("depth_limit", DepthLimit(moves=1)),
+    ("given_cfvs", "best_response"),
+    ("refinement", "prior"),
+)
+SEPOT_ONE_MOVE = Search(
+    "sepot",
+    (("max_histories", 25_000), *_ONE_MOVE),
+    "SePoT below 25,000 histories, one move, cfvs of a best response",
+)
+PARTICLE_SEPOT = Search(
+    "particle_sepot",
+    (("budget", 1_000), *_ONE_MOVE),
+    "particle SePoT with 1,000 histories, one move, cfvs of a best response",
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -103,7 +118,7 @@ def _compute(study: Study) -> list[dict[str, Any]]:
     for search in settings.searches:
         for opponent in (network, settings.script):
             first = f"{search.method}:{network}"
-            options = {**dict(search.options), **_FIXED.get(search.method, {})}
+            options = {**_FIXED.get(search.method, {}), **dict(search.options)}
             matches.append((search.called, first, options, opponent))
     rows = []
     for called, first, options, opponent in matches:
@@ -141,8 +156,8 @@ def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
             "Mirror-descent search plays at least 512 games from at most 200 histories. Stepsizes "
             "are in units of 1 / utility range; its authors' 10, with utilities from -1 to 1, is "
             "20 here, with temperature 0.003 and depth 10.",
-            "SePoT leaves larger searches to the network; its given cfvs are those of the best "
-            "transformation, and its gadgets are not refined.",
+            "SePoT leaves larger searches to the network; where no more is said, its given cfvs are "
+            "those of the best transformation, and its gadgets are not refined.",
         ],
         {
             "Matches": Table(
@@ -210,5 +225,17 @@ ROWS = (
         "particle_search/strong_battleships_5x5",
         Settings("battleships_5x5", "rnad:battleships_5x5", "hunter", num_games=250),
         minutes=75,
+    ),
+    Row(
+        MATCHES,
+        "particle_search/strong_battleships_5x5/one_move",
+        Settings(
+            "battleships_5x5",
+            "rnad:battleships_5x5",
+            "hunter",
+            (SEPOT_ONE_MOVE, PARTICLE_SEPOT),
+            num_games=250,
+        ),
+        minutes=90,
     ),
 )
