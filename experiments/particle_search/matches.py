@@ -156,7 +156,7 @@ def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
             "Mirror-descent search plays at least 512 games from at most 200 histories. Stepsizes "
             "are in units of 1 / utility range; its authors' 10, with utilities from -1 to 1, is "
             "20 here, with temperature 0.003 and depth 10.",
-            "SePoT leaves larger searches to the network; where no more is said, its given cfvs are "
+            "SePoT leaves larger searches to the network; if no more is said, its given cfvs are "
             "those of the best transformation, and its gadgets are not refined.",
         ],
         {
