@@ -170,7 +170,6 @@ SETTINGS: list[tuple[Callable[..., Any], str, tuple[Any, ...], str]] = [
     (SearchConfig, "refinement", (None, "reach"), "must be one of"),
     (SearchConfig, "first_level", (-1,), ""),
     (SearchConfig, "gadget", ("none",), "must be one of"),
-    (SearchConfig, "scheme", ("none",), "must be one of"),
     (ParticleConfig, "budget", (1,), ""),
     (ParticleConfig, "order", (0,), ""),
     (ParticleSelfPlayConfig, "exploration", (2,), ""),

@@ -27,28 +27,6 @@ t "" 6 "" { 0, 0 }
 """
 )
 
-# Player 0 plays safe, or a matrix game of value 0.1, in which its first action alone loses 0.9.
-SAFE_OR_MATRIX = (
-    ROOT
-    + """p "" 1 1 "top" { "safe" "go" } 0
-t "" 1 "" { 0, 0 }
-p "" 1 2 "below" { "a" "b" "c" } 0
-p "" 2 1 "answer" { "a" "b" "c" } 0
-t "" 2 "" { 0.1, -0.1 }
-t "" 3 "" { -0.9, 0.9 }
-t "" 4 "" { 2.1, -2.1 }
-p "" 2 1 "answer" { "a" "b" "c" } 0
-t "" 5 "" { 1.1, -1.1 }
-t "" 6 "" { 0.1, -0.1 }
-t "" 7 "" { -0.9, 0.9 }
-p "" 2 1 "answer" { "a" "b" "c" } 0
-t "" 8 "" { -1.9, 1.9 }
-t "" 9 "" { 1.1, -1.1 }
-t "" 10 "" { 0.1, -0.1 }
-"""
-)
-
-
 # Chance deals a or b to player 1, which enters or not; player 0 does not see the deal. With b it is
 # better off outside, so by any solution it enters with a alone, where l is better by 0.5. Had it
 # entered with b, l would cost player 0 two more than r if player 1 goes on wrong.

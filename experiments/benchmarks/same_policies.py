@@ -103,12 +103,11 @@ def _responses(tree: GameTree, player: int) -> Iterator[Case]:
 
 def _sepot_configs(**settings: Any) -> dict[str, SearchConfig]:
     """What of SePoT's search is varied, one thing or two at a time."""
-    choices, schemes = ("regret_matching", "best_response"), ("sliding", "block")
     settings = {"effort": Effort(40), **settings}
     found = {
-        f"{make.__name__} {choice} {scheme}": make(leaf_choice=choice, scheme=scheme, **settings)
+        f"{make.__name__} {choice} block": make(leaf_choice=choice, **settings)
         for make in (SearchConfig.as_printed, SearchConfig)
-        for choice, scheme in itertools.product(choices, schemes)
+        for choice in ("regret_matching", "best_response")
     }
     found |= {each: SearchConfig(gadget=each, **settings) for each in ("max_margin", "unsafe")}
     found["refined"] = SearchConfig(refinement="mixed", **settings)

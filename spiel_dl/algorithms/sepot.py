@@ -75,7 +75,7 @@ from spiel_dl.learning.critics import Critic
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.search.compiled import CompiledPolicy, CompiledSource
 from spiel_dl.search.leaf_values import ByCritic, best_response_cfvs
-from spiel_dl.search.played import LARGEST_SEARCH, BlueprintSource, Schedule
+from spiel_dl.search.played import LARGEST_SEARCH, BlueprintSource
 from spiel_dl.search.policy import SearchPolicy
 from spiel_dl.search.policy_rows import AnyBlueprint, TensorPolicy, acting_blueprint, fixed_to
 from spiel_dl.search.samples import OfKnowledge, Sampler, SomeOfPublicState, WholePublicState
@@ -164,7 +164,7 @@ class SePoTPolicy(CompiledPolicy):
         config = config or SearchConfig()
         tree = compile_game(game, blueprint)
         left_out = _left_out(tree, depth_limit, config)
-        pieces = Pieces(tree, depth_limit, config.scheme, config.first_level, left_out)
+        pieces = Pieces(tree, depth_limit, "block", config.first_level, left_out)
         known = ArrayPolicy.from_policy(tree, blueprint)
         spec = sepot_spec(critic, config, functools.partial(_of_array, known))
         super().__init__(CompiledSource(pieces, known), spec, config.effort)
@@ -231,9 +231,8 @@ class SePoTPlayPolicy(SearchPolicy):
             rows,
             depth_limit,
             _sampler(config, particles),
-            schedule=Schedule(
-                config.scheme, config.first_level, max_histories=config.max_histories
-            ),
+            first_level=config.first_level,
+            max_histories=config.max_histories,
         )
         spec = sepot_spec(critic, config, functools.partial(_of_rows, rows))
         super().__init__(source, spec, config.effort, max_kept=_MAX_KEPT)

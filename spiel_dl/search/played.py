@@ -7,7 +7,7 @@
   2. The player's range is its own reach, replayed to each of its infosets there: by the searches
      on the way where there were any, and by its blueprint elsewhere.
   3. The next search starts where this one ends, or one level below a public state that is too large
-     to be searched. Searches that keep one level are made only where the player acts.
+     to be searched. Searches of one level are made only where the player acts.
 
 A search reads public observations, and of the player's private ones only which infoset it is in.
 """
@@ -15,7 +15,6 @@ A search reads public observations, and of the player's private ones only which 
 from __future__ import annotations
 
 import abc
-import dataclasses
 import time
 from typing import NamedTuple, TypeVar
 
@@ -31,13 +30,11 @@ from spiel_dl.search.samples import Sample, Sampler
 from spiel_dl.search.spec import Root, Solution, Spec
 from spiel_dl.solvers.best_response import FixedStrategy, realization_plan
 from spiel_dl.tree.beam import PolicyRows
-from spiel_dl.tree.counts import check_counts
 from spiel_dl.tree.depth_limit import DepthLimit, check_depth_limit
 from spiel_dl.tree.from_rules import InfosetKeys
 from spiel_dl.tree.histories import TooManyHistoriesError
 from spiel_dl.tree.load import AnyGame, turn_based_game
 from spiel_dl.tree.particles import rules_of
-from spiel_dl.tree.pieces import check_scheme
 from spiel_dl.tree.sparse_tree import SparseTree, depth_of_steps, sparse_trunk
 from spiel_dl.tree.trunk import Trunk
 
@@ -155,27 +152,6 @@ class Block(NamedTuple):
         return self.infoset_keys[rows] == keys, rows
 
 
-@dataclasses.dataclass(frozen=True)
-class Schedule:
-    """When searches are made along a game.
-
-    Attributes:
-      scheme: "block" searches again where the last search ends, and keeps all levels of it;
-        "sliding" searches again at every level.
-      first_level: the first level at which a search may start, in the depth limit's unit.
-      max_histories: the most histories of a search with its whole look-ahead; None:
-        `LARGEST_SEARCH`.
-    """
-
-    scheme: str = "block"
-    first_level: int = 0
-    max_histories: int | None = None
-
-    def __post_init__(self) -> None:
-        check_scheme(self.scheme)
-        check_counts(self, 0, "first_level")
-
-
 class BlueprintSource(PlayedSource[Block]):
     """Searches on top of both players' blueprint.
 
@@ -183,7 +159,7 @@ class BlueprintSource(PlayedSource[Block]):
       blueprint: both players' policy without search, as `PolicyRows`; if the opponent has a model,
         its part is that.
       sampler: chooses the histories at which a search starts.
-      schedule: when searches are made.
+      first_level: the first level at which a search may start, in the depth limit's unit.
       num_drawn: the number of searches from public states with too many histories to list.
     """
 
@@ -194,16 +170,19 @@ class BlueprintSource(PlayedSource[Block]):
         depth_limit: DepthLimit,
         sampler: Sampler,
         *,
-        schedule: Schedule | None = None,
+        first_level: int = 0,
+        max_histories: int | None = None,
     ):
-        """Loads the game."""
+        """Loads the game.
+
+        Searches have at most `max_histories` with their whole look-ahead; None: `LARGEST_SEARCH`.
+        """
         super().__init__(game, depth_limit)
         self.blueprint = blueprint
-        self.sampler, self.schedule = sampler, schedule or Schedule()
+        self.sampler, self.first_level = sampler, first_level
         self.is_private = sampler.is_private
         self.num_left_to_blueprint = self.num_drawn = 0
-        self._num_kept = depth_limit.value if self.schedule.scheme == "block" else 1
-        self._max_histories = self.schedule.max_histories or LARGEST_SEARCH
+        self._max_histories = max_histories or LARGEST_SEARCH
         self._beliefs = Beliefs(self.game, sampler.max_listed)
 
     @property
@@ -222,8 +201,8 @@ class BlueprintSource(PlayedSource[Block]):
         self, path: PlayedPath, position: int | None, result: Block | None
     ) -> int | None:
         """See `Source`: the first decision at or below where the search before ends."""
-        may_start = path.depth >= self.schedule.first_level
-        if self._num_kept == 1:
+        may_start = path.depth >= self.first_level
+        if self.depth_limit.value == 1:
             # Where only the opponent acts, a search of one level has no strategy to find.
             may_start &= np.isin(path.depth, path.depth[path.acting == path.player])
         if position is not None and result is not None:
@@ -240,8 +219,10 @@ class BlueprintSource(PlayedSource[Block]):
     ) -> Block:
         """See `Source`; without infosets if the search is too large or the player's range is 0."""
         depth = int(path.depth[position])
-        origin = self.schedule.first_level if previous is None else previous.origin
-        end = origin + ((depth - origin) // self._num_kept + 1) * self._num_kept
+        origin, num_levels = self.first_level, self.depth_limit.value
+        if previous is not None:
+            origin = previous.origin
+        end = origin + ((depth - origin) // num_levels + 1) * num_levels
         try:
             root = self.root(path, position, previous, spec)
         except TooManyHistoriesError:

@@ -12,7 +12,6 @@ from spiel_dl.solvers.gadgets import WITHOUT_GIFTS, check_gadget
 from spiel_dl.solvers.refinement import check_name
 from spiel_dl.solvers.variants import PREDICTIVE_CFR_PLUS
 from spiel_dl.tree.counts import check_counts
-from spiel_dl.tree.pieces import check_scheme
 
 GIVEN_CFVS = ("best_response", "transformations", "critic")
 MAX_HISTORIES = 25_000
@@ -31,8 +30,6 @@ class SearchConfig:
     `algorithms.sepot` for why they are these.
 
     Attributes:
-      scheme: "block" searches again where the last search ends, and keeps all levels of it;
-        "sliding" searches again at every level; see `tree.pieces`.
       given_cfvs: The cfvs that the opponent may take instead of entering a subgame, by the critic:
         "best_response", those of its best response to the blueprint within the look-ahead, with the
         transformation that is best behind it, which can always be kept: by the blueprint;
@@ -55,7 +52,6 @@ class SearchConfig:
         are done.
     """
 
-    scheme: str = "block"
     given_cfvs: str = "best_response"
     first_level: int = 0
     max_histories: int | None = None
@@ -77,7 +73,6 @@ class SearchConfig:
         return SearchConfig(**{**printed, **settings})
 
     def __post_init__(self) -> None:
-        check_scheme(self.scheme)
         if self.given_cfvs not in GIVEN_CFVS:
             raise ValueError(f"given_cfvs={self.given_cfvs!r} must be one of {GIVEN_CFVS}")
         check_leaf_choice(self.leaf_choice)

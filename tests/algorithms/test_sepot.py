@@ -180,19 +180,6 @@ def test_search_to_the_end_is_safe(game, rounds, kind, gadget):
     assert max(gains) > (0.001 if kind == "trained" else 0.1)
 
 
-@pytest.mark.parametrize(("scheme", "expected"), [("block", 0.0), ("sliding", 1.0)])
-def test_sliding_searches_to_the_end_are_not_safe(scheme, expected):
-    """The second search may play as badly as the blueprint, which the first one made matter."""
-    tree = GameTree.from_game(pyspiel.load_efg_game(tiny_games.SAFE_OR_MATRIX))
-    # Safe; below, the first row alone. Player 1 is uniform.
-    blueprint = ArrayPolicy(tree, (np.array([1, 1, 0, 1, 0, 0.0]), np.array([1, *[1 / 3] * 3])))
-    settings = {"scheme": scheme, "first_level": 0, "refinement": "none"}
-    policy = to_the_end(blueprint, DepthLimit(moves=10), effort=Effort(300), **settings)
-    found = policy.to_array_policy()
-    lost = [0.1 + best_response_value(tree, each, 1) for each in (blueprint, found)]
-    assert lost == pytest.approx([0.1, expected], abs=0.01)
-
-
 @pytest.mark.parametrize("weights", refinements.WEIGHTS)
 def test_refined_search_to_the_end_comes_to_the_linear_programs(weights):
     """Of the second round, with given cfvs of best responses; each player by itself."""
@@ -306,7 +293,6 @@ def test_large_searches_are_left_to_the_blueprint():
 EFFORT = Effort(iterations=30)
 CONFIGS = {
     "defaults": SearchConfig(effort=EFFORT),
-    "sliding": SearchConfig(scheme="sliding", effort=EFFORT),
     "below the root": SearchConfig(given_cfvs="critic", first_level=1, effort=EFFORT),
     "until a gap": SearchConfig(effort=Effort(iterations=100, tolerance=0.01)),
     "within a bound": SearchConfig(max_histories=40, effort=EFFORT),

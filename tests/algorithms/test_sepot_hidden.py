@@ -129,13 +129,13 @@ def test_search_by_reconstruction(game_string, top):
 
 
 @pytest.mark.parametrize(
-    ("game_string", "top", "scheme"),
-    [*((game, {}, "sliding") for game in COMPILED), *((FEW[0], top, "block") for top in TOPS)],
+    ("game_string", "top"),
+    [*((game, {}) for game in COMPILED), *((FEW[0], top) for top in TOPS)],
 )
-def test_search_on_the_compiled_game(game_string, top, scheme):
+def test_search_on_the_compiled_game(game_string, top):
     tree = GameTree.from_game(game_string)
     blueprint, critic = networks(tree.game)
-    config = SearchConfig(scheme=scheme, effort=EFFORT, **top)
+    config = SearchConfig(effort=EFFORT, **top)
     infosets = hidden_parts(game_string)
     limit = DepthLimit(moves=2)
     policy = SePoTPolicy(tree, blueprint, critic, limit, config=config)

@@ -35,7 +35,7 @@ CONFIGS = {
     "defaults": {},
     "as printed": {"given_cfvs": "critic", "refinement": "none"},
     "transformations": {"given_cfvs": "transformations"},
-    "sliding, from the second level on": {"scheme": "sliding", "first_level": 1},
+    "from the second level on": {"first_level": 1},
     "within a bound": {"max_histories": None},
     "without a gadget": {"gadget": "unsafe"},
 }
@@ -111,14 +111,12 @@ def test_forced_moves_are_not_searched():
     assert (found.num_moves, found.num_searches) == (0, 0)
 
 
-@pytest.mark.parametrize("settings", [{}, {"scheme": "sliding"}], ids=["one move", "sliding"])
-def test_levels_in_which_only_the_opponent_acts_are_not_searched(settings):
+def test_levels_in_which_only_the_opponent_acts_are_not_searched():
     game = pyspiel.load_game(
         "python_battleships(board_width=2,board_height=1,ship_sizes=[1],num_shots=2)"
     )
     tree, blueprint = compiled(str(game)), Blueprint(game)
-    limit = DepthLimit(moves=2 if settings else 1)
-    config = SearchConfig(effort=Effort(iterations=5), **settings)
+    config, limit = SearchConfig(effort=Effort(iterations=5)), DepthLimit(moves=1)
     found = SePoTPlayPolicy(game, blueprint, exact_critic(tree, blueprint), limit, config=config)
     state, num_decisions = game.new_initial_state(), 0
     while not state.is_terminal():
