@@ -34,7 +34,7 @@ from spiel_dl.search.compiled import CompiledSource
 from spiel_dl.search.leaf_values import AnyValueFunction, ByValueFunction, function_at
 from spiel_dl.search.policy import SearchPolicy
 from spiel_dl.search.spec import Spec, ValuesAt
-from spiel_dl.solvers.effort import Effort, check_effort, check_no_tolerance
+from spiel_dl.solvers.effort import Effort, check_no_tolerance
 from spiel_dl.solvers.gadgets import check_gadget
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.factored_game import FactoredGame
@@ -97,7 +97,6 @@ class ContinualResolvingPolicy(SearchPolicy):
         check_arguments(value_function, depth_limit, by_limit=True)
         trunk = cut_any(game, depth_limit)
         check_value_function(trunk, value_function)
-        check_effort(effort)
         check_no_tolerance(effort)
         self.tree: GameTree | FactoredGame = trunk.tree
         source, values = (

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from spiel_dl.search.particles import ParticleSource, particle_spec
 from spiel_dl.search.policy import SearchPolicy
-from spiel_dl.solvers.effort import Effort, check_effort, check_no_tolerance
+from spiel_dl.solvers.effort import Effort, check_no_tolerance
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.load import AnyGame
 from spiel_dl.value_functions.base import ValueFunction, check_arguments
@@ -67,7 +67,6 @@ class ParticlePolicy(SearchPolicy):
             there is a tolerance.
         """
         check_arguments(value_function, depth_limit)
-        check_effort(effort)
         check_no_tolerance(effort)
         source = ParticleSource(game, depth_limit, budget=budget, seed=seed)
         spec = particle_spec(value_function, gadget)

@@ -22,7 +22,7 @@ from spiel_dl.policies.array_policy import ArrayPolicy, read_strategy
 from spiel_dl.search.policy import SearchPolicy
 from spiel_dl.search.spec import Spec
 from spiel_dl.search.turns import TurnSource
-from spiel_dl.solvers.effort import Effort, check_effort, check_no_tolerance
+from spiel_dl.solvers.effort import Effort, check_no_tolerance
 from spiel_dl.solvers.gadgets import check_gadget
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.load import AnyGame
@@ -51,7 +51,6 @@ def resolve_rivers(
         unknown or cannot be refined, or if there is a tolerance.
     """
     check_gadget(gadget, refinement)
-    check_effort(effort)
     check_no_tolerance(effort)
     turn = cut_any(game, DepthLimit(rounds=1), blueprint)
     if not isinstance(turn, HoldemTrunk):

@@ -39,7 +39,7 @@ import math
 
 import torch
 
-from spiel_dl.learning.config import RNaDConfig
+from spiel_dl.learning.config import PAPER_RNAD, RNaDConfig
 from spiel_dl.learning.neurd import neurd_gradient
 from spiel_dl.learning.self_play_learner import SelfPlayLearner
 from spiel_dl.learning.sources import MoveInputs, Trajectories
@@ -47,21 +47,7 @@ from spiel_dl.learning.vtrace import Targets, v_trace
 from spiel_dl.networks.sparse_rows import Inputs
 from spiel_dl.policies.policy_network import MaskedPolicy, as_mask
 
-PAPER = RNaDConfig(
-    hidden_sizes=(512, 512),
-    batch_size=128,
-    learning_rate=3e-4,
-    final_learning_rate=None,
-    adam_beta1=0.0,
-    first_period=500,
-    target_averaging=1e-3,
-    target_share=math.inf,
-    utility_unit=1.0,
-    neurd_threshold=2.0,
-    neurd_max_gain=math.inf,
-    uniform_share=0.0,
-    history_values=False,
-)
+PAPER = PAPER_RNAD
 """The settings of Kubíček et al. (2023), Table 2."""
 
 

@@ -203,6 +203,24 @@ class RNaDConfig(LearnerConfig):
         return (step - steps_of_first) % self.period, self.period
 
 
+PAPER_RNAD = RNaDConfig(
+    hidden_sizes=(512, 512),
+    batch_size=128,
+    learning_rate=3e-4,
+    final_learning_rate=None,
+    adam_beta1=0.0,
+    first_period=500,
+    target_averaging=1e-3,
+    target_share=math.inf,
+    utility_unit=1.0,
+    neurd_threshold=2.0,
+    neurd_max_gain=math.inf,
+    uniform_share=0.0,
+    history_values=False,
+)
+"""The settings of Kubíček et al. (2023), Table 2: `algorithms.rnad.PAPER`."""
+
+
 @dataclasses.dataclass(frozen=True)
 class PolicyGradientConfig(LearnerConfig):
     """The settings of policy gradients; `LearnerConfig` has more.

@@ -14,6 +14,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from spiel_dl.learning.config import PAPER_RNAD, RNaDConfig
+
 _GOOFSPIEL = "python_goofspiel_ii(num_cards={},points_order={},returns_type=win_loss)"
 _BATTLESHIPS = "python_battleships(board_width={0},board_height={0},ship_sizes={1})"
 
@@ -35,24 +37,9 @@ class Preset:
         return dict(self.settings.get(algorithm, {}))
 
 
-# The fields of `rnad.PAPER` that differ from the defaults.
 _PAPER_RNAD = {
-    "hidden_sizes": (512, 512),
-    "batch_size": 128,
-    "learning_rate": 3e-4,
-    "final_learning_rate": None,
-    "adam_beta1": 0.0,
-    "first_period": 500,
-    "target_averaging": 1e-3,
-    "target_share": math.inf,
-    "utility_unit": 1.0,
-    "neurd_threshold": 2.0,
-    "neurd_max_gain": math.inf,
-    "uniform_share": 0.0,
-    "history_values": False,
+    name: value for name, value in vars(PAPER_RNAD).items() if value != getattr(RNaDConfig(), name)
 }
-
-
 PRESETS: dict[str, Preset] = {
     "leduc": Preset("python_leduc"),
     "leduc_poker": Preset("leduc_poker"),

@@ -92,21 +92,6 @@ def test_swapping_the_hidden_card_leaves_the_screen_identical(opponent_action):
         assert "J\u2660 (yours)" in texts.pop()
 
 
-def test_bids_stay_hidden_when_the_round_is_over():
-    """The opponent's bids of 1, 2 and of 2, 1 lose alike against 4, 3."""
-    game = load_turn_based("python_goofspiel_ii(num_cards=4,points_order=descending)")
-    texts = {play.view(state_after(game, [3, bid, 2, 1 - bid]), 0) for bid in (0, 1)}
-    assert len(texts) == 1
-    assert "winner     you you" in texts.pop()
-
-
-@pytest.mark.parametrize("game_string", [GOOFSPIEL, TWIN])
-def test_what_player_0_has_bid_is_not_shown_to_player_1(game_string):
-    game = load_turn_based(game_string)
-    texts = {play.view(state_after(game, [bid]), 1) for bid in (0, 1, 2)}
-    assert len(texts) == 1
-
-
 @pytest.mark.parametrize(
     ("lines", "message"),
     [

@@ -10,8 +10,7 @@ import pytest
 from spiel_dl.algorithms.exploitability import nash_conv
 from spiel_dl.algorithms.mmd import MMDSolver
 from spiel_dl.algorithms.particle_self_play import ParticleSelfPlayConfig
-from spiel_dl.algorithms.rnad import PAPER, RNaDSolver
-from spiel_dl.learning.config import RNaDConfig
+from spiel_dl.algorithms.rnad import RNaDSolver
 from spiel_dl.play import registry, zoo
 from spiel_dl.play.presets import PRESETS
 from spiel_dl.system import tensor_files
@@ -76,10 +75,6 @@ def test_presets_are_games_with_settings_that_learners_take(name: str) -> None:
     turn_based_game(PRESETS[name].game)
     for algorithm, settings in PRESETS[name].settings.items():
         assert configs[algorithm](**settings)
-
-
-def test_the_papers_preset_is_the_papers_configuration() -> None:
-    assert RNaDConfig(**PRESETS["goofspiel_5_descending_paper"].of("rnad")) == PAPER
 
 
 def test_a_folder_without_an_index(tmp_path: Path) -> None:
