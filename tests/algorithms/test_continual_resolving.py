@@ -80,7 +80,7 @@ def test_safe_gadgets_keep_the_game_solved(game, limit, iterations, bound, gadge
     assert measure(game, limit, gadget, iterations) < bound
 
 
-@pytest.mark.parametrize(("gadget", "refinement"), zip(SAFE, WEIGHTS, strict=True))
+@pytest.mark.parametrize(("gadget", "refinement"), [*zip(SAFE, WEIGHTS, strict=True)])
 def test_refined_gadgets_keep_the_game_solved(gadget, refinement):
     assert measure("kuhn_poker", DepthLimit(moves=1), gadget, 300, refinement) < 0.01
     assert measure(GOOFSPIEL_4, DepthLimit(rounds=1), gadget, 80, refinement) < 0.012
