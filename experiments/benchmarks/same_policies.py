@@ -105,7 +105,7 @@ def _sepot_configs(**settings: Any) -> dict[str, SearchConfig]:
     """What of SePoT's search is varied, one thing or two at a time."""
     settings = {"effort": Effort(40), **settings}
     found = {
-        f"{make.__name__} {choice} block": make(leaf_choice=choice, **settings)
+        f"{make.__name__} {choice}": make(leaf_choice=choice, **settings)
         for make in (SearchConfig.as_printed, SearchConfig)
         for choice in ("regret_matching", "best_response")
     }

@@ -240,13 +240,13 @@ ROWS = (
     _row_of_ours("battleships_3x3", 500, 60, cause=IN_BATTLESHIPS),
     _row_of_ours("battleships_5x5", 60, 90),
     *(
-        _row_of_ours(game, number, minutes, BY_DEFAULTS, bounds=(25_000,), **limits)
+        _row_of_ours(game, number, minutes, BY_DEFAULTS, limits=limits, bounds=(25_000,))
         for game, number, minutes, limits in (
-            ("goofspiel_8_descending", 500, 50, {}),
-            ("goofspiel_8_random", 500, 50, {}),
-            ("goofspiel_13_descending", 500, 60, {}),
-            ("battleships_3x3", 500, 60, {"limits": ONE_MOVE}),
-            ("battleships_5x5", 60, 75, {"limits": ONE_MOVE}),
+            ("goofspiel_8_descending", 500, 50, ()),
+            ("goofspiel_8_random", 500, 50, ()),
+            ("goofspiel_13_descending", 500, 60, ()),
+            ("battleships_3x3", 500, 60, ONE_MOVE),
+            ("battleships_5x5", 60, 75, ONE_MOVE),
         )
     ),
 )

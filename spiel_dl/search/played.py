@@ -219,9 +219,8 @@ class BlueprintSource(PlayedSource[Block]):
     ) -> Block:
         """See `Source`; without infosets if the search is too large or the player's range is 0."""
         depth = int(path.depth[position])
-        origin, num_levels = self.first_level, self.depth_limit.value
-        if previous is not None:
-            origin = previous.origin
+        num_levels = self.depth_limit.value
+        origin = self.first_level if previous is None else previous.origin
         end = origin + ((depth - origin) // num_levels + 1) * num_levels
         try:
             root = self.root(path, position, previous, spec)

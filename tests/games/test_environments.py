@@ -177,6 +177,18 @@ GAMES_OF_ALL_KINDS = [
 ]
 
 
+@pytest.mark.parametrize("game_rules", GAMES_OF_ALL_KINDS)
+def test_nothing_looks_at_values_on_the_host(game_rules):
+    """Tensors on the meta device have no values, so whoever asks for one fails."""
+    environment = BatchedEnvironment(game_rules, 3)
+    environment._roots = game_rules.initial_state(3, "meta")
+    environment._uniform = lambda n: torch.zeros((n, 3), dtype=torch.float64, device="meta")
+    environment._play_until_moves(environment._roots)
+    finished, returns = environment.step(environment.sample_random_actions())
+    outputs = [finished, returns, environment.features(), environment.legal_actions()]
+    assert {output.device.type for output in outputs} == {"meta"}
+
+
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 @pytest.mark.parametrize("game_rules", GAMES_OF_ALL_KINDS)
