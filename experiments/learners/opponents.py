@@ -237,6 +237,20 @@ ROWS = (
     ),
     Row(
         OPPONENTS,
+        "learners/battleships_3x3_rnad",
+        Settings(
+            ("battleships_3x3",),
+            "hunter",
+            ("rnad",),
+            seeds=(8, 9, 10),
+            num_steps=400_000,
+            num_games=65_536,
+            goal=0.7,
+        ),
+        minutes=150,
+    ),
+    Row(
+        OPPONENTS,
         "learners/battleships_3x3_mmd",
         Settings(
             ("battleships_3x3",),
