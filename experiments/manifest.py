@@ -21,7 +21,6 @@ from experiments.responses import (
     table_1,
 )
 from experiments.sepot import curves, gains, kept_cfvs, position, protocol, safety
-from experiments.sepot import table_1 as sepot_table_1
 
 
 @dataclasses.dataclass(frozen=True)
@@ -84,7 +83,6 @@ PAPERS: Sequence[Paper] = (
     Paper(
         "Kubíček et al. (2023), look-ahead search on top of policy networks",
         (
-            *sepot_table_1.ROWS,
             *protocol.ROWS,
             *curves.ROWS,
             *position.ROWS,

@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from experiments.experiment import Experiment
-from experiments.sepot import curves, position, safety, table_1
+from experiments.sepot import curves, position, protocol, safety
 from experiments.sepot.study import Trained, TrainedGame
 from spiel_dl.learning.config import CriticConfig, RNaDConfig
 from spiel_dl.runs.reports import Report
 from spiel_dl.runs.workspace import Workspace
+from spiel_dl.tree.depth_limit import DepthLimit
 
 CRITIC = CriticConfig(hidden_sizes=(4,), learning_rate=3e-4, final_learning_rate=None)
 _KUHN = {"games": ("kuhn_poker",), "seeds": (0, 1), "iterations": 20}
@@ -26,7 +27,14 @@ SETTINGS = {
     curves.CURVES: TINY,
     curves.CFVS: TINY,
     safety.SAFETY: TINY,
-    table_1.TABLE_1: table_1.Settings(**_KUHN, num_games=8),
+    protocol.PROTOCOL: protocol.Settings(
+        **{**_KUHN, "seeds": (0, 1, 2)},
+        **_NETWORKS,
+        limits=(DepthLimit(moves=1),),
+        num_searching=2,
+        bounds=(100, 200),
+        num_games=8,
+    ),
     position.POSITION: position.Settings(seeds=(0,)),
 }
 

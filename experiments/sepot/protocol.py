@@ -16,26 +16,17 @@ from typing import Any
 
 from experiments.experiment import Experiment, Row
 from experiments.sepot import study as sepot_study
+from experiments.sepot.matches import MATCHES, Rows, paper_mean, paper_result, play, wins
 from experiments.sepot.study import TrainedGame, TrainedStudy
-from experiments.sepot.table_1 import (
-    IN_BATTLESHIPS,
-    MATCHES,
-    ONE_MOVE,
-    Rows,
-    paper_mean,
-    paper_result,
-    play,
-    pooled,
-    wins,
-)
 from experiments.verdicts import Judgement, Tables, grouped, verdict
 from spiel_dl.algorithms import rnad
 from spiel_dl.learning.config import RNaDConfig
 from spiel_dl.play.presets import PRESETS
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.system.parameters import Positive, Seed
+from spiel_dl.tree.depth_limit import DepthLimit
 
-SEARCH, CONTROL = "with search", "without"
+CONTROL = "without"
 _SUMMARY = "Table 1"
 
 
@@ -95,8 +86,7 @@ def _match(
     """The match of a network with a critic against an opponent; bound None: without search."""
     own, opponent = (str(study.checkpoint(each)) for each in (seed, other))
     num_games = study.settings.num_games
-    row = play(study, (own, opponent), (seed, other), bound, num_games, **search)
-    return {**row, "kind": CONTROL if bound is None else SEARCH}
+    return play(study, (own, opponent), (seed, other), bound, num_games, **search)
 
 
 def _report(study: Study, rows: Rows) -> Report:
@@ -116,7 +106,7 @@ def _report(study: Study, rows: Rows) -> Report:
         ],
         {
             _SUMMARY: Table.of(summary(rows), half_width="± (95 %, over pairs of games)"),
-            "All matches": Table(rows, {"kind": "kind", **MATCHES}),
+            "All matches": Table(rows, MATCHES),
         },
     )
 
@@ -125,26 +115,32 @@ def summary(rows: Rows) -> Rows:
     """Mean returns by game and bound, and their differences to the control's."""
     lines: Rows = []
     for game, own in grouped(rows, "game").items():
-        control = pooled([row for row in own if row["kind"] == CONTROL])
+        control, control_half_width = _pooled([row for row in own if row["max_histories"] is None])
         for bound, matches in grouped(own, "max_histories").items():
-            result = pooled(matches)
+            mean, half_width = _pooled(matches)
             line = {
                 "game": game,
                 "largest search": bound or CONTROL,
-                "played": result["played"],
-                "mean": result["mean"],
-                "half_width": result["half_width"],
+                "games": sum(row["games"] for row in matches),
+                "mean": mean,
+                "half_width": half_width,
             }
             if bound is not None:
                 line |= {
-                    "earned": result["mean"] - control["mean"],
-                    "± of that": math.hypot(
-                        result["half_width"] or math.inf, control["half_width"] or math.inf
-                    ),
+                    "earned": mean - control,
+                    "± of that": math.hypot(half_width, control_half_width),
                     "paper": paper_result(game, bound),
                 }
             lines.append(line)
     return lines
+
+
+def _pooled(matches: Rows) -> tuple[float, float]:
+    """The mean return over independent matches of equal size, and half its interval over games."""
+    widths = [row["half_width_without_luck"] for row in matches]
+    defined = [math.inf if width is None else width for width in widths]
+    mean = math.fsum(row["without_luck"] for row in matches) / len(matches)
+    return mean, math.hypot(*defined) / len(matches)
 
 
 def _judge(tables: Tables) -> Judgement:
@@ -153,7 +149,7 @@ def _judge(tables: Tables) -> Judgement:
     headlines = []
     for row in tables[_SUMMARY]:
         label = f"{row['largest search']} histories" if "earned" in row else CONTROL
-        headlines.append(f"{label} {row['mean']:.3f} ± {row['half_width'] or math.nan:.2g}")
+        headlines.append(f"{label} {row['mean']:.3f} ± {row['half_width']:.2g}")
         if "earned" in row:
             paper = paper_mean(row["game"], row["largest search"])
             parts[f"wins, {label}"] = wins(row["mean"], row["half_width"], paper)
@@ -181,6 +177,10 @@ BY_DEFAULTS = dataclasses.replace(
     title="SePoT by our defaults head to head with R-NaD, networks of two groups",
     compute=functools.partial(_compute, search={}),
 )
+_IN_BATTLESHIPS = "ours: given cfvs, and where searches start"
+"""The cause in Battleships 3x3, by `gains`."""
+_ONE_MOVE = (DepthLimit(moves=1),)
+"""In Battleships, so that searches start where the player itself decides, not a shot before."""
 _CUT = "networks of 100,000 steps instead of three days on a GPU; 18,000 games instead of a million"
 
 
@@ -237,7 +237,7 @@ ROWS = (
     _row_of_ours("goofspiel_8_descending", 500, 60),
     _row_of_ours("goofspiel_8_random", 500, 60),
     _row_of_ours("goofspiel_13_descending", 500, 75),
-    _row_of_ours("battleships_3x3", 500, 60, cause=IN_BATTLESHIPS),
+    _row_of_ours("battleships_3x3", 500, 60, cause=_IN_BATTLESHIPS),
     _row_of_ours("battleships_5x5", 60, 90),
     *(
         _row_of_ours(game, number, minutes, BY_DEFAULTS, limits=limits, bounds=(25_000,))
@@ -245,8 +245,9 @@ ROWS = (
             ("goofspiel_8_descending", 500, 50, ()),
             ("goofspiel_8_random", 500, 50, ()),
             ("goofspiel_13_descending", 500, 60, ()),
-            ("battleships_3x3", 500, 60, ONE_MOVE),
-            ("battleships_5x5", 60, 75, ONE_MOVE),
+            ("goofspiel_13_random", 500, 180, ()),
+            ("battleships_3x3", 500, 60, _ONE_MOVE),
+            ("battleships_5x5", 60, 75, _ONE_MOVE),
         )
     ),
 )

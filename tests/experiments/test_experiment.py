@@ -10,7 +10,7 @@ import pytest
 
 from experiments.experiment import Experiment, Row, Study, run
 from experiments.manifest import MANIFEST
-from experiments.sepot import table_1
+from experiments.sepot import position
 from experiments.settings import Checked
 from experiments.verdicts import (
     CONTRADICTS,
@@ -152,8 +152,8 @@ def test_inputs_are_all_that_is_declared() -> None:
 
 
 def test_inputs_are_trained_networks_too(tmp_path: Path) -> None:
-    settings = table_1.Settings(("leduc",), network=f"{tmp_path}/{{game}}.safetensors")
-    row, network = Row(table_1.TABLE_1, "a", settings), tmp_path / "leduc.safetensors"
+    settings = position.Settings(("leduc",), network=f"{tmp_path}/{{game}}.safetensors")
+    row, network = Row(position.POSITION, "a", settings), tmp_path / "leduc.safetensors"
     network.write_bytes(b"one")
     before = row.inputs
     network.write_bytes(b"another")

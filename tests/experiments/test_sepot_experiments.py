@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +14,6 @@ from experiments.sepot import safety as sepot_safety
 from experiments.sepot.curves import CFVS, CURVES
 from experiments.sepot.evaluation import CRITIC, SEARCHES, TRANSFORMATIONS, Search
 from experiments.sepot.safety import SAFETY
-from experiments.sepot.table_1 import TABLE_1 as TABLE_1_PLAYED
 from spiel_dl.learning import checkpoints
 from spiel_dl.learning.config import RNaDConfig
 from spiel_dl.policies.array_policy import ArrayPolicy
@@ -90,33 +88,6 @@ def test_safety(trained: Path) -> None:
     assert counted["best response", "to the end"]["worse"] == 0
     assert counted["identity", "limited"]["cases"] == 4 * 2 * 2 * 2
     assert counted["identity", "limited"]["worse"] > 0
-
-
-def test_table_1_plays_a_network_with_search_against_itself(trained: Path, tmp_path: Path) -> None:
-    shutil.copy(trained_game(trained).checkpoint(0), tmp_path / "kuhn_poker.safetensors")
-    changes = {
-        "network": str(tmp_path / "{game}.safetensors"),
-        "bounds": (100, 200),
-        "limits": (DepthLimit(moves=1),),
-    }
-    found = report(TABLE_1_PLAYED, tmp_path / "work", **changes)
-    matches = list(found.tables["All matches"].rows)
-    network = str(tmp_path / "kuhn_poker.safetensors")
-    assert {(match["network"], match["opponent"]) for match in matches} == {(network, network)}
-    # Luck of its own for each match, so that they are independent; the same for both bounds.
-    seeds = [match["seed"] for match in matches]
-    assert seeds[:2] == seeds[2:]
-    assert seeds[0] != seeds[1]
-    [first, _] = found.tables["Table 1"].rows
-    means, widths = (
-        [match[name] for match in matches[:2]]
-        for name in ("without_luck", "half_width_without_luck")
-    )
-    assert first["mean"] == pytest.approx(np.mean(means))
-    assert first["half_width"] == pytest.approx(np.hypot(*widths) / 2)
-    assert first["played"] == "1, 16"
-    with pytest.raises(ValueError, match="there is no network none/kuhn_poker"):
-        report(TABLE_1_PLAYED, tmp_path / "work", **{**changes, "network": "none/{game}"})
 
 
 def test_errors(trained: Path) -> None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from experiments.manifest import MANIFEST
-from experiments.sepot.protocol import CONTROL, PROTOCOL, SEARCH, Settings, summary
+from experiments.sepot.protocol import CONTROL, PROTOCOL, Settings, summary
 from experiments.verdicts import FAILS, OPEN, PARTLY, REPRODUCED
 from spiel_dl.algorithms import rnad
+from tests.tiny_sepot import report
 
 
 def match(mean: float, most: int | None, half_width: float = 0.003) -> dict[str, Any]:
@@ -17,13 +20,10 @@ def match(mean: float, most: int | None, half_width: float = 0.003) -> dict[str,
         "game": "goofspiel_8_descending",
         "network": "seed 0",
         "opponent": "seed 3",
-        "kind": CONTROL if most is None else SEARCH,
         "max_histories": most,
         "games": 2000,
         "without_luck": mean,
         "half_width_without_luck": half_width,
-        "share_searched": None,
-        "seconds_per_move": 0.1,
     }
 
 
@@ -39,6 +39,26 @@ def test_what_a_search_earns_is_what_it_adds_to_its_network() -> None:
     assert second["earned"] == pytest.approx(0.02)
     assert second["± of that"] == pytest.approx(0.003 * 2**0.5)
     assert second["paper"] == "0.0166 ± 0.0002"
+
+
+def test_networks_with_critics_play_the_others_with_search_and_without(tmp_path: Path) -> None:
+    found = report(PROTOCOL, tmp_path)
+    matches = list(found.tables["All matches"].rows)
+    pairs = [(match["network"], match["opponent"], match["max_histories"]) for match in matches]
+    assert pairs == [
+        (f"seed {seed}", "seed 2", most) for seed in (0, 1) for most in (None, 100, 200)
+    ]
+    # Luck of its own for each pair, so that they are independent; the same with every search.
+    seeds = [match["seed"] for match in matches]
+    assert len(set(seeds[:3])) == len(set(seeds[3:])) == 1
+    assert seeds[0] != seeds[3]
+    [control, search, _] = found.tables["Table 1"].rows
+    means = [match["without_luck"] for match in matches]
+    widths = [match["half_width_without_luck"] for match in matches]
+    assert control["mean"] == pytest.approx((means[0] + means[3]) / 2)
+    assert search["mean"] == pytest.approx((means[1] + means[4]) / 2)
+    assert search["half_width"] == pytest.approx(math.hypot(widths[1], widths[4]) / 2)
+    assert search["games"] == 16
 
 
 def test_both_are_held() -> None:
