@@ -243,11 +243,11 @@ ROWS = (
             "hunter",
             ("rnad",),
             seeds=(8, 9, 10),
-            num_steps=400_000,
+            num_steps=300_000,
             num_games=65_536,
             goal=0.7,
         ),
-        minutes=150,
+        minutes=130,
     ),
     Row(
         OPPONENTS,
