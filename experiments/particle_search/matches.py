@@ -58,21 +58,27 @@ AUTHORS = Search(
 SEPOT = Search("sepot", (("max_histories", 10_000),), "SePoT below 10,000 histories")
 # Options that were defaults when the first of these matches were declared.
 _FIXED = {"sepot": {**PRINTED, "depth_limit": DepthLimit(rounds=1)}}
-_ONE_MOVE = (
-    ("depth_limit", DepthLimit(moves=1)),
-    ("given_cfvs", "best_response"),
-    ("refinement", "prior"),
-)
-SEPOT_ONE_MOVE = Search(
-    "sepot",
-    (("max_histories", 25_000), *_ONE_MOVE),
-    "SePoT below 25,000 histories, one move, cfvs of a best response",
-)
-PARTICLE_SEPOT = Search(
-    "particle_sepot",
-    (("budget", 1_000), *_ONE_MOVE),
-    "particle SePoT with 1,000 histories, one move, cfvs of a best response",
-)
+
+
+def _by_defaults(depth_limit: DepthLimit, called: str) -> tuple[Search, ...]:
+    """SePoT in listed public states and in samples of them, by its defaults and a depth limit."""
+    options = (
+        ("depth_limit", depth_limit),
+        ("given_cfvs", "best_response"),
+        ("refinement", "prior"),
+    )
+    return (
+        Search(
+            "sepot",
+            (("max_histories", 25_000), *options),
+            f"SePoT below 25,000 histories, {called}, cfvs of a best response",
+        ),
+        Search(
+            "particle_sepot",
+            (("budget", 1_000), *options),
+            f"particle SePoT with 1,000 histories, {called}, cfvs of a best response",
+        ),
+    )
 
 
 @dataclasses.dataclass(frozen=True)
@@ -108,6 +114,14 @@ class Study(experiment.Study[Settings]):
 
 
 _NO_SEARCH = "the network, no search"
+_NOTES = {
+    "mmds": "Mirror-descent search plays at least 512 games from at most 200 histories. Stepsizes "
+    "are in units of 1 / utility range; its authors' 10, with utilities from -1 to 1, is 20 here, "
+    "with temperature 0.003 and depth 10.",
+    "sepot": "SePoT leaves larger searches to the network; if no more is said, its given cfvs are "
+    "those of the best transformation, and its gadgets are not refined.",
+}
+"""What is said of a method where it plays."""
 
 
 def _compute(study: Study) -> list[dict[str, Any]]:
@@ -146,6 +160,7 @@ def _compute(study: Study) -> list[dict[str, Any]]:
 
 def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
     settings = study.settings
+    methods = {search.method for search in settings.searches}
     return Report(
         "",
         [
@@ -153,11 +168,7 @@ def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
             f"`{settings.network}`. Returns are in utility units, of pairs of games with both "
             "seats and the same luck, less the luck that the network's values tell. Moves searched "
             "are those of several actions that a search chose, of all such moves.",
-            "Mirror-descent search plays at least 512 games from at most 200 histories. Stepsizes "
-            "are in units of 1 / utility range; its authors' 10, with utilities from -1 to 1, is "
-            "20 here, with temperature 0.003 and depth 10.",
-            "SePoT leaves larger searches to the network; if no more is said, its given cfvs are "
-            "those of the best transformation, and its gadgets are not refined.",
+            *(note for method, note in _NOTES.items() if method in methods),
         ],
         {
             "Matches": Table(
@@ -233,9 +244,23 @@ ROWS = (
             "battleships_5x5",
             "rnad:battleships_5x5",
             "hunter",
-            (SEPOT_ONE_MOVE, PARTICLE_SEPOT),
+            _by_defaults(DepthLimit(moves=1), "one move"),
             num_games=250,
         ),
         minutes=90,
+    ),
+    # Particle SePoT was tried in 40 games with seed 1.
+    Row(
+        MATCHES,
+        "particle_search/strong_goofspiel_13/one_round",
+        Settings(
+            "goofspiel_13_descending",
+            "rnad:goofspiel_13_descending",
+            "highest",
+            _by_defaults(DepthLimit(rounds=1), "one round"),
+            num_games=250,
+            seed=2,
+        ),
+        minutes=100,
     ),
 )
