@@ -258,9 +258,9 @@ ROWS = (
             "rnad:goofspiel_13_descending",
             "highest",
             _by_defaults(DepthLimit(rounds=1), "one round"),
-            num_games=250,
+            num_games=160,
             seed=2,
         ),
-        minutes=100,
+        minutes=70,
     ),
 )
