@@ -14,11 +14,13 @@ from spiel_dl.algorithms.dl_cfr import DLCFRSolver
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.runs import solver_run
 from spiel_dl.runs.solver_run import PLOT_FILE, run_solver
-from spiel_dl.system.run_directory import AVERAGE_POLICY_FILE, RunDirectory
+from spiel_dl.system.run_directory import AVERAGE_POLICY_FILE, RunDirectory, read_run
 from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.value_functions import ExactValue
 from tests.reference import assert_same_policy
+from tests.trees import compiled
 
+LIARS_DICE = "liars_dice(numdice=1,dice_sides=3)"
 CONFIG = {"game": "kuhn_poker()"}
 FILES = {
     "config.json",
@@ -41,16 +43,6 @@ class Killed(BaseException):
     """Stands for a kill: no handler of errors sees it."""
 
 
-@pytest.fixture(scope="module")
-def kuhn() -> GameTree:
-    return GameTree.from_game("kuhn_poker")
-
-
-@pytest.fixture(scope="module")
-def liars_dice() -> GameTree:
-    return GameTree.from_game("liars_dice(numdice=1,dice_sides=3)")
-
-
 def run(
     solver: cfr.CFRSolver | DLCFRSolver, path: Path, iterations: int, *, resume: bool = False
 ) -> ArrayPolicy:
@@ -60,7 +52,8 @@ def run(
     )
 
 
-def test_a_run_leaves_all_its_files_and_true_metrics(kuhn: GameTree, tmp_path: Path) -> None:
+def test_a_run_leaves_all_its_files_and_true_metrics(tmp_path: Path) -> None:
+    kuhn = compiled("kuhn_poker")
     policy = run(cfr.CFRPlusSolver(kuhn), tmp_path, 100)
     assert {file.name for file in tmp_path.iterdir()} == FILES
     assert (tmp_path / PLOT_FILE).read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
@@ -89,15 +82,11 @@ def test_a_run_leaves_all_its_files_and_true_metrics(kuhn: GameTree, tmp_path: P
     ("method", "moment"), [("append_metrics", "after"), ("save_checkpoint", "before")]
 )
 def test_a_run_killed_at_every_file_ends_with_the_same_bits(
-    liars_dice: GameTree,
-    method: str,
-    moment: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    method: str, moment: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Kills a run at every second call of a method until it gets through."""
     monkeypatch.setattr(solver_run.plots, "plot_panels", lambda *_, **__: None)
-    uninterrupted = run(cfr.CFRPlusSolver(liars_dice), tmp_path / "whole", 300)
+    uninterrupted = run(cfr.CFRPlusSolver(compiled(LIARS_DICE)), tmp_path / "whole", 300)
     original = getattr(RunDirectory, method)
     calls = 0
 
@@ -115,7 +104,7 @@ def test_a_run_killed_at_every_file_ends_with_the_same_bits(
     with monkeypatch.context() as patch:
         patch.setattr(RunDirectory, method, fragile)
         for attempt in range(100):
-            solver = cfr.CFRPlusSolver(liars_dice)
+            solver = cfr.CFRPlusSolver(compiled(LIARS_DICE))
             try:
                 resumed = run(solver, tmp_path / "torn", 300, resume=attempt > 0)
                 break
@@ -125,7 +114,7 @@ def test_a_run_killed_at_every_file_ends_with_the_same_bits(
     assert_same_policy(resumed, uninterrupted)
     assert_same_policy(ArrayPolicy.load(tmp_path / "torn" / AVERAGE_POLICY_FILE), uninterrupted)
     columns = [
-        [(line["iteration"], line["nash_conv"]) for line in read_metrics(tmp_path / name)]
+        [(line["iteration"], line["nash_conv"]) for line in read_run(tmp_path / name).metrics]
         for name in ("whole", "torn")
     ]
     assert columns[0] == columns[1]
@@ -133,26 +122,21 @@ def test_a_run_killed_at_every_file_ends_with_the_same_bits(
 
 @pytest.mark.parametrize("name", SOLVERS)
 def test_every_solver_resumes_to_the_last_bit(
-    liars_dice: GameTree, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    liars_dice = compiled(LIARS_DICE)
     monkeypatch.setattr(solver_run.plots, "plot_panels", lambda *_, **__: None)
     uninterrupted = run(SOLVERS[name](liars_dice), tmp_path / "whole", 150)
     run(SOLVERS[name](liars_dice), tmp_path / "parts", 37)
     resumed = run(SOLVERS[name](liars_dice), tmp_path / "parts", 150, resume=True)
     assert_same_policy(resumed, uninterrupted)
-    iterations = [line["iteration"] for line in read_metrics(tmp_path / "parts")]
+    iterations = [line["iteration"] for line in read_run(tmp_path / "parts").metrics]
     assert iterations == [1, 2, 3, 6, 10, 18, 32, 37, 56, 100, 150]
 
 
-def test_a_checkpoint_of_another_game_or_solver_is_refused(kuhn: GameTree, tmp_path: Path) -> None:
+def test_a_checkpoint_of_another_game_is_refused(tmp_path: Path) -> None:
     directory = RunDirectory(tmp_path, CONFIG)
-    run_solver(cfr.CFRPlusSolver(kuhn), directory, 5, label="a", show_progress=False)
+    run_solver(cfr.CFRPlusSolver("kuhn_poker"), directory, 5, label="a", show_progress=False)
     message = r"checkpoint of kuhn_poker\(\), not of turn_based_\w+\(game=matrix_rps\(\)\)"
     with pytest.raises(ValueError, match=message):
         run_solver(cfr.CFRPlusSolver("matrix_rps"), directory, 5, label="a", show_progress=False)
-    with pytest.raises(ValueError, match=r"another variant"):
-        run_solver(cfr.PredictiveCFRPlusSolver(kuhn), directory, 5, label="a", show_progress=False)
-
-
-def read_metrics(path: Path) -> list[dict[str, float]]:
-    return [json.loads(line) for line in (path / "metrics.jsonl").read_text().splitlines()]
