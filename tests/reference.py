@@ -10,6 +10,7 @@ import collections
 import dataclasses
 import json
 import random
+import re
 from collections.abc import Callable, Hashable, Iterable
 from pathlib import Path
 from typing import Any
@@ -236,6 +237,14 @@ def assert_same_arrays(one: Any, other: Any) -> None:
     """Two states are equal to the last bit: all arrays, by their names."""
     for name, array in other.items():
         np.testing.assert_array_equal(one[name], array, err_msg=name)
+
+
+def timeless(content: Any) -> Any:
+    """JSON contents without times: seconds, rates, durations of moves."""
+    if isinstance(content, dict):
+        is_time = re.compile("seconds|per_second|^times$")
+        return {k: timeless(v) for k, v in content.items() if not is_time.search(k)}
+    return [timeless(each) for each in content] if isinstance(content, list) else content
 
 
 def state_after(game: pyspiel.Game | str, actions: Iterable[int]) -> pyspiel.State:

@@ -14,7 +14,6 @@ from __future__ import annotations
 import json
 import os
 import random
-import re
 import shutil
 import signal
 import tempfile
@@ -29,6 +28,7 @@ from spiel_dl.runs import reports
 from spiel_dl.system import tensor_files
 from spiel_dl.system.environment import describe_environment
 from spiel_dl.system.parameters import Positive
+from tests.reference import timeless
 from tests.run.scripts import run_script, started_script
 
 _SECONDS = 3600
@@ -161,25 +161,17 @@ def results(run: Path) -> dict[str, Any]:
         name = path.relative_to(run).as_posix()
         if path.suffix == ".safetensors":
             arrays, header = tensor_files.load(path)
-            found[f"{name} header"] = _timeless(header)
+            found[f"{name} header"] = timeless(header)
             found |= {f"{name} {key}": _bits(array) for key, array in arrays.items()}
         elif path.name == "metrics.jsonl":
-            found[name] = [_timeless(json.loads(line)) for line in path.read_text().splitlines()]
+            found[name] = [timeless(json.loads(line)) for line in path.read_text().splitlines()]
         elif path.parent.name == "parts":
-            found[name] = _timeless(json.loads(path.read_text())["result"])
+            found[name] = timeless(json.loads(path.read_text())["result"])
     return found
 
 
 def _bits(array: np.ndarray) -> tuple[str, tuple[int, ...], bytes]:
     return str(array.dtype), array.shape, array.tobytes()
-
-
-def _timeless(content: Any) -> Any:
-    """JSON contents without times: seconds, rates, durations of moves."""
-    if isinstance(content, dict):
-        is_time = re.compile("seconds|per_second|^times$")
-        return {k: _timeless(v) for k, v in content.items() if not is_time.search(k)}
-    return [_timeless(each) for each in content] if isinstance(content, list) else content
 
 
 def _report(rows: list[dict[str, Any]]) -> reports.Report:

@@ -20,7 +20,7 @@ from spiel_dl.value_functions.generation import generate
 from spiel_dl.value_functions.positional import PositionalNetwork
 from spiel_dl.value_functions.training import NETWORK_FILE
 from spiel_dl.value_functions.validation import validation_errors
-from tests.reference import assert_same_arrays
+from tests.reference import assert_same_arrays, timeless
 
 GOOFSPIEL = DatasetConfig(
     "python_goofspiel_ii(num_cards=4,points_order=descending)", DepthLimit(rounds=2), tolerance=1e-3
@@ -58,10 +58,6 @@ def run(data: Path, path: Path, config: OnPolicyConfig, *, num_units: int = 8):
     return lines, network.parameter_arrays()
 
 
-def without_times(lines):
-    return [{name: value for name, value in line.items() if name != "seconds"} for line in lines]
-
-
 @pytest.mark.slow
 def test_ranges_asked_for_teach_more_than_random_ones(tmp_path: Path) -> None:
     data = random_data(tmp_path / "data", GOOFSPIEL, 3)
@@ -95,7 +91,7 @@ def test_a_killed_run_ends_with_the_same_parameters(data, finished, tmp_path, mo
             run(data, path, SHORT)
         monkeypatch.setattr(on_policy, "measure_trunk", measure)
         resumed, found = run(data, path, SHORT)
-        assert without_times(resumed) == without_times(lines)
+        assert timeless(resumed) == timeless(lines)
         assert_same_arrays(found, parameters)
 
 
