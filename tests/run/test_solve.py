@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from pathlib import Path
@@ -10,10 +9,11 @@ from pathlib import Path
 from spiel_dl.algorithms import cfr
 from spiel_dl.algorithms.exploitability import exploitability
 from spiel_dl.policies.array_policy import ArrayPolicy
+from spiel_dl.system.run_directory import read_run
+from tests.pages import ROOT
 from tests.reference import assert_same_policy
 from tests.run.scripts import succeed
 
-ROOT = Path(__file__).parents[2]
 POLICY = "average_policy.safetensors"
 KUHN = ("solve.py", "--game=kuhn_poker")
 
@@ -21,17 +21,13 @@ KUHN = ("solve.py", "--game=kuhn_poker")
 def test_a_run_says_what_it_found_and_where(tmp_path: Path) -> None:
     output, _ = succeed(*KUHN, "--iterations=100", "--last_iterate", directory=tmp_path)
     run = tmp_path / "runs" / "solve" / "kuhn_poker-cfr_plus"
+    config, [start], metrics = read_run(run)
     assert [path.name for path in tmp_path.iterdir()] == ["runs"]
     assert (run / "exploitability.png").exists()
-    assert json.loads((run / "config.json").read_text()) == {
-        "game": "kuhn_poker()",
-        "solver": "cfr_plus",
-        "alternating_updates": True,
-    }
-    environment = json.loads((run / "environment.jsonl").read_text())
+    assert config == {"game": "kuhn_poker()", "solver": "cfr_plus", "alternating_updates": True}
     command = "solve.py --game=kuhn_poker --iterations=100 --last_iterate"
-    assert environment["command"].endswith(command)
-    last = json.loads((run / "metrics.jsonl").read_text().splitlines()[-1])
+    assert start["command"].endswith(command)
+    last = metrics[-1]
     assert last["iteration"] == 100
     assert f"{last['exploitability']:.3e}" in output
     for word in ("kuhn_poker()", "58", "100", "exploitability", POLICY, "exploitability.png"):
@@ -47,7 +43,7 @@ def test_a_run_says_what_it_found_and_where(tmp_path: Path) -> None:
 def test_default_directories_are_numbered_and_the_newest_is_resumed(tmp_path: Path) -> None:
     def iterations() -> list[tuple[str, int]]:
         return sorted(
-            (path.parent.name, json.loads(path.read_text().splitlines()[-1])["iteration"])
+            (path.parent.name, read_run(path.parent).metrics[-1]["iteration"])
             for path in tmp_path.rglob("metrics.jsonl")
         )
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import inspect
-import json
 import shutil
 from pathlib import Path
 
 import pytest
 
 from spiel_dl.commands.value_networks import NewNetwork
+from spiel_dl.system.run_directory import read_run
 from spiel_dl.tree import DepthLimit, GameTree, cut
 from spiel_dl.value_functions.dataset import Dataset
 from spiel_dl.value_functions.positional import PositionalNetwork
@@ -61,10 +61,9 @@ def test_training_starts_from_a_network(finished: Path) -> None:
     succeed(*TRAIN[:-1], *arguments, "--max_strategies=30", directory=finished)
     again = PositionalNetwork.load(finished / "again" / "network.safetensors")
     assert (again.header()["num_layers"], again.header()["num_units"]) == (3, 8)
-    config = json.loads((finished / "again" / "config.json").read_text())
-    assert config["started_from"] == "network/network.safetensors"
-    last = json.loads((finished / "again" / "metrics.jsonl").read_text().splitlines()[-1])
-    assert {"left_out_linf", "left_out_unnormalised_l1"} <= last.keys()
+    run = read_run(finished / "again")
+    assert run.config["started_from"] == "network/network.safetensors"
+    assert {"left_out_linf", "left_out_unnormalised_l1"} <= run.metrics[-1].keys()
 
 
 def test_a_new_network_has_the_networks_own_defaults() -> None:
