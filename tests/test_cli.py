@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 from spiel_dl import cli
+from tests.pages import ROOT
 
-ROOT = Path(__file__).parents[1]
 
-
-def start(*words: str, stdout: int = subprocess.PIPE) -> subprocess.CompletedProcess[str]:
+def start(*words: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "spiel_dl", *words]
-    return subprocess.run(
-        command, stdout=stdout, stderr=subprocess.PIPE, text=True, check=False, cwd=ROOT
-    )
+    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
 
 
 def test_every_command_is_a_script_and_is_told() -> None:

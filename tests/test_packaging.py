@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 import tomllib
-from pathlib import Path
 
-ROOT = Path(__file__).parents[1]
+from tests.pages import ROOT
+
 # Its newest version for Python 3.11.0 to 3.11.4 is another one.
 APART = {"soupsieve"}
 

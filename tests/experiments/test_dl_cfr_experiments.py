@@ -57,7 +57,6 @@ SETTINGS = {
     AMOUNT: additional.AmountSettings(DATA, **TRAINED, amounts=(10, 20)),
     SIZE: additional.SizeSettings(DATA, **TRAINED, layers=(1, 2), units=(8, 16)),
 }
-NAMES = {each.name: each for each in SETTINGS}
 
 
 @pytest.fixture(scope="module")
@@ -65,15 +64,11 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A directory in which all experiments have been made."""
     path = tmp_path_factory.mktemp("study")
     for experiment in SETTINGS:
-        run(experiment, study(path, experiment), path / "results")
+        run(experiment, study(path / "work", experiment), path / "results")
     return path
 
 
-def study(path: Path, experiment: Experiment = CHECKPOINTS) -> TrainedStudy:
-    return of(path / "work", experiment)
-
-
-def of(path: Path, experiment: Experiment = CHECKPOINTS, **changes: object) -> TrainedStudy:
+def study(path: Path, experiment: Experiment, **changes: object) -> TrainedStudy:
     settings = dataclasses.replace(SETTINGS[experiment], **changes)
     return experiment.study(settings, Workspace(path))
 
@@ -102,14 +97,14 @@ def test_domains_have_the_papers_sizes(
 
 
 def test_every_report_is_complete(finished: Path) -> None:
-    for name in NAMES:
+    for name in (experiment.name for experiment in SETTINGS):
         content = read(finished, name)
         assert content["settings"]["num_iterations"] == 20
         assert content["commits_of_parts"]
         assert content["wall_clock_seconds"] > 0
         assert content["environment"]["command"]
         text = (finished / "results" / f"{name}.md").read_text()
-        game = str(study(finished).trunk.tree.game)
+        game = str(study(finished / "work", CHECKPOINTS).trunk.tree.game)
         for words in (game, "depth limit 1 rounds", "commit", "Wall-clock", "the paper"):
             assert words.lower() in text.lower(), (name, words)
         assert (finished / "results" / f"{name}.png").stat().st_size > 10_000
@@ -159,9 +154,8 @@ def test_losses_differ_in_nothing_else(finished: Path) -> None:
     assert {loss for _, loss in found} == {"huber", "l1", "l2", "linf"}
     assert len({row["step"] for row in found.values()}) == 1
     # The Huber network is that of the other experiments.
-    [last] = [row for row in read(finished, "checkpoints")["rows"] if row["network"] == "seed 0"][
-        -1:
-    ]
+    rows = read(finished, "checkpoints")["rows"]
+    last = [row for row in rows if row["network"] == "seed 0"][-1]
     assert found["seed 0", "huber"]["l1"] == last["l1"]
     assert found["seed 0", "linf"]["l1"] != last["l1"]
 
@@ -186,7 +180,7 @@ def test_what_cannot_be_done_is_told_before_it_is_begun(finished: Path) -> None:
         (AMOUNT, {"amounts": (10, 1000)}, r"amounts=\(10, 1000\), but there are 71 trunk"),
     ):
         with pytest.raises(ValueError, match=message):
-            experiment.compute(of(finished / "work", experiment, **changes))
+            experiment.compute(study(finished / "work", experiment, **changes))
     assert sorted((finished / "work" / "networks").iterdir()) == networks
 
 

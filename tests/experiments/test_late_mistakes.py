@@ -17,18 +17,17 @@ from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree import DepthLimit
 
 
-def points(*pairs: tuple[float, float]) -> list[dict[str, float]]:
-    return [{"p": 0.5, "exploitability": first, "gain": second} for first, second in pairs]
-
-
 @pytest.mark.parametrize(
     ("bound", "expected"),
     [(0.0, 1.0), (0.1, 1.0), (0.2, 1.5), (0.3, 2.0), (0.5, 2.5), (0.7, 3.0), (9.0, 3.0)],
 )
 def test_between_two_points_lie_their_mixtures(bound: float, expected: float) -> None:
     """The point in the middle, (0.3, 1.2), lies below the line of its neighbours."""
-    found = points((0.1, 1.0), (0.3, 1.2), (0.3, 2.0), (0.7, 3.0))
-    assert sweeps.gain_at(found, bound) == pytest.approx(expected)
+    points = [
+        {"p": 0.5, "exploitability": first, "gain": second}
+        for first, second in ((0.1, 1.0), (0.3, 1.2), (0.3, 2.0), (0.7, 3.0))
+    ]
+    assert sweeps.gain_at(points, bound) == pytest.approx(expected)
 
 
 def test_other_models_and_games_are_refused() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 
 import numpy as np
@@ -51,14 +50,8 @@ SETTINGS = {
 }
 
 
-def study(experiment, path, **changes):
-    settings = dataclasses.replace(SETTINGS[experiment], **changes)
-    return experiment.study(settings, Workspace(path))
-
-
-def tables(report):
-    """The rows of the summary, and of all numbers."""
-    return [list(table.rows) for table in report.tables.values()]
+def study(experiment, path):
+    return experiment.study(SETTINGS[experiment], Workspace(path))
 
 
 @pytest.mark.parametrize(("domain", "states"), [(LEDUC, 37), (GOOFSPIEL, 9)])
@@ -74,7 +67,8 @@ def test_training_sets_have_the_papers_sizes(domain, states):
 
 
 def test_architectures(tmp_path):
-    summary, rows = tables(ARCHITECTURES.report(study(ARCHITECTURES, tmp_path / "work")))
+    report = ARCHITECTURES.report(study(ARCHITECTURES, tmp_path / "work"))
+    summary, rows = (table.rows for table in report.tables.values())
     kinds = {
         kind: [row for row in rows if row["kind"] == kind] for kind in ("positional", "particle")
     }

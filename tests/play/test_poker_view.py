@@ -194,15 +194,11 @@ def test_a_node_as_json(river: PokerSolution) -> None:
     fold = look(river, [2, 0])
     assert (fold["player"], fold["folded"]) == (TERMINAL, 1)
     # The better hand has the higher number, and equal ones the same.
-    strengths = {
-        hand["cards"]: hand["strength"] for hands in side["hands"].values() for hand in hands
-    }
+    strengths, other = (
+        {hand["cards"]: hand["strength"] for hands in each["hands"].values() for hand in hands}
+        for each in view["sides"]
+    )
     assert strengths["QhQd"] == strengths["QdQc"] > strengths["AsAh"] > strengths["7s6s"]
-    other = {
-        hand["cards"]: hand["strength"]
-        for hands in view["sides"][1]["hands"].values()
-        for hand in hands
-    }
     assert strengths["QhQd"] > other["JsJd"] > strengths["AsAh"]
 
 

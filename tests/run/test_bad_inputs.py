@@ -124,12 +124,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (place / "file").touch()
     (place / "folder").mkdir()
     (place / "folder" / "thesis.tex").write_text("important")
-    damage_runs(place)
-    return place
-
-
-def damage_runs(place: Path) -> None:
-    """Copies of the run, each with one file that is not as it should be."""
+    # Copies of the run, each with one file that is not as it should be.
     for name in ("torn_config", "torn_metrics", "other_checkpoint"):
         shutil.copytree(place / "run", place / name)
     config = place / "torn_config" / "config.json"
@@ -139,6 +134,7 @@ def damage_runs(place: Path) -> None:
     metrics.write_text("".join([lines[0], lines[1][:9] + "\n", *lines[2:]]))
     policy = (place / "run" / "average_policy.safetensors").read_bytes()
     (place / "other_checkpoint" / "checkpoint.safetensors").write_bytes(policy)
+    return place
 
 
 def contents(place: Path) -> dict[str, bytes]:

@@ -96,21 +96,23 @@ def test_log_spaced_points() -> None:
 
 
 class Interrupted(Counter):
-    """Ctrl-C is pressed, once or more, while it does a step."""
+    """Ctrl-C is pressed while it does a step."""
 
-    def __init__(self, at: int, presses: int = 1) -> None:
+    def __init__(self, at: int) -> None:
         super().__init__()
-        self._at, self._presses = at, presses
+        self._at = at
 
     def run(self, count: int) -> None:
         if self.done < self._at <= self.done + count:
-            for _ in range(self._presses):
-                os.kill(os.getpid(), signal.SIGINT)
+            os.kill(os.getpid(), signal.SIGINT)
         super().run(count)
 
 
-def interrupt(path: Path, job: Interrupted) -> None:
-    directory = RunDirectory(path, {}, resume=True)
+@pytest.mark.parametrize("step", [1, 5, 7, 20])
+def test_an_interrupted_run_leaves_a_checkpoint(
+    step: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    job, directory = Interrupted(step), RunDirectory(tmp_path, {}, resume=True)
     # A shell lets what it runs in the background ignore Ctrl-C.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
@@ -119,14 +121,6 @@ def interrupt(path: Path, job: Interrupted) -> None:
         assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     finally:
         signal.signal(signal.SIGINT, before)
-
-
-@pytest.mark.parametrize("step", [1, 5, 7, 20])
-def test_an_interrupted_run_leaves_a_checkpoint(
-    step: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    job = Interrupted(step)
-    interrupt(tmp_path, job)
     assert "stopping after this step" in capsys.readouterr().err
     assert job.saves[-1] == job.done >= step
     again = run(tmp_path, 20, loop.every(5))

@@ -13,22 +13,6 @@ from matplotlib.figure import Figure
 from spiel_dl.runs import plots
 
 
-def figure_of(monkeypatch: pytest.MonkeyPatch, path: Path, *arguments: Any, **more: Any) -> Figure:
-    """The figure of `plot_panels`, with the same arguments except the path."""
-    figures = []
-    save = Figure.savefig
-
-    def note(self: Figure, *arguments: Any, **more: Any) -> None:
-        figures.append(self)
-        save(self, *arguments, **more)
-
-    with monkeypatch.context() as patched:
-        patched.setattr(Figure, "savefig", note)
-        plots.plot_panels(path / "a.png", *arguments, **more)
-    [figure] = figures
-    return figure
-
-
 def curve(*ys: float, **more: float) -> list[dict[str, Any]]:
     return [{"x": number + 1, "y": y, **more} for number, y in enumerate(ys)]
 
@@ -64,11 +48,19 @@ def test_bands_are_of_half_widths_or_of_ends(
 def test_zeros_have_a_place_on_logarithmic_axes(
     ys: list[float], scale: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    figures, save = [], Figure.savefig
+
+    def note(self: Figure, *arguments: Any, **more: Any) -> None:
+        figures.append(self)
+        save(self, *arguments, **more)
+
+    monkeypatch.setattr(Figure, "savefig", note)
     panel = plots.Panel("x", "y", "x", "y")
-    figure = figure_of(monkeypatch, tmp_path, [panel], {"a": curve(*ys)}, "t")
-    assert figure.axes[0].get_yscale() == scale
+    plots.plot_panels(tmp_path / "a.png", [panel], {"a": curve(*ys)}, "t")
+    axes = figures[0].axes[0]
+    assert axes.get_yscale() == scale
     if scale == "symlog":
-        labels = [text.get_text() for text in figure.axes[0].get_yticklabels()]
+        labels = [text.get_text() for text in axes.get_yticklabels()]
         assert labels[:2] == ["0", "$10^{0}$"]
 
 
