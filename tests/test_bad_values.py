@@ -158,7 +158,8 @@ SETTINGS: list[tuple[Callable[..., Any], str, tuple[Any, ...], str]] = [
     (MMDConfig, "magnet_period", (0,), "must be positive"),
     (PolicyGradientConfig, "gae_lambda", (1.5,), ""),
     (RNaDConfig, "batch_size", (0,), "must be positive"),
-    (RNaDConfig, "learning_rate", (math.nan,), "must be above 0 and at most 1"),
+    (RNaDConfig, "batch_size", (1.5, True), ""),
+    (RNaDConfig, "learning_rate", (math.nan, 1e9), "must be above 0 and at most 1"),
     (RNaDConfig, "eta", (-1.0,), "must be finite and not negative"),
     (RNaDConfig, "target_averaging", (0.0,), "must be above 0"),
     (RNaDConfig, "adam_beta1", (1.0,), "must be at least 0 and below 1"),
@@ -212,7 +213,7 @@ SETTINGS: list[tuple[Callable[..., Any], str, tuple[Any, ...], str]] = [
     (partial(dl.CFR, KUHN), "variant", ("pcfr",), r"must be one of cfr, cfr\+"),
     (partial(dl.solve, KUHN), "seconds", (0.0, math.inf), "must be positive and finite"),
     (partial(dl.solve, KUHN), "exploitability", (-1.0,), "must not be negative"),
-    *((asked, "player", (-1, 2, True), "must be 0 or 1") for asked in OF_A_PLAYER),
+    *((asked, "player", (-1, 2, True, "0"), "must be 0 or 1") for asked in OF_A_PLAYER),
     (partial(dl.trunk_exploitability, KUHN, UNIFORM, LIMIT), "method", ("magic",), ""),
     (LOSSES_BY_CFR, "tolerance", (0.0, -1.0, math.inf, math.nan), "method='lp' is exact"),
     (partial(ABDPolicy, KUHN, 0, UNIFORM, LIMIT), "p", (1.5,), "must be between 0 and 1"),
@@ -243,8 +244,6 @@ REFUSED: list[tuple[str, Callable[[], Any]]] = [
     ("left_out_states=1.5", lambda: TrainingConfig(left_out_states=(1.5,))),  # type: ignore[arg-type]
     ("left_out_states=-1", lambda: TrainingConfig(left_out_states=(-1,))),
     ("at most 10.9 weights", lambda: RNaDConfig(hidden_sizes=(10**6, 10**6))),
-    ("batch_size=1.5", lambda: RNaDConfig(batch_size=1.5)),  # type: ignore[arg-type]
-    ("learning_rate=1000000000.0", lambda: RNaDConfig(learning_rate=1e9)),
     ("eta='x'", lambda: RNaDConfig(eta="x")),  # type: ignore[arg-type]
     ("seed=100000000000000000000", lambda: CriticConfig(seed=10**20)),
     ("no game but of type State", lambda: dl.CFR(KUHN.new_initial_state())),  # type: ignore[arg-type]
@@ -259,7 +258,6 @@ REFUSED: list[tuple[str, Callable[[], Any]]] = [
     ("made of a learner with a critic", lambda: dl.SePoT(KUHN, UNIFORM, None, LIMIT)),  # type: ignore[arg-type]
     ("its checkpoint or its run directory", lambda: dl.SePoT(UNIFORM, LIMIT)),  # type: ignore[arg-type]
     (r"beyond 1e\+100", lambda: checks.check_values(np.full(3, 1e308))),
-    ("batch_size=True", lambda: RNaDConfig(batch_size=True)),
     ("'None' is no game", lambda: dl.CFRPlus(None)),  # type: ignore[arg-type]
     ("is no game but of type Uniform", lambda: dl.nash_conv(UNIFORM, KUHN)),  # type: ignore[arg-type]
     ("num_iterations='10' must be an int", lambda: dl.CFRPlus(KUHN).run("10")),  # type: ignore[arg-type]
@@ -275,14 +273,11 @@ REFUSED: list[tuple[str, Callable[[], Any]]] = [
     ("'uniform' is no policy", lambda: dl.nash_conv(KUHN, "uniform")),  # type: ignore[arg-type]
     ("'a' is no policy", lambda: dl.play_match("a", "b", 2, game=KUHN)),  # type: ignore[arg-type]
     ("str does not say of which game", lambda: dl.play_match("a", "b")),  # type: ignore[arg-type]
-    ("player='0' must be 0", lambda: dl.best_response_value(KUHN, UNIFORM, "0")),  # type: ignore[arg-type]
     ("player=2 must be 0 or 1", lambda: dl.CDBR(KUHN, 2, UNIFORM, LIMIT)),
     ("p=2.0 must be between", lambda: dl.CDRNR(KUHN, 0, UNIFORM, LIMIT, p=2.0)),
     ("gadget='no' must be one of", lambda: dl.CDRNR(KUHN, 0, UNIFORM, LIMIT, p=0.5, gadget="no")),
     ("p=-1 must be between", lambda: dl.RNR(KUHN, 0, UNIFORM, p=-1)),
     ("name=3 is neither", lambda: dl.load_policy(3, KUHN)),  # type: ignore[arg-type]
-    ("pass game=", lambda: dl.load_policy("uniform")),
-    ("effort='many' must be", lambda: dl.load_policy("resolving:exact", KUHN, effort="many")),
     ("iterations=-1 must be", lambda: dl.load_policy("resolving:exact", KUHN, effort=-1)),
     ("pass value_function=", lambda: dl.ContinualResolving(KUHN, None, LIMIT)),
     ("horizon=inf must be at least 1, and finite if", lambda: Weighting(gamma_change=-5.0)),

@@ -117,8 +117,6 @@ def test_files_say_of_which_game_they_are(tmp_path: Path) -> None:
     ArrayPolicy.uniform(TREE).save(path)
     assert load_policy(str(path)).game == load_policy(path).game == TREE.game
     assert ArrayPolicy.load(path, "kuhn_poker(players=2)").tree.num_histories == TREE.num_histories
-    with pytest.raises(ValueError, match="holds a policy of kuhn_poker"):
-        ArrayPolicy.load(path, "leduc_poker")
     RNaDSolver("kuhn_poker", RNaDConfig(hidden_sizes=(8, 8), batch_size=16)).save(tmp_path / "rnad")
     assert str(load_policy(str(tmp_path / "rnad")).game) == str(TREE.game)
     with pytest.raises(ValueError, match=r"cfr:3 does not say of which game it is; pass game="):
