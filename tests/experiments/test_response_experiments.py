@@ -129,10 +129,8 @@ def test_every_report_is_complete(tmp_path: Path) -> None:
         content = json.loads(path.with_suffix(".json").read_text())
         text = path.read_text()
         assert content["environment"]["command"] in text
-        assert "Wall-clock" in text
         assert all(heading in text for heading in content["tables"])
         assert all(content["tables"].values())
-        assert content["reused"] == []
         [commit] = content["commits_of_parts"]
         assert f"made by commit {commit}" in text
     parts = sorted(path.name for path in (tmp_path / "work" / "parts").glob("*-best-Nash.json"))

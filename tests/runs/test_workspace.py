@@ -71,8 +71,6 @@ def test_parts_are_made_by_the_engine_and_once(engine: Engine, tmp_path: Path) -
     again = Workspace(tmp_path)
     assert again.parts(named, process_id, range(3)) == [found[0], os.getpid(), found[2]]
     assert again.reused == {"item-0", "item-2"}
-    with pytest.raises(ValueError, match="use the same settings"):
-        again.parts([("item-0", {"number": 7})], process_id, [0])
 
 
 def test_what_was_finished_before_an_error_is_kept(tmp_path: Path) -> None:
