@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from pathlib import Path
 
 import numpy as np
 import pyspiel
@@ -21,17 +20,16 @@ GOOFSPIEL = (
     "turn_based_simultaneous_game(game=goofspiel(imp_info=True,num_cards={},"
     "points_order=descending,returns_type=point_difference))"
 )
+GOOFSPIEL_3 = "python_goofspiel_ii(num_cards=3,points_order=descending)"
 LIARS_DICE = "liars_dice(numdice=1,dice_sides=4)"
 GAMES = ["kuhn_poker", "leduc_poker", LIARS_DICE, GOOFSPIEL.format(4), "random 0", "random 1"]
 
 
-def load(name: str, folder: Path) -> GameTree:
+def load(name: str) -> GameTree:
     """A game of OpenSpiel, or "random" and a seed."""
     if not name.startswith("random"):
         return GameTree.from_game(name)
-    path = folder / "random.efg"
-    path.write_text(random_efg(int(name.split()[1])))
-    return GameTree.from_game(pyspiel.load_game("efg_game", {"filename": str(path)}))
+    return GameTree.from_game(pyspiel.load_efg_game(random_efg(int(name.split()[1]))))
 
 
 def random_efg(seed: int) -> str:

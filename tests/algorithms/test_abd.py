@@ -30,8 +30,6 @@ from spiel_dl.tree.sequence_form import Treeplex
 from tests.algorithms import response_checks as checks
 from tests.reference import state_after
 
-GOOFSPIEL_3 = "python_goofspiel_ii(num_cards=3,points_order=descending)"
-
 
 def with_pure_continuations(
     tree: GameTree,
@@ -98,12 +96,12 @@ def _pure(
     ("game", "limits"),
     [
         ("kuhn_poker", [DepthLimit(moves=1), DepthLimit(moves=2)]),
-        (GOOFSPIEL_3, [DepthLimit(rounds=1)]),
+        (checks.GOOFSPIEL_3, [DepthLimit(rounds=1)]),
         ("random 0", [DepthLimit(plies=2)]),
     ],
 )
-def test_with_all_pure_continuations_it_is_rnr(game, limits, tmp_path):
-    tree = checks.load(game, tmp_path)
+def test_with_all_pure_continuations_it_is_rnr(game, limits):
+    tree = checks.load(game)
     model = checks.random_model(tree, seed=4)
     for player, p in itertools.product((0, 1), (0.2, 0.6)):
         rnr = RNRPolicy(tree, player, model, p=p, exact=True)
@@ -119,7 +117,7 @@ def test_with_all_pure_continuations_it_is_rnr(game, limits, tmp_path):
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_a_model_that_is_always_right_is_exploited_in_full(scheme):
     """One strategy behind the leaves is enough, if it is the best response."""
-    tree = GameTree.from_game(GOOFSPIEL_3)
+    tree = GameTree.from_game(checks.GOOFSPIEL_3)
     model = checks.random_model(tree, seed=5)
     for player in (0, 1):
         best = best_response_policy(tree, model, player)

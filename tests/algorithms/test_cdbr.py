@@ -17,8 +17,6 @@ from tests import reference
 from tests.algorithms import response_checks as checks
 from tests.reference import state_after
 
-GOOFSPIEL_3 = "python_goofspiel_ii(num_cards=3,points_order=descending)"
-
 
 def percent_of_best_response(tree: GameTree, plies: int, **settings: object) -> float:
     """Against the uniform policy, of player 0."""
@@ -65,8 +63,8 @@ def test_looking_further_may_earn_less(moves, value, exact, scheme):
 
 
 @pytest.mark.parametrize("game", checks.GAMES)
-def test_every_step_is_optimal_and_nothing_is_lost(game, tmp_path):
-    tree = checks.load(game, tmp_path)
+def test_every_step_is_optimal_and_nothing_is_lost(game):
+    tree = checks.load(game)
     model = checks.random_model(tree, seed=0)
     cases = [(player, scheme, 2) for player in (0, 1) for scheme in SCHEMES]
     if tree.num_histories < 1000:
@@ -96,7 +94,7 @@ def test_the_gap_of_cfr_is_certified(game):
         assert policy.gap < 0.3
 
 
-@pytest.mark.parametrize("game", ["kuhn_poker", GOOFSPIEL_3])
+@pytest.mark.parametrize("game", ["kuhn_poker", checks.GOOFSPIEL_3])
 def test_value_function_at_the_leaves(game):
     """The optimal value function from outside, queried at the leaves, gives the same response."""
     tree = GameTree.from_game(game)

@@ -19,7 +19,6 @@ from spiel_dl.value_functions import ExactValue
 from tests import reference
 from tests.algorithms import response_checks as checks
 
-GOOFSPIEL_3 = "python_goofspiel_ii(num_cards=3,points_order=descending)"
 PROBABILITIES = [0.1, 0.3, 0.5, 0.7, 0.9]
 
 
@@ -80,8 +79,8 @@ def test_kuhn_poker_beside_the_authors_log(p, utility, exploitable):
 
 
 @pytest.mark.parametrize("game", checks.GAMES)
-def test_joint_steps_are_optimal_and_safe(game, tmp_path):
-    tree = checks.load(game, tmp_path)
+def test_joint_steps_are_optimal_and_safe(game):
+    tree = checks.load(game)
     model, limit = checks.random_model(tree, seed=0), DepthLimit(plies=2)
     cases = list(itertools.product((0, 1), SCHEMES, PROBABILITIES))
     if tree.num_histories > 1000:
@@ -97,9 +96,9 @@ def test_joint_steps_are_optimal_and_safe(game, tmp_path):
 
 
 @pytest.mark.parametrize("game", checks.GAMES)
-def test_full_gadget_with_all_solved_siblings_is_safe(game, tmp_path):
+def test_full_gadget_with_all_solved_siblings_is_safe(game):
     """The optimum never falls from one public state to the next, so the last one is safe."""
-    tree = checks.load(game, tmp_path)
+    tree = checks.load(game)
     model, limit = checks.random_model(tree, seed=0), DepthLimit(plies=2)
     cases = [(1, "sliding", 0.1), (0, "block", 0.1), (1, "block", 0.5)]
     for player, scheme, p in cases[: 1 if tree.num_histories > 5000 else 3]:
@@ -183,7 +182,7 @@ def test_one_step_over_the_whole_game_is_rnr(gadget):
 @pytest.mark.parametrize("gadget", GADGETS)
 def test_value_function_at_the_leaves(gadget):
     """The optimal value function from outside keeps what the gadget guarantees, nearly."""
-    tree = GameTree.from_game(GOOFSPIEL_3)
+    tree = GameTree.from_game(checks.GOOFSPIEL_3)
     model = checks.random_model(tree, seed=3)
     response = CDRNRPolicy(
         tree,

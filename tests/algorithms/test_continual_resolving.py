@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pyspiel
 import pytest
@@ -251,10 +249,8 @@ def root_values(trunk: Trunk, opponent: int, plan: np.ndarray, cfvs: np.ndarray)
     return values[: treeplex.num_root_sequences]
 
 
-def test_where_the_own_strategy_never_comes_it_is_uniform(tmp_path: Path):
-    path = tmp_path / "outside_option.efg"
-    path.write_text(OUTSIDE_OPTION)
-    game = pyspiel.load_game("efg_game", {"filename": str(path)})
+def test_where_the_own_strategy_never_comes_it_is_uniform():
+    game = pyspiel.load_efg_game(OUTSIDE_OPTION)
     policy = ContinualResolvingPolicy(game, ExactValue(), DepthLimit(moves=1), effort=Effort(200))
     state = game.new_initial_state()
     out = next(a for a in state.legal_actions() if state.action_to_string(a) == "Out")

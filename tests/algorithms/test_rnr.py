@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pyspiel
 import pytest
 
 from spiel_dl.algorithms import best_response, exploitability
@@ -26,8 +27,8 @@ def objective(tree: GameTree, policy: ArrayPolicy, model: ArrayPolicy, player: i
 
 @pytest.mark.parametrize("game", checks.GAMES)
 @pytest.mark.parametrize("player", [0, 1])
-def test_it_is_optimal(game, player, tmp_path):
-    tree = checks.load(game, tmp_path)
+def test_it_is_optimal(game, player):
+    tree = checks.load(game)
     model = checks.random_model(tree, seed=5)
     depths, free = DepthLimit(moves=1).depths(tree), np.zeros(tree.num_infosets(player), np.bool_)
     for p in (0.0, 0.35, 1.0):
@@ -58,11 +59,9 @@ def test_slack_twice():
 
 
 @pytest.mark.parametrize("player", [0, 1])
-def test_a_game_without_a_public_clock_needs_none(player, tmp_path):
+def test_a_game_without_a_public_clock_needs_none(player):
     """One piece is the whole game, so no depth is asked for."""
-    path = tmp_path / "no_clock.efg"
-    path.write_text(tiny_games.NO_CLOCK)
-    tree = GameTree.from_game(f"efg_game(filename={path})")
+    tree = GameTree.from_game(pyspiel.load_efg_game(tiny_games.NO_CLOCK))
     model = checks.random_model(tree, seed=1)
     response = RNRPolicy(tree, player, model, p=1.0, exact=True).to_array_policy()
     best = best_response.best_response_value(tree, model, player)

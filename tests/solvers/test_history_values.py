@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pyspiel
 import pytest
 
 from spiel_dl.algorithms.exploitability import expected_value
@@ -26,10 +27,8 @@ t "" 5 "" { -1, 1 }
 )
 
 
-def test_what_chance_never_does_counts_for_nothing(tmp_path):
-    path = tmp_path / "never.efg"
-    path.write_text(NEVER)
-    tree = GameTree.from_game(f"efg_game(filename={path})")
+def test_what_chance_never_does_counts_for_nothing():
+    tree = GameTree.from_game(pyspiel.load_efg_game(NEVER))
     policy = ArrayPolicy.uniform(tree)
     first, second = policy.strategies
     values = history_values(tree, 0, first, second[None])
