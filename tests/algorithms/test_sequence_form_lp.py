@@ -75,8 +75,3 @@ def test_a_matrix_game_of_one_column_is_solved() -> None:
     value_0, value_1, policy, _ = sequence_form_lp.solve_zero_sum_game(game)
     assert (value_0, value_1) == (3.0, -3.0)
     assert policy.strategies[0].tolist() == [1.0, 0.0, 1.0, 0.0]
-
-
-def test_games_that_cannot_be_compiled_are_refused() -> None:
-    with pytest.raises(ValueError, match="not zero-sum"):
-        sequence_form_lp.solve_zero_sum_game("matrix_pd")
