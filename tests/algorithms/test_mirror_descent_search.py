@@ -32,14 +32,15 @@ GAMES = {
 }
 
 
-def exact_values(tree: GameTree, blueprint: Blueprint, history: int, player: int) -> np.ndarray:
-    """The action values in the infoset of a history: float64 [A], in utility ranges."""
+def exact_values(tree: GameTree, blueprint: Blueprint, state: pyspiel.State) -> np.ndarray:
+    """The action values in the infoset of a state's mover: float64 [A], in utility ranges."""
+    player = state.current_player()
     policy = blueprint.tabulate(tree)
     transformations = PolicyTransformations([IDENTITY])
     critic = ExactCritic(tree, policy.strategies, transformations)
     values = critic.values(tree, np.arange(tree.num_histories), player)[:, 0]
     plan = realization_plan(tree.treeplexes[1 - player], policy.strategies[1 - player])
-    infoset = tree.infoset[history]
+    infoset = tree.find_infoset(state, player)
     members = np.flatnonzero((tree.player == player) & (tree.infoset == infoset))
     weight = plan[tree.sequence[1 - player, members]] * tree.chance_reach[members]
     num_actions = tree.treeplexes[player].num_actions[infoset]
@@ -56,9 +57,7 @@ def test_action_values_are_those_of_the_blueprint(game_string):
     policy = MirrorDescentPolicy(tree.game, blueprint, config)
     for actions in GAMES[game_string]:
         state = state_after(tree.game, actions)
-        player = state.current_player()
-        history = int(tree.first_history[player][tree.find_infoset(state, player)])
-        values = exact_values(tree, blueprint, history, player)
+        values = exact_values(tree, blueprint, state)
         blueprints = np.array(list(table.action_probabilities(state).values()))
         weights = blueprints * np.exp(3.0 * values)
         answer = policy.action_probabilities(state)
@@ -88,8 +87,8 @@ def test_an_action_that_its_player_never_makes_hides_nothing_of_the_opponent():
     policy = MirrorDescentPolicy(tree.game, blueprint, config)
     policy.action_probabilities(state)
     [found] = policy.results.values()
-    history = int(tree.first_history[0][tree.find_infoset(state, 0)])
-    np.testing.assert_allclose(found.values, exact_values(tree, blueprint, history, 0), atol=0.02)
+    assert state.current_player() == 0
+    np.testing.assert_allclose(found.values, exact_values(tree, blueprint, state), atol=0.02)
 
 
 def values_of(tree: GameTree, blueprint: Blueprint) -> Callable[..., np.ndarray]:
@@ -117,9 +116,7 @@ def test_games_that_stop_early_tell_the_same_by_exact_values(game_string, depth)
     policy = MirrorDescentPolicy(tree.game, blueprint, config, values=values)
     for actions in GAMES[game_string]:
         state = state_after(tree.game, actions)
-        player = state.current_player()
-        history = int(tree.first_history[player][tree.find_infoset(state, player)])
-        expected = exact_values(tree, blueprint, history, player)
+        expected = exact_values(tree, blueprint, state)
         np.testing.assert_allclose(policy.found(state).values, expected, atol=0.03)
 
 
@@ -188,8 +185,6 @@ def test_a_step_by_hand():
 def test_blueprints_answer_by_distributions(function, message):
     game = pyspiel.load_game("python_leduc")
     policy = MirrorDescentPolicy(game, function, MirrorDescentConfig(num_rollouts=20))
-    state = game.new_initial_state()
-    while state.is_chance_node():
-        state.apply_action(state.legal_actions()[0])
+    state = state_after(game, (0, 1))
     with pytest.raises(ValueError, match=message):
         policy.action_probabilities(state)

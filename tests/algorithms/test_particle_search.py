@@ -298,7 +298,6 @@ def test_values_that_are_not_finite_are_told(num_answers):
     ("how", "message"),
     [
         ({"game": "kuhn_poker"}, r"kuhn_poker.*has no Rules"),
-        ({"effort": Effort(1, 0.1)}, r"tolerance=0\.1 cannot be used here: .*; leave it out"),
         ({"value_function": None}, "pass value_function="),
         ({"value_function": ExactValue()}, "has no subgames"),
     ],

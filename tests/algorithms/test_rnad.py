@@ -159,10 +159,6 @@ def test_the_defaults_solve_a_small_game() -> None:
     assert nash_conv(solver.game, solver.policy()) < 0.15
 
 
-def parameters(solver: rnad.RNaDSolver) -> np.ndarray:
-    return solver.parameters.detach().numpy().copy()
-
-
 def test_tables_of_regularisation_policies_say_what_the_networks_say() -> None:
     solver = rnad.RNaDSolver("kuhn_poker", dataclasses.replace(SMALL, first_period=4))
     for _ in range(10):

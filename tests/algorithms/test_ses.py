@@ -52,10 +52,6 @@ class Margins:
         return float(margins.min()), float(self.ranges[1] @ margins)
 
 
-def random_strategy(tree: GameTree, player: int, seed: int) -> np.ndarray:
-    return opponent_models.random_policy(tree, seed).strategies[player]
-
-
 @pytest.mark.parametrize(("limit", "player"), [(2, 0), (1, 1)])
 @pytest.mark.parametrize("seed", [4, 5, 6])
 def test_a_step_of_kuhn_maximises_the_weighted_sum(limit: int, player: int, seed: int) -> None:
@@ -71,7 +67,9 @@ def test_a_step_of_kuhn_maximises_the_weighted_sum(limit: int, player: int, seed
         ).strategies[player]
         for alpha in alphas
     ]
-    others = [random_strategy(tree, player, number) for number in range(100)]
+    others = [
+        opponent_models.random_policy(tree, number).strategies[player] for number in range(100)
+    ]
     found: list[float] = []
     for public_state in cut(tree, DepthLimit(moves=limit)).leaves.public_states.tolist():
         margins = Margins(tree, player, public_state, blueprint, model)

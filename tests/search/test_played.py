@@ -94,23 +94,6 @@ def test_a_bound_is_on_all_that_a_search_looks_at():
         assert is_blueprint == (searched < 2) != found.answer_was_searched
 
 
-def test_forced_moves_are_not_searched():
-    tree = compiled(
-        "python_goofspiel_ii(num_cards=3,points_order=descending,forced_last_round=True)"
-    )
-    game, blueprint = tree.game, Blueprint(tree.game)
-    transformations = paper_transformations(action_values(game))
-    critic = RecognisingCritic(
-        ExactCritic(tree, blueprint.tabulate(tree).strategies, transformations)
-    )
-    found = SePoTPlayPolicy(game, blueprint, critic, DepthLimit(rounds=1))
-    state = game.new_initial_state()
-    while not state.is_terminal() and len(state.legal_actions()) > 1:
-        state.apply_action(state.legal_actions()[0])
-    assert found.action_probabilities(state) == {state.legal_actions()[0]: 1.0}
-    assert (found.num_moves, found.num_searches) == (0, 0)
-
-
 def test_levels_in_which_only_the_opponent_acts_are_not_searched():
     game = pyspiel.load_game(
         "python_battleships(board_width=2,board_height=1,ship_sizes=[1],num_shots=2)"

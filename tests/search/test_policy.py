@@ -120,10 +120,7 @@ def test_moves_with_a_choice_are_counted_and_no_others(search):
 
 
 def test_searches_are_kept_as_long_as_there_is_memory(monkeypatch):
-    root = GAME.new_initial_state()
-    drawn = root.clone()
-    for action in (2, 2):
-        drawn.apply_action(action)
+    root, drawn = (state_after(GAME, actions) for actions in ((), (2, 2)))
 
     def asked() -> tuple[list[dict[int, float]], int]:
         policy = UPON["SePoT"](BLUEPRINT)
