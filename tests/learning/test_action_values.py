@@ -11,29 +11,18 @@ from spiel_dl.algorithms import mmd
 from spiel_dl.learning.action_values import HistoryTargets, history_targets
 from spiel_dl.learning.config import MMDConfig
 from spiel_dl.learning.vtrace import Targets
-from tests.learning.learner_checks import games_of
-from tests.learning.test_vtrace import ETA, Kuhn, Policy, games_and_rest
+from tests.learning.test_vtrace import ETA, Kuhn, Policy, column, game_by_hand, games_and_rest
 
 SMALL = {"hidden_sizes": (16, 16), "batch_size": 16, "history_values": True}
 
 
-def column(*numbers: object, dtype: torch.dtype = torch.float64) -> torch.Tensor:
-    """Of one game."""
-    return torch.tensor(numbers, dtype=dtype).unsqueeze(1)
-
-
 def by_hand(trace_decay: float, c_bar: float) -> HistoryTargets:
-    """Player 0 moves, then player 1, then player 0, which earns 5; a masked step follows."""
+    """The last move earns 5."""
     return history_targets(
         action_value=column([1, 3], [2, 4], [6, 2], [99, 99]),
         policy=column([0.5, 0.5], [0.5, 0.5], [0.8, 0.2], [0.9, 0.1]),
         cost=column(0.3, 0.2, 0.4, 7),
-        trajectories=games_of(
-            behaviour=column([0.25, 0.75], [0.75, 0.25], [0.4, 0.6], [0.1, 0.9]),
-            action=column(0, 1, 0, 0, dtype=torch.int64),
-            player=column(0, 1, 0, 1, dtype=torch.int8),
-            valid=column(1, 1, 1, 0, dtype=torch.bool),
-        ),
+        trajectories=game_by_hand(),
         reward=column(0, 0, 5, 1000),
         trace_decay=trace_decay,
         c_bar=c_bar,

@@ -21,6 +21,7 @@ from spiel_dl.policies.network_policy import FineTuning, NetworkPolicy
 from spiel_dl.system import tensor_files
 from spiel_dl.system.run_directory import CHECKPOINT_FILE
 from spiel_dl.tree import GameTree
+from tests.reference import assert_same_policy
 
 SIZES: dict[str, Any] = {"hidden_sizes": (8, 8)}
 CRITICS = ["critic of a network", "critic of a table", "rnad with a critic"]
@@ -49,11 +50,10 @@ def learner_of(kind: str) -> Learner:
     return learner
 
 
-def assert_same_policy(found: Any, learner: Learner) -> None:
+def assert_is_policy_of(learner: Learner, found: Any) -> None:
     tree = GameTree.from_game("kuhn_poker")
     ours, theirs = (ArrayPolicy.from_policy(tree, p) for p in (learner.policy(), found))
-    for mine, other in zip(ours.strategies, theirs.strategies, strict=True):
-        np.testing.assert_allclose(mine, other, atol=1e-6)
+    assert_same_policy(theirs, ours, atol=1e-6)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -62,7 +62,7 @@ def test_the_policy_is_the_one_that_is_handed_out(kind: str, tmp_path: Path) -> 
     learner.save(tmp_path / CHECKPOINT_FILE)
     for path in (tmp_path, tmp_path / CHECKPOINT_FILE):
         assert checkpoints.is_checkpoint(path)
-        assert_same_policy(checkpoints.load_blueprint(path), learner)
+        assert_is_policy_of(learner, checkpoints.load_blueprint(path))
 
 
 @pytest.mark.parametrize(("utility_unit", "expected"), [(None, 2.0), (0.5, 0.5)])
@@ -115,7 +115,7 @@ def test_a_critic_comes_with_its_blueprint(kind: str, tmp_path: Path) -> None:
     learner.save(tmp_path / CHECKPOINT_FILE)
     found = checkpoints.load(tmp_path)
     assert found.critic.names == ("identity", "action 0", "action 1")
-    assert_same_policy(found.blueprint, learner)
+    assert_is_policy_of(learner, found.blueprint)
     tree = GameTree.from_game("kuhn_poker")
     acting = np.flatnonzero(tree.player >= 0)
     for player in (0, 1):

@@ -6,16 +6,11 @@ import numpy as np
 import pytest
 import torch
 
-from spiel_dl.games.environments import BatchedEnvironment
 from spiel_dl.games.features import features, num_features
 from spiel_dl.learning import history_features
-from spiel_dl.learning.compiled_sources import TreeSource
-from spiel_dl.learning.self_play import SelfPlay
-from spiel_dl.learning.sources import Source, TensorSource
-from spiel_dl.learning.state_environment import StateEnvironment
-from spiel_dl.learning.tree_environment import TreeEnvironment
 from spiel_dl.tree import GameTree
 from tests.learning.learner_checks import uniform
+from tests.learning.test_sources import self_play_by
 from tests.tiny_games import HiddenMoves
 
 CONVERTED = "goofspiel(num_cards=3,imp_info=True,points_order=random)"
@@ -39,16 +34,9 @@ def test_they_tell_histories_apart_that_some_player_tells_apart(game: str) -> No
 @pytest.mark.parametrize(("game", "kind"), KINDS)
 def test_self_play_records_the_history_before_every_move(game: str, kind: str) -> None:
     tree = GameTree.from_game(game)
-    source: Source
-    if kind == "tree":
-        source = TreeSource(TreeEnvironment(tree, 50), 6)
-    elif kind == "states":
-        source = TensorSource(StateEnvironment(tree.game, 50), 6)
-    else:
-        source = TensorSource(BatchedEnvironment(tree.game.rules, 50), 6)
-    self_play = SelfPlay(source)
+    self_play = self_play_by(kind, game, batch_size=50, num_steps=6, seed=0)
     assert self_play.play(uniform).histories is None
-    size = source.record_histories()
+    size = self_play.source.record_histories()
     played = self_play.play(uniform)
     recorded = played.histories.at_moves(played.histories.rows)
     observation = played.observations.at_moves(played.observations.rows)
@@ -81,8 +69,7 @@ def ancestor_move(tree: GameTree, history: int, earlier: list[int]) -> int | Non
 
 
 def test_recording_changes_nothing_else() -> None:
-    tree = GameTree.from_game("kuhn_poker")
-    first, second = (SelfPlay(TreeSource(TreeEnvironment(tree, 40), 3)) for _ in "ab")
+    first, second = (self_play_by("tree", "kuhn_poker", 40, 3, seed=0) for _ in "ab")
     second.source.record_histories()
     for mine, theirs in zip(first.play(uniform)[1:7], second.play(uniform)[1:7], strict=True):
         assert torch.equal(mine, theirs)

@@ -14,6 +14,7 @@ import torch
 from spiel_dl.algorithms.mmd import MMDSolver
 from spiel_dl.algorithms.ppo import PPOSolver
 from spiel_dl.algorithms.rnad import RNaDSolver
+from spiel_dl.algorithms.tensor_cfr import TensorCFRSolver
 from spiel_dl.learning.config import CriticConfig, MMDConfig, PPOConfig, RNaDConfig
 from spiel_dl.learning.critic_learner import CriticLearner
 from spiel_dl.learning.learner import Learner
@@ -59,10 +60,6 @@ LEARNERS: dict[str, Callable[[], Learner]] = {
 EVERY = pytest.mark.parametrize("make", list(LEARNERS.values()), ids=list(LEARNERS))
 
 
-def assert_same_state(one: Learner, other: Learner) -> None:
-    assert_same_arrays(one.state(), other.state())
-
-
 @EVERY
 def test_a_run_is_so_many_steps(make: Callable[[], Learner]) -> None:
     run, stepped = make(), make()
@@ -71,7 +68,7 @@ def test_a_run_is_so_many_steps(make: Callable[[], Learner]) -> None:
     for _ in range(7):
         stepped.step()
     assert run.num_steps == 7
-    assert_same_state(run, stepped)
+    assert_same_arrays(run.state(), stepped.state())
 
 
 @pytest.mark.parametrize(
@@ -98,7 +95,7 @@ def test_states_and_checkpoints_go_on_to_the_same_parameters(
     for resumed in (by_state, by_file):
         assert resumed.num_steps == 5
         resumed.run(6)
-        assert_same_state(resumed, whole)
+        assert_same_arrays(resumed.state(), whole.state())
     assert by_file.metrics().keys() == whole.metrics().keys()
     another = LEARNERS["ppo" if make is LEARNERS["rnad"] else "rnad"]()
     with pytest.raises(ValueError, match="has algorithm"):
@@ -120,7 +117,7 @@ def test_states_of_other_learners_are_refused_and_change_nothing() -> None:
         state = {name: array for name, array in before.state().items() if name != "num_steps"}
         with pytest.raises(ValueError, match=r"num_steps has shape .*, but \(\) is needed"):
             learner.load_state({**state, **wrong})
-    assert_same_state(learner, with_critic())
+    assert_same_arrays(learner.state(), with_critic().state())
 
 
 @EVERY
@@ -176,6 +173,8 @@ def test_a_device_that_torch_has_not_is_refused() -> None:
         RNaDSolver("kuhn_poker", RNAD, device="cuda:99")
     with pytest.raises(ValueError, match=message):
         PositionalNetwork(device="cuda:99")
+    with pytest.raises(ValueError, match=message):
+        TensorCFRSolver("kuhn_poker", device="cuda:99")
 
 
 def test_metrics_are_those_since_the_last_ones() -> None:

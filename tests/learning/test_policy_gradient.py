@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import pytest
 import torch
@@ -10,17 +11,10 @@ import torch
 from spiel_dl.algorithms.mmd import MMDSolver
 from spiel_dl.algorithms.ppo import PPOSolver
 from spiel_dl.learning.config import MMDConfig, PPOConfig
-from spiel_dl.learning.policy_gradient import PolicyGradientLearner, PolicyLoss
+from spiel_dl.learning.policy_gradient import PolicyLoss
 from spiel_dl.policies.policy_network import MaskedPolicy
 
 SMALL = MMDConfig(batch_size=64, hidden_sizes=(32, 32), seed=1, magnet_period=3)
-
-
-def learner_of(name: str) -> PolicyGradientLearner:
-    """A small one."""
-    if name == "mmd":
-        return MMDSolver("kuhn_poker", SMALL)
-    return PPOSolver("kuhn_poker", PPOConfig(batch_size=64, hidden_sizes=(32, 32), seed=1))
 
 
 def test_advantages_are_those_of_gae() -> None:
@@ -47,10 +41,13 @@ def test_advantages_are_those_of_gae() -> None:
                 next_value, earned = now, 0.0
 
 
-@pytest.mark.parametrize("name", ["mmd", "ppo"])
-def test_slopes_are_the_derivatives_of_losses(name: str) -> None:
+@pytest.mark.parametrize(
+    ("kind", "config"),
+    [(MMDSolver, SMALL), (PPOSolver, PPOConfig(batch_size=64, hidden_sizes=(32, 32), seed=1))],
+)
+def test_slopes_are_the_derivatives_of_losses(kind: Any, config: Any) -> None:
     """Against differences: by logits, a slope s gives pi (s - sum pi s)."""
-    solver = learner_of(name)
+    solver = kind("kuhn_poker", config)
     solver.config = dataclasses.replace(solver.config, num_epochs=2)
     generator = torch.Generator().manual_seed(3)
     logits, others, old, expected = torch.randn(

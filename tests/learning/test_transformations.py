@@ -57,16 +57,13 @@ POLICY = torch.tensor([0.1, 0.2, 0.3, 0.4], dtype=torch.float64)
 FOUR = torch.arange(1.0, 5.0)
 
 
-def normalised(rows) -> torch.Tensor:
-    weights = torch.tensor(rows, dtype=torch.float64)
-    return weights / weights.sum(dim=-1, keepdim=True)
-
-
 def test_the_22_transformations_by_hand():
     transformations = paper_transformations(FOUR)
     assert len(transformations) == len(set(transformations.names)) == 22
     found = transformations.apply(POLICY, torch.ones(4, dtype=torch.bool))
-    torch.testing.assert_close(found, normalised(BY_HAND), rtol=0, atol=1e-15)
+    weights = torch.tensor(BY_HAND, dtype=torch.float64)
+    expected = weights / weights.sum(dim=-1, keepdim=True)
+    torch.testing.assert_close(found, expected, rtol=0, atol=1e-15)
 
 
 def test_illegal_actions_get_nothing_and_what_leaves_nothing_changes_nothing():

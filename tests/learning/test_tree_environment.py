@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from spiel_dl.games.features import features, num_features
+from spiel_dl.games.features import features
 from spiel_dl.learning.tree_environment import TreeEnvironment, table_bytes
-from spiel_dl.policies.network_policy import FineTuning, NetworkPolicy
+from spiel_dl.policies.network_policy import FineTuning
 from spiel_dl.policies.opponent_models import random_policy
-from spiel_dl.policies.policy_network import PolicyNetwork
 from spiel_dl.tree import GameTree, size_limit
+from tests.untrained_blueprints import network_policy
 
 
 @pytest.mark.parametrize("game", ["kuhn_poker", "leduc_poker", "python_leduc"])
@@ -56,11 +56,8 @@ def test_a_row_is_what_the_policy_says_there() -> None:
 @pytest.mark.parametrize("fine_tuning", [None, FineTuning(0.2, 16)])
 def test_a_network_is_tabulated_as_it_answers(fine_tuning: FineTuning | None) -> None:
     tree = GameTree.from_game("leduc_poker")
-    size, num_actions = num_features(tree.game), tree.game.num_distinct_actions()
-    network = PolicyNetwork(size, num_actions, (16, 8))
-    parameters = 5 * network.initial_parameters(seed=1)
-    table = TreeEnvironment(tree, 1).tabulate(network, parameters, fine_tuning)
-    policy = NetworkPolicy(tree.game, network, parameters, fine_tuning)
+    policy = network_policy(tree.game, (16, 8), fine_tuning=fine_tuning)
+    table = TreeEnvironment(tree, 1).tabulate(policy.network, policy.parameters, fine_tuning)
     for player in (0, 1):
         for history in tree.first_history[player][::41].tolist():
             state = tree.state(history)

@@ -20,22 +20,28 @@ ETA = 0.3
 Policy = dict[tuple[int, str], list[float]]
 
 
+def column(*numbers: object, dtype: torch.dtype = torch.float64) -> torch.Tensor:
+    """Of one game."""
+    return torch.tensor(numbers, dtype=dtype).unsqueeze(1)
+
+
+def game_by_hand() -> Trajectories:
+    """Player 0 moves, then player 1, then player 0; a masked step follows."""
+    return games_of(
+        behaviour=column([0.25, 0.75], [0.75, 0.25], [0.4, 0.6], [0.1, 0.9]),
+        action=column(0, 1, 0, 0, dtype=torch.int64),
+        player=column(0, 1, 0, 1, dtype=torch.int8),
+        valid=column(1, 1, 1, 0, dtype=torch.bool),
+    )
+
+
 def by_hand(c_bar: float = 1.0, rho_bar: float = math.inf) -> Targets:
-    """Player 0 moves, then player 1, then player 0, which earns 5; a masked step follows."""
-
-    def column(*numbers: object, dtype: torch.dtype = torch.float64) -> torch.Tensor:
-        return torch.tensor(numbers, dtype=dtype).unsqueeze(1)
-
+    """The last move earns 5."""
     return v_trace(
         value=column(1, 2, 3, 99),
         policy=column([0.5, 0.5], [0.5, 0.5], [0.8, 0.2], [0.9, 0.1]),
         log_ratio=column([0.2, 0.4], [0.1, 0.3], [0.5, 0], [7, 7]),
-        trajectories=games_of(
-            behaviour=column([0.25, 0.75], [0.75, 0.25], [0.4, 0.6], [0.1, 0.9]),
-            action=column(0, 1, 0, 0, dtype=torch.int64),
-            player=column(0, 1, 0, 1, dtype=torch.int8),
-            valid=column(1, 1, 1, 0, dtype=torch.bool),
-        ),
+        trajectories=game_by_hand(),
         reward=column(0, 0, 5, 1000),
         eta=1.0,
         c_bar=c_bar,
