@@ -24,6 +24,7 @@ from spiel_dl.policies.policy_network import PolicyNetwork, policy_of
 from spiel_dl.tree import GameTree
 from spiel_dl.tree.compiled_tree import CompiledTree
 from spiel_dl.tree.from_openspiel import is_same_game
+from spiel_dl.value_functions.random_strategies import random_strategy
 
 
 def untrained(game: pyspiel.Game, transformations: str = "pure") -> RNaDSolver:
@@ -48,6 +49,19 @@ def network_policy(
     network = PolicyNetwork(num_features(game), game.num_distinct_actions(), hidden_sizes)
     parameters = scale * network.initial_parameters(seed)
     return NetworkPolicy(game, network, parameters, fine_tuning)
+
+
+def random_table(
+    tree: GameTree, seed: int, pure: float, near_pure: float, *, uniform_share: float = 0.0
+) -> ArrayPolicy:
+    """Random strategies, some of them pure or nearly so; with a uniform share, all is played."""
+    generator = np.random.default_rng(seed)
+    first, second = (
+        (1 - uniform_share) * random_strategy(generator, t, pure, near_pure)
+        + uniform_share * t.uniform_strategy()
+        for t in tree.treeplexes
+    )
+    return ArrayPolicy(tree, (first, second))
 
 
 def network_critic(

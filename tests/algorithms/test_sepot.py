@@ -29,10 +29,11 @@ from spiel_dl.solvers import refinement as refinements
 from spiel_dl.solvers.best_response import best_response, realization_plan
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree import DepthLimit, GameTree, cut
-from spiel_dl.value_functions.random_strategies import random_strategy
 from tests import tiny_games
 from tests.reference import assert_same_policy
+from tests.solvers.test_refinement_by_hand import solved_by_lp
 from tests.trees import compiled
+from tests.untrained_blueprints import random_table
 
 GOOFSPIEL_4 = "python_goofspiel_ii(num_cards=4,points_order=descending)"
 
@@ -45,9 +46,7 @@ def trained(game: str, iterations: int) -> ArrayPolicy:
 
 
 def random_policy(game: str, seed: int) -> ArrayPolicy:
-    generator, tree = np.random.default_rng(seed), compiled(game)
-    first, second = (random_strategy(generator, t, 0.2, 0.2) for t in tree.treeplexes)
-    return ArrayPolicy(tree, (first, second))
+    return random_table(compiled(game), seed, 0.2, 0.2)
 
 
 def _extreme(direction: int):
@@ -209,9 +208,7 @@ def test_refined_search_to_the_end_comes_to_the_linear_programs(weights):
         c /= c.max()
         floors = refinements.floors(weights, prior, groups)
         gadget = gadgets.resolving(form, player, own, given, floors)
-        plan = linear_program.solve(
-            gadget.sequence_form, gadget.root_ranges, inflows=gadget.inflows
-        ).plans[player][gadget.new_sequences[player]]
+        _, plan = solved_by_lp(gadget, player)
         exact = c @ best_response(form, 1 - player, plan).cfv[: len(given)]
         assert np.maximum(cfvs(found[weights]) - given, 0).sum() < 1e-3
         assert c @ cfvs(found[weights]) == pytest.approx(exact, abs=1e-2)

@@ -28,9 +28,8 @@ from spiel_dl.learning.transformations import (
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.network_policy import FineTuning, NetworkPolicy
 from spiel_dl.tree import GameTree
-from spiel_dl.value_functions.random_strategies import random_strategy
 from tests.reference import assert_same_arrays
-from tests.untrained_blueprints import network_policy
+from tests.untrained_blueprints import network_policy, random_table
 
 GOOFSPIEL_4 = "python_goofspiel_ii(num_cards=4,points_order=descending)"
 SMALL = CriticConfig(hidden_sizes=(64, 64), learning_rate=1e-3, target_averaging=0.01)
@@ -40,12 +39,7 @@ GAMES: dict[str, Any] = {"batch_size": 64}
 
 def random_policy(tree: GameTree) -> ArrayPolicy:
     """Nearly pure in places, and everything is played."""
-    generator = np.random.default_rng(1)
-    first, second = (
-        0.8 * random_strategy(generator, t, 0.1, 0.1) + 0.2 * t.uniform_strategy()
-        for t in tree.treeplexes
-    )
-    return ArrayPolicy(tree, (first, second))
+    return random_table(tree, 1, 0.1, 0.1, uniform_share=0.2)
 
 
 @pytest.mark.parametrize(

@@ -18,8 +18,8 @@ from spiel_dl.learning.transformations import (
     paper_transformations,
 )
 from spiel_dl.tree import GameTree
-from spiel_dl.value_functions.random_strategies import random_strategy
 from tests.learning.learner_checks import games_of
+from tests.untrained_blueprints import random_table
 
 GAMES = ["kuhn_poker", "python_goofspiel_ii(num_cards=3,points_order=random)"]
 
@@ -39,16 +39,6 @@ class AllGames(NamedTuple):
     ratio: torch.Tensor
     valid: torch.Tensor
     reward: torch.Tensor
-
-
-def strategies_of(tree: GameTree, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Random strategies, mixed with uniform ones so that everything is played."""
-    generator = np.random.default_rng(seed)
-    mixed = [
-        0.8 * random_strategy(generator, t, 0.0, 0.0) + 0.2 * t.uniform_strategy()
-        for t in tree.treeplexes
-    ]
-    return mixed[0], mixed[1]
 
 
 def all_games(tree: GameTree, blueprint, behaviour, transformations) -> AllGames:
@@ -119,7 +109,9 @@ def expected_targets(tree: GameTree, games: AllGames, values: np.ndarray, **boun
 @functools.cache
 def setting(game: str) -> tuple[GameTree, PolicyTransformations, np.ndarray, AllGames]:
     tree = GameTree.from_game(game)
-    blueprint, behaviour = strategies_of(tree, 1), strategies_of(tree, 2)
+    blueprint, behaviour = (
+        random_table(tree, seed, 0.0, 0.0, uniform_share=0.2).strategies for seed in (1, 2)
+    )
     transformations = paper_transformations(action_values(tree.game))
     critic = ExactCritic(tree, blueprint, transformations)
     everything = np.arange(tree.num_histories)

@@ -22,16 +22,15 @@ from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.tree.depth_limit import BEYOND_THE_GAME
 from spiel_dl.tree.trunk import cut
 from spiel_dl.value_functions.base import ZeroValue
-from spiel_dl.value_functions.random_strategies import random_strategy
+from tests.untrained_blueprints import random_table
 
 GOOFSPIEL = "python_goofspiel_ii(num_cards=4,points_order=descending)"
 
 
 @functools.cache
 def made() -> tuple[GameTree, ArrayPolicy, ExactCritic]:
-    tree, generator = GameTree.from_game(GOOFSPIEL), np.random.default_rng(3)
-    first, second = (random_strategy(generator, t, 0.2, 0.2) for t in tree.treeplexes)
-    blueprint = ArrayPolicy(tree, (first, second))
+    tree = GameTree.from_game(GOOFSPIEL)
+    blueprint = random_table(tree, 3, 0.2, 0.2)
     transformations = transformations_by_name("paper", tree.game)
     return tree, blueprint, ExactCritic(tree, blueprint.strategies, transformations)
 

@@ -15,6 +15,8 @@ from spiel_dl.solvers.restricted_game import RestrictedGame, unrestricted
 from spiel_dl.solvers.strategies import behaviour_strategy
 from spiel_dl.tree import DepthLimit, GameTree, cut
 from spiel_dl.tree.sequence_form import SequenceForm, Treeplex
+from tests.solvers.test_gadgets import blueprint_strategies
+from tests.solvers.test_refinement_by_hand import solved_by_lp
 
 LEDUC = ("leduc_poker", DepthLimit(plies=3))
 GOOFSPIEL = ("python_goofspiel_ii(num_cards=4,points_order=descending)", DepthLimit(rounds=1))
@@ -40,9 +42,7 @@ def subgames(game: str, limit: DepthLimit, player: int) -> Resolved:
     tree = GameTree.from_game(game)
     trunk = cut(tree, limit)
     leaves = trunk.leaves
-    rng = np.random.default_rng(1)
-    weights = [rng.exponential(size=t.num_sequences) ** 2 for t in tree.treeplexes]
-    strategies = [behaviour_strategy(t, w) for t, w in zip(tree.treeplexes, weights, strict=True)]
+    strategies = blueprint_strategies(tree, "random", seed=1)
     plans = [realization_plan(t, s) for t, s in zip(tree.treeplexes, strategies, strict=True)]
     own_range, prior = (
         plans[p][trunk.sequences[p]][leaves.sequences[p]] for p in (player, 1 - player)
@@ -91,9 +91,7 @@ def test_cfr_with_floors_comes_to_the_solution_of_the_linear_program(game, limit
         floors = refinement.floors(name, *found.prior)
         weights = floors / floors.max()
         gadget = gadgets.resolving(*given, floors)
-        exact = linear_program.solve(
-            gadget.sequence_form, gadget.root_ranges, inflows=gadget.inflows
-        ).plans[player][gadget.new_sequences[player]]
+        _, exact = solved_by_lp(gadget, player)
         assert np.maximum(cfvs_of(exact) - found.cfvs, 0).sum() < 1e-6
         plan = by_cfr(gadget, player)
         cfvs = cfvs_of(plan)
@@ -122,15 +120,8 @@ def test_max_margin_side_by_side_is_one_public_state_after_the_other(player, flo
         form = cut(found.tree, DepthLimit(moves=99), state).sequence_form
         alone = (form, player, found.own_range[own], found.cfvs[others])
         here = None if floors is None else floors[others]
-        gadget = gadgets.max_margin(*alone, here)
-        solved = linear_program.solve(
-            gadget.sequence_form, gadget.root_ranges, inflows=gadget.inflows
-        )
-        value += solved.value
-    solved = linear_program.solve(
-        together.sequence_form, together.root_ranges, inflows=together.inflows
-    )
-    assert solved.value == pytest.approx(value, abs=1e-7)
+        value += solved_by_lp(gadgets.max_margin(*alone, here))[0]
+    assert solved_by_lp(together)[0] == pytest.approx(value, abs=1e-7)
 
 
 @pytest.mark.parametrize("gadget_name", ["resolving", "max_margin"])

@@ -20,10 +20,10 @@ def one_decision(cfvs: np.ndarray) -> SequenceForm:
     return SequenceForm((own, Treeplex(none, none, none, num_roots)), payoffs, 10.0)
 
 
-def solved_by_lp(gadget: gadgets.Gadget) -> tuple[float, np.ndarray]:
-    """Player 0's value and plan in a gadget."""
+def solved_by_lp(gadget: gadgets.Gadget, player: int = 0) -> tuple[float, np.ndarray]:
+    """Player 0's value in a gadget, and a player's plan in the subgame."""
     found = linear_program.solve(gadget.sequence_form, gadget.root_ranges, inflows=gadget.inflows)
-    return found.value, found.plans[0][gadget.new_sequences[0]]
+    return found.value, found.plans[player][gadget.new_sequences[player]]
 
 
 def test_floors_of_the_resolving_gadget_by_hand():
