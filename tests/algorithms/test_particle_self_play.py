@@ -12,12 +12,11 @@ from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.value_functions.particle import ParticleNetwork
 from spiel_dl.value_functions.particle_module import ParticleSizes
 from spiel_dl.value_functions.particle_samples import join_samples
-from tests.particle_networks import leaves_of
+from tests.particle_networks import SMALL, leaves_of
 from tests.reference import assert_same_arrays
 
 GOOFSPIEL_4 = "python_goofspiel_ii(num_cards=4,points_order=descending)"
 LIMIT = DepthLimit(rounds=1)
-SMALL = ParticleSizes(base=6, basis_layers=2, basis_width=1, regression_layers=2)
 
 
 @pytest.mark.parametrize(("width", "number"), [(1, 2), (4, 3 + 4), (16, 3 + 9)])

@@ -8,12 +8,7 @@ import pytest
 from spiel_dl.solvers import linear_program
 from spiel_dl.tree import DepthLimit, GameTree, cut
 from spiel_dl.value_functions import ExactValue
-
-CASES = [
-    ("kuhn_poker", DepthLimit(moves=1)),
-    ("leduc_poker", DepthLimit(plies=3)),
-    ("python_goofspiel_ii(num_cards=4,points_order=descending)", DepthLimit(rounds=1)),
-]
+from tests.solvers.test_gadgets import CASES
 
 
 def random_ranges(leaves, seed):
@@ -41,8 +36,6 @@ def test_errors():
     leaves = cut(GameTree.from_game("kuhn_poker"), DepthLimit(moves=1)).leaves
     with pytest.raises(ValueError, match="has no state"):
         ExactValue().bind(leaves).load_state({"regret_0": np.zeros(3)})
-    with pytest.raises(ValueError, match="the state's"):
-        ExactValue(warm_start=True).bind(leaves).load_state({})
 
 
 @pytest.mark.parametrize("value", [-1.0, np.nan, np.inf])

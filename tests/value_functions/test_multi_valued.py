@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-
 import numpy as np
 import pytest
 
@@ -15,16 +13,12 @@ from spiel_dl.tree.leaf_set import LeafSet
 from spiel_dl.tree.sequence_form import SequenceForm
 from spiel_dl.tree.trunk import Trunk
 from spiel_dl.value_functions.multi_valued import MultiValuedLeaves
+from tests.particle_networks import leaves_of
 
 GAMES = [
     ("python_leduc", DepthLimit(rounds=1)),
     ("python_goofspiel_ii(num_cards=4,points_order=descending)", DepthLimit(rounds=2)),
 ]
-
-
-@functools.cache
-def leaves_of(game: str, limit: DepthLimit) -> LeafSet:
-    return cut(GameTree.from_game(game), limit).leaves
 
 
 def random_utilities(leaves: LeafSet) -> np.ndarray:

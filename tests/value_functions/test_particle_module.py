@@ -5,6 +5,7 @@ import torch
 
 from spiel_dl.value_functions.particle_module import ParticleBatch, ParticleModule, ParticleSizes
 from spiel_dl.value_functions.particle_samples import SparseSample, join_samples
+from tests.particle_networks import SMALL
 
 
 def test_values_by_hand():
@@ -23,9 +24,6 @@ def test_values_by_hand():
     # Contexts 0.5 * 2 - 0.25 * 4 = 0 and 8; regressed 5 and 19; bases (2, -4) and (8, 8).
     expected = torch.tensor([[10.0, -20.0], [152.0, 152.0]])
     torch.testing.assert_close(module(batch), expected)
-
-
-SMALL = ParticleSizes(base=6, basis_layers=2, basis_width=1, regression_layers=2)
 
 
 def test_samples_give_back_the_features_that_they_keep():

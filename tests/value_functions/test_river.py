@@ -25,8 +25,8 @@ from spiel_dl.value_functions.river import (
     balanced,
     stack_features,
 )
+from tests.search.test_turns import LIMIT, turn_of
 
-LIMIT = dl.DepthLimit(rounds=1)
 # Hands that block each other and the river.
 RANGES = "range_0=AhAd;7s6s:0.5;7h6h;QcJc,range_1=AsAd;7s6s;JcJd:2;QcJc"
 
@@ -42,12 +42,6 @@ ONE_CARD = (
     "python_holdem(num_ranks=4,num_suits=2,num_hole_cards=1,board_cards=[0;1],stacks=[5;5],"
     "blinds=[1;1])"
 )
-
-
-def trunk_of(game: str = "") -> HoldemTrunk:
-    found = cut_any(factored_game(game or turn(), num_threads=1), LIMIT)
-    assert isinstance(found, HoldemTrunk)
-    return found
 
 
 def ranges_of(trunk: HoldemTrunk, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -87,7 +81,7 @@ def test_a_trunk_is_as_exploitable_as_that_of_the_listed_game() -> None:
 def test_what_a_network_says_is_weighed_by_the_hands_that_are_left(
     game: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    trunk = trunk_of(game)
+    trunk = turn_of(game)
     leaves, deals, rules = trunk.leaves, trunk.tree.deals, trunk.tree.rules
     outputs = np.array([0.3, -0.7], np.float32)
     network = RiverNetwork()
@@ -147,7 +141,7 @@ def test_files_and_what_is_refused(tmp_path) -> None:
     network = RiverNetwork(1, 8, seed=1)
     network.save(tmp_path / "river.safetensors")
     again = load_value_function(str(tmp_path / "river.safetensors"))
-    trunk = trunk_of()
+    trunk = turn_of(turn())
     ranges = ranges_of(trunk)
     for player in (0, 1):
         np.testing.assert_array_equal(
@@ -155,12 +149,12 @@ def test_files_and_what_is_refused(tmp_path) -> None:
             again.bind(trunk.leaves).values_for(player, *ranges),
         )
     with pytest.raises(ValueError, match="bets"):
-        network.bind(trunk_of(turn("50%")).leaves)
+        network.bind(turn_of(turn("50%")).leaves)
     for other in ("first_players=[0;1]", "max_wagers=[9;0]"):
         with pytest.raises(ValueError, match="that player 0 begins, with any number of wagers"):
-            network.bind(trunk_of(turn(f"pot allin,{other}")).leaves)
+            network.bind(turn_of(turn(f"pot allin,{other}")).leaves)
     with pytest.raises(ValueError, match="between turn and river only"):
-        trunk_of(ONE_CARD.replace("[0;1]", "[0;2]"))
+        turn_of(ONE_CARD.replace("[0;1]", "[0;2]"))
     with pytest.raises(ValueError, match="ExactValue"):
         ShowdownValue().bind(cut(dl.compile_game("python_leduc"), LIMIT).leaves)
     with pytest.raises(ValueError, match="RiverNetwork"):

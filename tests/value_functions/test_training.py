@@ -17,32 +17,25 @@ from spiel_dl.tree import DepthLimit
 from spiel_dl.value_functions import training
 from spiel_dl.value_functions.config import TrainingConfig
 from spiel_dl.value_functions.dataset import Dataset, DatasetConfig
-from spiel_dl.value_functions.generation import generate
 from spiel_dl.value_functions.particle import ParticleNetwork
 from spiel_dl.value_functions.particle_module import ParticleSizes
 from spiel_dl.value_functions.positional import PositionalNetwork, PositionalSamples
 from tests.reference import assert_same_arrays
+from tests.value_functions.datasets import GOOFSPIEL_4, make
 
-GOOFSPIEL_4 = "python_goofspiel_ii(num_cards=4,points_order=descending)"
 KUHN = DatasetConfig("kuhn_poker", DepthLimit(moves=1), shard_size=300)
 GOOFSPIEL = DatasetConfig(GOOFSPIEL_4, DepthLimit(rounds=2), shard_size=400, tolerance=1e-3)
 SHORT = TrainingConfig(num_epochs=3, batch_size=64)
 
 
-def make(tmp_path_factory, config):
-    directory = RunDirectory(tmp_path_factory.mktemp("data") / "run", config.to_json())
-    generate(directory, config, 1, show_progress=False)
-    return Dataset.load(directory.path)
-
-
 @pytest.fixture(scope="module")
 def kuhn(tmp_path_factory):
-    return make(tmp_path_factory, KUHN)
+    return make(tmp_path_factory.mktemp("data"), KUHN)[0]
 
 
 @pytest.fixture(scope="module")
 def goofspiel(tmp_path_factory):
-    return make(tmp_path_factory, GOOFSPIEL)
+    return make(tmp_path_factory.mktemp("data"), GOOFSPIEL)[0]
 
 
 def new_network(dataset, num_layers=2, num_units=32, seed=0):
