@@ -11,15 +11,13 @@ from spiel_dl.factored.families import factored_game
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.tree.factored_game import FactoredGame
 from spiel_dl.tree.game_tree import GameTree
+from tests.factored.test_families import PHANTOM, WAITING
 from tests.factored_checks import random_plan, random_strategy
 from tests.reference import assert_same_policy, state_after
 
-SMALL = ["dark_hex(board_size=2)", "dark_hex(num_rows=2,num_cols=3)"]
-OWN = ["python_dark_hex(num_rows=2,num_cols=2)", "python_dark_hex(num_rows=2,num_cols=3)"]
-
 
 def test_results_do_not_depend_on_the_number_of_threads() -> None:
-    one, three = (factored_game(SMALL[1], num_threads=n) for n in (1, 3))
+    one, three = (factored_game(PHANTOM[1], num_threads=n) for n in (1, 3))
     for player in (0, 1):
         plan = random_plan(one, 1 - player, seed=3)
         np.testing.assert_array_equal(
@@ -28,7 +26,7 @@ def test_results_do_not_depend_on_the_number_of_threads() -> None:
         )
 
 
-@pytest.mark.parametrize("name", [OWN[0], pytest.param(OWN[1], marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", [WAITING[0], pytest.param(WAITING[1], marks=pytest.mark.slow)])
 def test_a_policy_of_our_rules_is_judged_as_by_the_list_of_histories(name: str) -> None:
     """There players who wait have infosets, too, with a single action each."""
     tree = GameTree.from_game(name)
@@ -47,7 +45,7 @@ def test_a_policy_of_our_rules_is_judged_as_by_the_list_of_histories(name: str) 
 
 
 def test_who_waits_has_no_infoset() -> None:
-    game = factored_game(OWN[0])
+    game = factored_game(WAITING[0])
     policy = ArrayPolicy.uniform(game)
     state = state_after(game.game, (0, 1))
     assert policy.action_probabilities(state) == {4: 1.0}
@@ -71,7 +69,7 @@ def test_questions_about_nothing_are_refused(
     call: Callable[[FactoredGame], object], message: str
 ) -> None:
     with pytest.raises(ValueError, match=message):
-        call(factored_game(SMALL[0]))
+        call(factored_game(PHANTOM[0]))
 
 
 @pytest.mark.parametrize("name", ["python_dark_hex", "python_abrupt_dark_hex"])

@@ -12,12 +12,8 @@ import spiel_dl as dl
 from spiel_dl.factored.families import factored_game
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.tree.factored_game import FactoredGame
+from tests.search.test_turns import CUT_DECK, LIMIT
 
-LIMIT = dl.DepthLimit(rounds=1)
-CUT_DECK = (
-    "python_holdem(num_ranks=3,num_suits=3,num_hole_cards=1,board_cards=[0;1],stacks=[12;12],"
-    "blinds=[2;2],range_0=2c;3c:0.5;4d;3d,range_1=4c;2d;3h:2;2h)"
-)
 EFFORT = dl.Effort(iterations=2000, tolerance=3e-4)
 
 
