@@ -216,7 +216,7 @@ def test_given_values_are_those_of_the_particles_that_are_left():
     ("budget", "gadget"), [(2, "unsafe"), (8, "unsafe"), (8, "resolving"), (1000, "unsafe")]
 )
 def test_it_answers_every_state_and_the_same_in_any_order(game, budget, gadget):
-    """Small budgets lose the player's infoset, and particles are regenerated."""
+    """Whether all particles are kept or few."""
     network, limit, effort = network_for(game), DepthLimit(rounds=1), Effort(3)
 
     def make():
