@@ -34,7 +34,7 @@ def test_both_players_move():
             asking.acting_player(state, player)
 
 
-def forms_of_a_policy():
+def test_all_forms_of_a_policy_answer_alike():
     """One policy, for both forms of a game, in Python and in C++."""
     game = pyspiel.load_game(GOOFSPIEL)
     tree = GameTree.from_game(game)
@@ -50,27 +50,23 @@ def forms_of_a_policy():
             table[key] = list(row.items())
             for action, probability in row.items():
                 original.policy_for_key(key)[action] = probability
-    return {
+    forms = {
         "python": policy,
         "python table": policy.to_tabular(),
         "python, original": original,
         "c++": policy.to_pyspiel(),
         "c++, original": pyspiel.TabularPolicy(table),
     }
-
-
-def test_all_forms_of_a_policy_answer_alike():
-    forms = forms_of_a_policy()
-    tree, first = forms["python"].tree, pyspiel.load_game(GOOFSPIEL).new_initial_state()
+    first = game.new_initial_state()
     for player in (0, 1):
         # In a state of the original game, too.
-        expected = forms["python"].action_probabilities(first, player)
+        expected = policy.action_probabilities(first, player)
         answer = asking.action_probabilities(forms["c++, original"], first, player)
         assert answer == pytest.approx(expected, abs=1e-12)
         for infoset in range(tree.num_infosets(player)):
             state = tree.state(int(tree.first_history[player][infoset]))
-            expected = forms["python"].action_probabilities(state)
-            for name, policy in forms.items():
-                answer = asking.action_probabilities(policy, state, player)
+            expected = policy.action_probabilities(state)
+            for name, form in forms.items():
+                answer = asking.action_probabilities(form, state, player)
                 found = {action: answer[action] for action in expected}
                 assert found == pytest.approx(expected, abs=1e-12), name

@@ -11,6 +11,9 @@ import torch
 from spiel_dl.games.features import features, num_features
 from spiel_dl.policies.network_policy import FineTuning, NetworkPolicy
 from spiel_dl.policies.policy_network import PolicyNetwork, log_policy, policy_of
+from tests.untrained_blueprints import network_policy
+
+LEDUC = pyspiel.load_game("leduc_poker")
 
 
 def test_policies_are_softmaxes_over_legal_actions() -> None:
@@ -63,16 +66,10 @@ def test_multiples_of_a_level_stay() -> None:
     assert tuned([1 / 3, 2 / 3], threshold=0.0, num_levels=3) == pytest.approx([1 / 3, 2 / 3])
 
 
-def leduc_network() -> tuple[pyspiel.Game, PolicyNetwork, torch.Tensor]:
-    game = pyspiel.load_game("leduc_poker")
-    network = PolicyNetwork(num_features(game), 3, (16, 8))
-    return game, network, 5 * network.initial_parameters(seed=1)
-
-
 def test_a_policy_is_the_softmax_of_the_logits_over_legal_actions() -> None:
-    game, network, parameters = leduc_network()
-    policy = NetworkPolicy(game, network, parameters)
-    state = game.new_initial_state().child(0).child(3)
+    policy = network_policy(LEDUC, (16, 8))
+    network, parameters = policy.network, policy.parameters
+    state = LEDUC.new_initial_state().child(0).child(3)
     observation = torch.from_numpy(features(state, 0))
     # The layers one by one: weights from inputs to outputs, then biases, in turn.
     units, position = observation, 0
@@ -95,30 +92,29 @@ def test_a_policy_is_the_softmax_of_the_logits_over_legal_actions() -> None:
 
 
 def test_states_in_which_the_player_does_not_move_are_refused() -> None:
-    game, network, parameters = leduc_network()
-    policy = NetworkPolicy(game, network, parameters)
+    policy = network_policy(LEDUC)
+    network, parameters = policy.network, policy.parameters
     with pytest.raises(ValueError, match="current player is -1"):
-        policy.action_probabilities(game.new_initial_state())
+        policy.action_probabilities(LEDUC.new_initial_state())
     with pytest.raises(ValueError, match="player 1 does not move"):
-        policy.action_probabilities(game.new_initial_state().child(0).child(1), 1)
+        policy.action_probabilities(LEDUC.new_initial_state().child(0).child(1), 1)
     with pytest.raises(ValueError, match="18 inputs and 2 actions"):
         NetworkPolicy(pyspiel.load_game("kuhn_poker"), network, parameters)
     with pytest.raises(ValueError, match=rf"has {len(parameters)}; if .* has changed since"):
-        NetworkPolicy(game, network, parameters[:-1])
+        NetworkPolicy(LEDUC, network, parameters[:-1])
 
 
 def test_decisions_move_to_where_the_network_lives() -> None:
-    game, network, parameters = leduc_network()
-    policy = NetworkPolicy(game, network, parameters.to("meta"), FineTuning())
-    observation = torch.zeros((5, 2, network.num_inputs))
+    policy = network_policy(LEDUC, fine_tuning=FineTuning())
+    policy.parameters = policy.parameters.to("meta")
+    observation = torch.zeros((5, 2, num_features(LEDUC)))
     found = policy.act(observation, torch.ones((5, 2, 3), dtype=torch.bool))
     assert (found.device.type, found.shape) == ("meta", (5, 2, 3))
 
 
 def test_many_states_at_a_time_are_answered_as_one_by_one() -> None:
-    game, network, parameters = leduc_network()
-    policy = NetworkPolicy(game, network, parameters)
-    first = game.new_initial_state().child(0).child(3)
+    policy = network_policy(LEDUC)
+    first = LEDUC.new_initial_state().child(0).child(3)
     states = [first, first.child(1), first.child(2), first.child(1).child(1).child(4)]
     for state, found in zip(states, policy.probabilities_of(states), strict=True):
         alone = policy.action_probabilities(state)

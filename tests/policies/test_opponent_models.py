@@ -59,5 +59,3 @@ def test_who_errs_late_plays_one_policy_above_the_limit_and_another_below() -> N
             expected = (below if moves >= 1 else above).strategies[player]
             own = tree.treeplexes[player].sequences(infoset)
             np.testing.assert_array_equal(found.strategies[player][own], expected[own])
-    with pytest.raises(ValueError, match="rounds"):
-        opponent_models.errs_beyond(tree, DepthLimit(rounds=1), above, below)
