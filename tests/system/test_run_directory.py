@@ -156,13 +156,6 @@ def test_later_steps_are_dropped(tmp_path: Path) -> None:
     assert directory.read_metrics() == []
 
 
-def test_a_broken_checkpoint_is_named(tmp_path: Path) -> None:
-    directory = RunDirectory(tmp_path, CONFIG)
-    directory.checkpoint_path.write_bytes(b"broken")
-    with pytest.raises(ValueError, match=r"checkpoint\.safetensors"):
-        directory.load_checkpoint()
-
-
 def test_json_is_written_completely_or_not_at_all(tmp_path: Path) -> None:
     path = tmp_path / "file.json"
     write_json(path, {"a": 1})
