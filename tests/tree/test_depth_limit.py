@@ -1,10 +1,9 @@
 """Depth limits: how deep histories are, by hand, and which limits are refused."""
 
-import pyspiel
 import pytest
 
 from spiel_dl.tree import DepthLimit, GameTree, cut
-from spiel_dl.tree.depth_limit import default_depth_limit, has_rounds
+from spiel_dl.tree.depth_limit import default_depth_limit
 from spiel_dl.tree.from_openspiel import load_turn_based
 
 LEDUC = "leduc_poker"
@@ -38,13 +37,6 @@ def test_rounds_of_a_converted_game_are_joint_moves():
 )
 def test_the_default(game_string, expected):
     assert default_depth_limit(load_turn_based(game_string)) == expected
-
-
-def test_games_with_rounds():
-    assert has_rounds(load_turn_based("goofspiel(num_cards=3,imp_info=True)"))
-    assert has_rounds(load_turn_based("python_leduc"))
-    assert not has_rounds(load_turn_based(LEDUC))
-    assert not has_rounds(pyspiel.load_game("kuhn_poker"))
 
 
 def test_plies_count_the_public_card_and_moves_do_not():

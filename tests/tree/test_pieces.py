@@ -6,8 +6,6 @@ acts in 2 and 5, player 1 in 3 and 4.
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pyspiel
 import pytest
@@ -81,10 +79,8 @@ def test_other_schemes_and_units_are_refused(tree: GameTree) -> None:
         Pieces(tree, DepthLimit(rounds=1), "block")
 
 
-def test_an_infoset_at_several_depths_is_refused(tmp_path: Path) -> None:
-    file = tmp_path / "no_clock.efg"
-    file.write_text(tiny_games.NO_CLOCK)
-    game = pyspiel.load_game("efg_game", {"filename": str(file)})
+def test_an_infoset_at_several_depths_is_refused() -> None:
+    game = pyspiel.load_efg_game(tiny_games.NO_CLOCK)
     pieces = Pieces(GameTree.from_game(game), DepthLimit(moves=1), "sliding")
     with pytest.raises(ValueError, match=r"player 1's infoset '.*late' lies at several depths"):
         _ = pieces.infoset_depths

@@ -32,16 +32,13 @@ def whole_trunk(game_string, actions, limit):
     return cut(tree, limit, int(tree.public_states.of_history[history]))
 
 
-def root_key(trunk, player):
-    """From root sequence to infoset key."""
-    roots, first = np.unique(trunk.extent.start_roots[player], return_index=True)
-    assert roots.tolist() == list(range(len(trunk.root_infosets[player])))
-    return trunk.tree.infoset_key[player, trunk.extent.starts[first]].tolist()
-
-
 def sequence_names(trunk, player):
     """From sequence of the trunk to (infoset key, action), or (root infoset key, None)."""
-    tree, names = trunk.tree, [(key, None) for key in root_key(trunk, player)]
+    tree = trunk.tree
+    roots, first = np.unique(trunk.extent.start_roots[player], return_index=True)
+    assert roots.tolist() == list(range(len(trunk.root_infosets[player])))
+    keys = tree.infoset_key[player, trunk.extent.starts[first]].tolist()
+    names = [(key, None) for key in keys]
     for infoset in trunk.infosets[player].tolist():
         key = int(tree.infoset_key[player, tree.first_history[player][infoset]])
         names += [(key, action) for action in tree.legal_actions(player, infoset).tolist()]
@@ -148,8 +145,6 @@ def test_what_is_too_large_is_refused_before_it_is_listed(monkeypatch):
 def test_errors():
     state = reference.state_after(GOOFSPIEL.format(4), [3, 2])
     particles = Particles.of_public_state(state)
-    with pytest.raises(ValueError, match="max_histories=20"):
-        sparse_trunk(particles, DepthLimit(rounds=1), max_histories=20)
     leduc = pyspiel.load_game("python_leduc")
     root = Particles(leduc, leduc.rules.initial_state(), np.ones((2, 1)), np.ones(1))
     with pytest.raises(ValueError, match="a player must act"):
