@@ -15,10 +15,9 @@ import torch
 import spiel_dl.games  # noqa: F401  (registers the games)
 from spiel_dl.games import poker
 from spiel_dl.games.holdem_cards import hand_strengths, parse_cards, parse_range
-from spiel_dl.tree.from_openspiel import enumerate_game
-from spiel_dl.tree.from_rules import enumerate_rules
 from spiel_dl.tree.game_tree import GameTree
 from tests.games import twins
+from tests.trees import assert_same_tree
 
 # Both games' parameters: ours, and the twin's (ranks, suits, own cards and players are as ours).
 TWINS = [
@@ -84,19 +83,11 @@ def both_games(parameters: str, twin: dict[str, str]) -> tuple[pyspiel.Game, pys
 
 @pytest.mark.parametrize(("parameters", "twin"), TWINS)
 def test_equals_the_twin_at_every_history(parameters: str, twin: dict[str, str]) -> None:
-    """Both lists of histories are breadth first, by actions in ascending order."""
     ours, theirs = both_games(parameters, twin)
     assert ours.max_chance_outcomes() == theirs.max_chance_outcomes()
-    mine, yours = enumerate_rules(ours), enumerate_game(theirs)
-    assert mine.num_histories == yours.num_histories > 200
-    for name in ("parent", "action", "player", "utility"):
-        np.testing.assert_array_equal(getattr(mine, name), getattr(yours, name))
-    np.testing.assert_allclose(mine.chance_reach, yours.chance_reach, rtol=1e-12)
-    for player in (0, 1):
-        acts = mine.player == player
-        keys = [each.infoset_key[player, acts] for each in (mine, yours)]
-        pairs = np.unique(np.stack(keys), axis=1)
-        assert pairs.shape[1] == len(np.unique(keys[0])) == len(np.unique(keys[1]))
+    mine, yours = GameTree.from_game(ours), GameTree.from_game(theirs)
+    assert mine.num_histories > 200
+    assert_same_tree(mine, yours, rtol=1e-12)
 
 
 def test_equals_the_twin_in_random_playthroughs() -> None:
@@ -242,21 +233,11 @@ def test_an_endgame_pays_what_the_pot_says() -> None:
 
 def test_hands_are_dealt_by_their_ranges() -> None:
     """Two aces or kings against ace-king: 6 combinations of each, but blocked differently."""
-    game = pyspiel.load_game("python_holdem(range_0=AA;KK:0.5,range_1=AKs;QQ)")
-    histories = enumerate_rules_of_deals(game)
-    weights = [parse_range("AA;KK:0.5"), parse_range("AKs;QQ")]
-    expected = {cards: weights[0][cards[:2]] * weights[1][cards[2:]] for cards in histories}
-    total = sum(expected.values())
-    for cards, probability in histories.items():
-        np.testing.assert_allclose(probability, expected[cards] / total, rtol=1e-12)
-
-
-def enumerate_rules_of_deals(game: pyspiel.Game) -> dict[tuple[int, ...], float]:
-    """All deals of four private cards, and their probabilities."""
-    rules = game.rules
+    rules = pyspiel.load_game("python_holdem(range_0=AA;KK:0.5,range_1=AKs;QQ)").rules
     states, reach = rules.initial_state(), torch.ones(1, dtype=torch.float64)
     for _ in range(4):
         parent, action, probability = rules.successors(states)
         states, reach = rules.apply(states.take(parent), action), reach[parent] * probability
-    cards = states.cards[:, :4].tolist()
-    return {tuple(c): p for c, p in zip(cards, reach.tolist(), strict=True)}
+    own, other, third, fourth = states.cards[:, :4].long().T.numpy()
+    expected = parse_range("AA;KK:0.5")[own, other] * parse_range("AKs;QQ")[third, fourth]
+    np.testing.assert_allclose(reach, expected / expected.sum(), rtol=1e-12)

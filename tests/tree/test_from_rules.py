@@ -6,6 +6,7 @@ import pytest
 
 import spiel_dl.games  # noqa: F401 - registers the games
 from spiel_dl.tree import GameTree, from_openspiel, public_states, twins
+from tests.trees import assert_same_tree
 
 SMALL_GAMES = [
     "python_goofspiel_ii(num_cards=3,points_order=random,forced_last_round=True)",
@@ -23,22 +24,9 @@ def test_equals_the_walk_over_states(game_string):
     ours = GameTree.from_game(game)
     walked = GameTree.from_histories(from_openspiel.enumerate_game(game, 10**6))
     assert_same_tree(ours, walked)
-    for player in (0, 1):
-        for field in ("parent_sequence", "first_sequence", "num_actions"):
-            np.testing.assert_array_equal(
-                getattr(ours.treeplexes[player], field), getattr(walked.treeplexes[player], field)
-            )
     # The walk knows strings only, so its public states are by common knowledge.
     one, other = (public_states.common_knowledge(t).of_history.tolist() for t in (ours, walked))
     assert len(set(zip(one, other, strict=True))) == len(set(one)) == len(set(other))
-
-
-def assert_same_tree(one: GameTree, other: GameTree) -> None:
-    for name in (
-        "parent", "depth", "action", "player", "infoset", "sequence", "move_number", "utility"
-    ):  # fmt: skip
-        np.testing.assert_array_equal(getattr(one, name), getattr(other, name), err_msg=name)
-    np.testing.assert_allclose(one.chance_reach, other.chance_reach, rtol=1e-15)
 
 
 @pytest.mark.parametrize("game_string", [*SMALL_GAMES, PAPER_GOOFSPIEL])
