@@ -210,12 +210,8 @@ def _check_pieces(rules: Rules, states: Any) -> None:
             for player in (0, 1)
         ]
         for name, size, tensor in tensors:
-            recall = f"with perfect_recall={perfect_recall}"
-            assert tensor.ndim == 2, f"{name}_tensor must have two dimensions, not {tensor.ndim}"
-            assert tensor.shape[1] == size, (
-                f"{name}_tensor has {tensor.shape[1]} columns, {name}_pieces say {size}, {recall}"
-            )
-            _check_type(f"{name}_tensor", tensor, torch.float32, (states.batch_size, size))
+            what = f"{name}_tensor with perfect_recall={perfect_recall}"
+            _check_type(what, tensor, torch.float32, (states.batch_size, size))
             assert ((tensor == 0) | (tensor == 1)).all(), "pieces are zeros and ones"
     names = [*rules.public_pieces(True), *rules.private_pieces(True)]
     assert len(set(names)) == len(names), "a piece's name is used twice"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -16,6 +17,18 @@ def play(rules: Rules, actions: Sequence[int]) -> Any:
     for action in actions:
         state = rules.apply(state, torch.tensor([action]))
     return state
+
+
+def random_game(rules: Rules, generator: random.Random) -> Iterator[tuple[Any, list[int]]]:
+    """The states of a random game without chance events, each with its actions from the root."""
+    state, actions = rules.initial_state(), []
+    while True:
+        yield state, actions
+        legal = rules.legal_actions(state)[0].nonzero()[:, 0].tolist()
+        if not legal:
+            return
+        actions = [*actions, generator.choice(legal)]
+        state = rules.apply(state, torch.tensor(actions[-1:]))
 
 
 def levels(rules: Rules, state: Any, length: int) -> Iterator[tuple[Any, torch.Tensor]]:

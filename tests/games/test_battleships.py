@@ -16,8 +16,6 @@ from spiel_dl.games.battleships import BattleshipsRules
 from tests.games import enumeration, twins
 from tests.reference import state_after
 
-TERMINAL = pyspiel.PlayerId.TERMINAL
-
 
 def _twin(rules: BattleshipsRules) -> pyspiel.Game:
     """OpenSpiel's game with the same parameters."""
@@ -36,7 +34,7 @@ def _twin(rules: BattleshipsRules) -> pyspiel.Game:
 def _assert_equals_twin(rules: BattleshipsRules, start: Sequence[int] = ()) -> int:
     """Compares all histories that begin with `start`; returns how many there are."""
     root = state_after(_twin(rules), start)
-    partitions: list[tuple[dict, dict]] = [({}, {}), ({}, {})]
+    partitions = (twins.Bijection(), twins.Bijection())
     count, twin_states = 0, {(0,) * len(start): root}
     for states, actions in enumeration.levels(rules, enumeration.play(rules, start), len(start)):
         histories = list(map(tuple, actions.tolist()))
@@ -54,10 +52,8 @@ def _assert_equals_twin(rules: BattleshipsRules, start: Sequence[int] = ()) -> i
             assert player[row] == twin.current_player(), key
             assert legal[row] == twin.legal_actions(), key
             assert [returns[row], -returns[row]] == twin.returns(), key
-            for p, (to_twin, to_ours) in enumerate(partitions):
-                mine, theirs = tensors[p][row].tobytes(), twin.information_state_string(p)
-                assert to_twin.setdefault(mine, theirs) == theirs, key
-                assert to_ours.setdefault(theirs, mine) == mine, key
+            for p, partition in enumerate(partitions):
+                partition.add(tensors[p][row].tobytes(), twin.information_state_string(p))
     return count
 
 
@@ -112,17 +108,11 @@ def test_random_games_equal_the_twins(parameters: str, num_games: int) -> None:
 
 def test_who_sinks_the_fleet_wins() -> None:
     by_worth = BattleshipsRules(3, 3, "[2;2]", returns_type="ship_values", num_shots=8)
-    rules, generator, results = (
-        BattleshipsRules(3, 3, "[2;2]", num_shots=8),
-        random.Random(5),
-        set(),
-    )
+    rules = BattleshipsRules(3, 3, "[2;2]", num_shots=8)
+    generator, results = random.Random(5), set()
     for _ in range(40):
-        state = rules.initial_state()
-        while rules.current_player(state).item() != TERMINAL:
-            assert rules.returns(state).item() == 0
-            action = generator.choice(rules.legal_actions(state)[0].nonzero()[:, 0].tolist())
-            state = rules.apply(state, torch.tensor([action]))
+        *before, (state, _) = enumeration.random_game(rules, generator)
+        assert all(rules.returns(each).item() == 0 for each, _ in before)
         sunk = [(state.tiles_left[0, 1 - player :: 2] == 0).sum().item() for player in (0, 1)]
         assert by_worth.returns(state).item() == sunk[0] - sunk[1]
         assert rules.returns(state).item() == (sunk[0] == 2) - (sunk[1] == 2)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -13,24 +12,13 @@ import torch
 from spiel_dl.games.battleships import BattleshipsRules
 from spiel_dl.games.rules import ConsistentHistories, Rules
 from tests.games import enumeration
+from tests.games.reconstruction_conformance import assert_equal_states
 
 
 def _histories(found: ConsistentHistories) -> set[tuple[int, ...]]:
     assert found.complete
     assert bool((found.chance_reach == 1).all())
     return set(map(tuple, found.actions.tolist()))
-
-
-def _random_game(rules: BattleshipsRules, generator: random.Random) -> Iterator[tuple]:
-    """The states of a random game, each with its actions from the root."""
-    state, actions = rules.initial_state(), []
-    while True:
-        yield state, actions
-        legal = rules.legal_actions(state)[0].nonzero()[:, 0].tolist()
-        if not legal:
-            return
-        actions = [*actions, generator.choice(legal)]
-        state = rules.apply(state, torch.tensor(actions[-1:]))
 
 
 @pytest.mark.parametrize(
@@ -44,22 +32,23 @@ def _random_game(rules: BattleshipsRules, generator: random.Random) -> Iterator[
 def test_reconstruction_equals_the_generic_search(rules: BattleshipsRules) -> None:
     generator = random.Random(7)
     for _ in range(2):
-        for state, _ in _random_game(rules, generator):
+        for state, _ in enumeration.random_game(rules, generator):
             public = rules.public_tensor(state)[0]
             found = rules.consistent_histories(public)
             expected = Rules.consistent_histories(rules, public)
             assert _histories(found) == _histories(expected)
-            by_fast, by_slow = (np.lexsort(f.states.record.numpy().T) for f in (found, expected))
-            for name in ("next_move", "record", "tiles_left", "boards"):
-                mine, theirs = (getattr(f.states, name) for f in (found, expected))
-                assert torch.equal(mine[by_fast], theirs[by_slow])
+            ours, theirs = (
+                states.take(torch.from_numpy(np.lexsort(states.record.numpy().T)))
+                for states in (found.states, expected.states)
+            )
+            assert_equal_states(ours, theirs, "states differ")
 
 
 def test_true_history_is_always_among_the_reconstructed_ones() -> None:
     rules, generator = BattleshipsRules(5, 5, "[3;2;2]"), random.Random(11)
     complete = 0
     for _ in range(2):
-        for state, actions in _random_game(rules, generator):
+        for state, actions in enumeration.random_game(rules, generator):
             found = rules.consistent_histories(rules.public_tensor(state)[0], limit=30_000)
             if not found.complete:
                 assert found.num_seen > 30_000
@@ -68,8 +57,7 @@ def test_true_history_is_always_among_the_reconstructed_ones() -> None:
             complete += 1
             row = (found.actions == torch.tensor(actions, dtype=torch.int16)).all(dim=1).nonzero()
             assert len(row) == 1
-            for name in ("next_move", "record", "tiles_left", "boards"):
-                assert torch.equal(getattr(found.states, name)[row[0]], getattr(state, name))
+            assert_equal_states(found.states.take(row[0]), state, "states differ")
     assert complete > 20
 
 
@@ -80,7 +68,7 @@ def test_reconstruction_stops_at_the_limit() -> None:
     assert rules.consistent_histories(public).num_seen == 88**2
     # 10x10 boards have 3e10 fleets each, far too many to list even one board's.
     rules = BattleshipsRules()
-    *_, (state, _) = itertools.islice(_random_game(rules, random.Random(0)), 20)
+    *_, (state, _) = itertools.islice(enumeration.random_game(rules, random.Random(0)), 20)
     stopped = rules.consistent_histories(rules.public_tensor(state)[0], limit=10_000)
     assert not stopped.complete
     assert stopped.num_seen > 10_000

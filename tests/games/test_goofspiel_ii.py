@@ -7,7 +7,6 @@ import math
 import numpy as np
 import pyspiel
 import pytest
-import torch
 from open_spiel.python.observation import make_observation
 
 import spiel_dl.games  # noqa: F401  (registers the games)
@@ -183,9 +182,3 @@ def test_count_of_the_sepot_paper() -> None:
     # The same reading of the same paper's "roughly 18 thousand" for the descending order.
     descending = _count_histories(GoofspielIIRules(5, "descending"))
     assert descending[0] + descending[TERMINAL_PLAYER] == 18_426
-
-
-def test_what_is_no_public_state_is_refused() -> None:
-    rules = GoofspielIIRules(3, "descending")
-    with pytest.raises(ValueError, match="no history has this public tensor"):
-        rules.consistent_histories(torch.ones(rules.public_size(True)))

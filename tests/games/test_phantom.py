@@ -13,7 +13,7 @@ import torch
 import spiel_dl.games  # noqa: F401  (registers the games)
 from spiel_dl.games import boards
 from spiel_dl.games.phantom import PhantomRules, dark_hex, phantom_ttt
-from tests.games import twins
+from tests.games import enumeration, twins
 from tests.games.openspiel_conformance import all_states
 from tests.reference import state_after
 
@@ -122,17 +122,13 @@ def test_turns_are_as_long_as_all_their_tries_may_be() -> None:
 def infosets_of_histories(rules: PhantomRules) -> dict[tuple, set[tuple[int, ...]]]:
     """The histories of both players' infosets in games that go on, by player and tensors."""
     found: dict[tuple, set[tuple[int, ...]]] = collections.defaultdict(set)
-    states, histories = rules.initial_state(1), torch.zeros((1, 0), dtype=torch.int64)
-    while states.batch_size:
+    for states, histories in enumeration.levels(rules, rules.initial_state(), 0):
         public = rules.public_tensor(states)
         for player in (0, 1):
             private = rules.private_tensor(states, player)
             for row in (~states.over).nonzero()[:, 0].tolist():
                 key = (player, tuple(public[row].tolist()), tuple(private[row].tolist()))
                 found[key].add(tuple(histories[row].tolist()))
-        children = rules.expand(states)
-        states = children.states
-        histories = torch.cat([histories[children.parent], children.action[:, None]], dim=1)
     return found
 
 
@@ -177,10 +173,10 @@ def test_histories_are_drawn_evenly() -> None:
 
 @pytest.mark.parametrize("rules", [phantom_ttt(), dark_hex(3, 3)])
 def test_drawn_histories_of_large_games_have_the_observations(rules: PhantomRules) -> None:
-    generator = np.random.default_rng(0)
+    generator = random.Random(0)
     for _ in range(2):
-        state = rules.initial_state(1)
-        while not state.over[0]:
+        *states, _ = enumeration.random_game(rules, generator)
+        for state, _ in states:
             for player in (0, 1):
                 key = (
                     player,
@@ -188,8 +184,6 @@ def test_drawn_histories_of_large_games_have_the_observations(rules: PhantomRule
                     rules.private_tensor(state, player)[0].tolist(),
                 )
                 check_drawn(rules, key, 20)
-            legal = rules.legal_actions(state)[0].nonzero()[:, 0].tolist()
-            state = rules.apply(state, torch.tensor([generator.choice(legal)]))
 
 
 @pytest.mark.parametrize(
@@ -200,9 +194,7 @@ def test_observations_of_no_history_are_refused(
 ) -> None:
     """Of a player 0 that has tried cells before it could, or failed where no stone can lie."""
     rules = dark_hex(2, 2)
-    state = rules.initial_state(1)
-    for action in history:
-        state = rules.apply(state, torch.tensor([action]))
+    state = enumeration.play(rules, history)
     public, private = rules.public_tensor(state)[0], torch.zeros(20)
     private[:16].view(4, 4)[[0, 1], [0, 1]] = 1.0
     private[16:][failed] = 1.0

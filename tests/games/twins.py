@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 
 import numpy as np
 import pyspiel
@@ -26,7 +26,7 @@ def assert_same_game(
     Returns:
       The number of histories compared, so that a test can tell that there were as many as expected.
     """
-    partitions = (_Bijection(), _Bijection())
+    partitions = (Bijection(), Bijection())
     count = 0
     stack = [(ours.new_initial_state(), twin.new_initial_state())]
     while stack:
@@ -65,14 +65,14 @@ def assert_same_state(mine: pyspiel.State, yours: pyspiel.State) -> None:
     assert mine.returns() == yours.returns(), where
 
 
-class _Bijection:
+class Bijection:
     """Checks that two ways to name things tell the same things apart."""
 
     def __init__(self) -> None:
-        self._to_second: dict[str, str] = {}
-        self._to_first: dict[str, str] = {}
+        self._to_second: dict[Hashable, Hashable] = {}
+        self._to_first: dict[Hashable, Hashable] = {}
 
-    def add(self, first: str, second: str) -> None:
+    def add(self, first: Hashable, second: Hashable) -> None:
         """Asserts that both names were met together or not at all."""
         assert self._to_second.setdefault(first, second) == second, f"{first!r} joins two of theirs"
         assert self._to_first.setdefault(second, first) == first, f"{second!r} is split in two"
