@@ -130,3 +130,5 @@ def test_the_report_asks_at_every_limit(tmp_path):
     held = [row["search"] > row["network"] for row in rows]
     assert any(held)
     assert found.verdict.startswith("reproduced" if all(held) else "partly")
+    with pytest.raises(ValueError, match="there is no network none/battleships_5x5"):
+        report(POSITION, tmp_path, network="none/{game}")

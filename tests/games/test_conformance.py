@@ -147,6 +147,10 @@ class _AnnouncesLongGames(GoofspielIIRules):
             _broken("apply", _look_at_values),
             "apply makes tensors elsewhere .* make every tensor on state.device",
         ),
+        (
+            _broken("current_player", lambda _, who, s: who + torch.zeros(len(who)).to(who.dtype)),
+            "current_player makes tensors elsewhere",
+        ),
         (_broken("round_index", _on_the_host), "round_index does not answer on state.device"),
         (_broken("apply", _mix_rows), "depends on its batch"),
         (_broken("consistent_histories", _overlook_a_history), "other histories than"),

@@ -62,6 +62,15 @@ def test_other_games_are_seen_by_their_tensors(name: str) -> None:
             assert seen.tolist() == expected
 
 
+def test_games_of_this_package_are_seen_by_their_rules() -> None:
+    game = pyspiel.load_game("python_leduc")
+    assert num_features(game) == game.rules.num_features
+    for state in _random_states(game, 3):
+        for player in (0, 1):
+            seen = features(state, player)
+            assert seen.tolist() == game.rules.features(state.batch, player)[0].tolist()
+
+
 def test_what_has_no_tensors_is_refused() -> None:
     game = pyspiel.load_game("coordinated_mp")
     with pytest.raises(ValueError, match=r"coordinated_mp\(\) has neither an observation"):

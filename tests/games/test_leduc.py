@@ -197,7 +197,9 @@ def test_reconstruction_refuses_impossible_public_tensors() -> None:
     late_action[-1] = 1
     two_actions = rules.public_tensor(enumeration.play(rules, [0, 1, CALL]))[0]
     two_actions[rules.num_deals + 2] = 1
-    for public in (fold_first, late_action, two_actions, torch.ones(size)):
+    second_deal_only = torch.zeros(size)
+    second_deal_only[1] = 1
+    for public in (fold_first, late_action, two_actions, second_deal_only, torch.ones(size)):
         with pytest.raises(ValueError, match="no history has this public tensor"):
             rules.consistent_histories(public)
 

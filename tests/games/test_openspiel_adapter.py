@@ -107,7 +107,12 @@ def test_openspiel_s_own_games_are_not_replaced() -> None:
 
 
 def test_unknown_or_mistyped_parameters_are_refused() -> None:
-    # In game strings OpenSpiel refuses them.
+    # OpenSpiel sees to it for game strings ...
+    with pytest.raises(pyspiel.SpielError, match="Unknown parameter 'cards'"):
+        pyspiel.load_game("python_goofspiel_ii(cards=4)")
+    with pytest.raises(pyspiel.SpielError, match="Wrong type for parameter num_cards"):
+        pyspiel.load_game("python_goofspiel_ii(num_cards=four)")
+    # ... and the game itself for those who call its class.
     registration = pyspiel.load_game("python_goofspiel_ii").registration
     with pytest.raises(ValueError, match="python_goofspiel_ii has no parameter 'cards'"):
         openspiel.RulesGame(registration, {"cards": 4})

@@ -34,11 +34,19 @@ def make_match(game_string, lines, opponent="uniform", **settings):
     game = load_turn_based(game_string)
     is_number = isinstance(opponent, int)
     policy = Always(game, opponent) if is_number else load_policy(opponent, game)
-    return play.Match(game, policy, io.StringIO("".join(lines)), io.StringIO(), **settings)
+    return TypedMatch(game, policy, io.StringIO("".join(lines)), **settings)
+
+
+class TypedMatch(play.Match):
+    """A match whose screen can be read."""
+
+    def __init__(self, game, opponent, source, **settings):
+        self.screen = io.StringIO()
+        super().__init__(game, opponent, source, self.screen, **settings)
 
 
 def transcript(match):
-    return match._sink.getvalue()
+    return match.screen.getvalue()
 
 
 def test_a_game_is_played_to_its_result():

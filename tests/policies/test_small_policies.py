@@ -77,6 +77,7 @@ def test_what_was_answered_in_an_infoset_is_not_asked_again(game_string):
 @pytest.mark.parametrize(
     ("own", "other"),
     [
+        ("kuhn_poker", "leduc_poker"),
         ("kuhn_poker", "kuhn_poker(players=3)"),
         ("goofspiel(imp_info=True,num_cards=3)", "goofspiel(num_cards=3)"),
         ("goofspiel(num_cards=3,returns_type=total_points)", "goofspiel(num_cards=3)"),

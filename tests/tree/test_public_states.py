@@ -19,6 +19,7 @@ from spiel_dl.solvers import linear_program
 from spiel_dl.tree import DepthLimit, GameTree, PublicStates, cut, public_states
 from spiel_dl.tree.pieces import ROOT, Pieces
 from tests import reference, tiny_games
+from tests.reference import state_after
 
 GAMES = [
     "kuhn_poker",
@@ -252,6 +253,18 @@ def partition(ids: np.ndarray) -> set[frozenset[int]]:
 def with_public_key(tree: GameTree, public_key: np.ndarray) -> GameTree:
     """The same tree, as if its game had public tensors."""
     return dataclasses.replace(tree, public_key=public_key)
+
+
+def test_consistent_histories_of_a_state() -> None:
+    """After two calls in Leduc, 6 * 5 deals of the private cards are possible."""
+    game = pyspiel.load_game("python_leduc")
+    state = state_after(game, (0, 3, 1, 1))
+    found = public_states.consistent_histories(state)
+    assert found.complete
+    assert len(found.actions) == 6 * 5
+    assert [0, 3, 1, 1] in found.actions.tolist()
+    assert found.chance_reach.tolist() == pytest.approx([1 / 30] * 30)
+    assert not public_states.consistent_histories(state, limit=10).complete
 
 
 @pytest.mark.parametrize("order", ["descending", "random"])
