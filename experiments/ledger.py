@@ -14,6 +14,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import filelock
+
 from experiments.experiment import Row
 from spiel_dl.system import tensor_files
 from spiel_dl.system.json_files import read_json
@@ -76,20 +78,25 @@ def record(row: Row, results: Path, earlier: Mapping[str, Any]) -> None:
       earlier: the JSON of the report that it replaces; empty if there was none. If that one judged
         the same seeds by another claim, the ledger keeps its verdict, headline and claim.
     """
-    ledger, report = read(results), read_json(row.report(results))
-    environment = report["environment"]
-    entry = {
-        "inputs": row.inputs,
-        "commit": environment.get("git_commit"),
-        "date": environment["started"][:10],
-    }
-    came_with = ledger.get(row.name, {}).get("came_with")
-    if came_with is None and earlier.get("claim") not in (None, report["claim"]):
-        came_with = {name: earlier.get(name) for name in ("verdict", "headline", "claim")}
-    now, before = (set(each.get("settings", {}).get("seeds") or ()) for each in (report, earlier))
-    if came_with is not None and (now & before or not (now and before)):
-        entry["came_with"] = came_with
-    ledger[row.name] = entry
-    with tensor_files.atomic_path(results / FILE) as temporary:
-        text = json.dumps(ledger, indent=1, ensure_ascii=False, sort_keys=True)
-        temporary.write_text(f"{text}\n", encoding="utf-8")
+    report = read_json(row.report(results))
+    # Rows that run at the same time share the ledger.
+    with filelock.FileLock(results / f".{FILE}.lock"):
+        ledger = read(results)
+        environment = report["environment"]
+        entry = {
+            "inputs": row.inputs,
+            "commit": environment.get("git_commit"),
+            "date": environment["started"][:10],
+        }
+        came_with = ledger.get(row.name, {}).get("came_with")
+        if came_with is None and earlier.get("claim") not in (None, report["claim"]):
+            came_with = {name: earlier.get(name) for name in ("verdict", "headline", "claim")}
+        now, before = (
+            set(each.get("settings", {}).get("seeds") or ()) for each in (report, earlier)
+        )
+        if came_with is not None and (now & before or not (now and before)):
+            entry["came_with"] = came_with
+        ledger[row.name] = entry
+        with tensor_files.atomic_path(results / FILE) as temporary:
+            text = json.dumps(ledger, indent=1, ensure_ascii=False, sort_keys=True)
+            temporary.write_text(f"{text}\n", encoding="utf-8")

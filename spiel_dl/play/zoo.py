@@ -16,6 +16,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import filelock
+
 from spiel_dl.system.json_files import read_json, write_json
 
 INDEX_FILE = "index.json"
@@ -145,5 +147,7 @@ def file_of(source: str, algorithm: str) -> str:
 
 def add(name: str, model: Model, zoo: Path) -> None:
     """Writes a model's entry into the index of a zoo; replaces an older one."""
-    entries = models(zoo) | {name: model}
-    write_json(zoo / INDEX_FILE, {key: dataclasses.asdict(entries[key]) for key in sorted(entries)})
+    with filelock.FileLock(zoo / f".{INDEX_FILE}.lock"):
+        entries = models(zoo) | {name: model}
+        entries_json = {key: dataclasses.asdict(entries[key]) for key in sorted(entries)}
+        write_json(zoo / INDEX_FILE, entries_json)

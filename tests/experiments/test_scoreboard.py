@@ -6,6 +6,7 @@ import dataclasses
 import functools
 import json
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -100,6 +101,15 @@ def test_running_it_again_does_not_make_a_criterion_one_that_was_set_before(
     # It stays so when the row is run once more.
     ledger.record(ROW, tmp_path, json.loads(ROW.report(tmp_path).read_text()))
     assert ("came_with" in ledger.read(tmp_path)[ROW.name]) == is_kept
+
+
+def test_rows_that_end_at_the_same_time_are_all_entered(tmp_path: Path) -> None:
+    rows = MANIFEST[:8]
+    for row in rows:
+        write(tmp_path, row)
+    with ThreadPoolExecutor(len(rows)) as pool:
+        list(pool.map(lambda row: ledger.record(row, tmp_path, {}), rows))
+    assert ledger.read(tmp_path).keys() == {row.name for row in rows}
 
 
 def test_open_rows_are_those_without_a_current_report(tmp_path: Path) -> None:
