@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from spiel_dl.play.tally import student_half_width
+from spiel_dl.play.tally import Tally
 
 REPRODUCED, PARTLY, CONTRADICTS = "reproduced", "partly", "contradicts"
 SMALLER, OPEN, MISSING = "smaller", "open", "missing"
@@ -97,6 +97,11 @@ def _listed(names: Sequence[str]) -> str:
 def deviation(values: Sequence[float]) -> float:
     """The sample standard deviation; 0 of a single value."""
     return float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
+
+
+def student_half_width(values: Sequence[float]) -> float | None:
+    """Half the width of a 95% interval of the mean, by Student's t; None of a single value."""
+    return Tally.of(np.array(values)).half_width if len(values) > 1 else None
 
 
 def grouped(rows: Iterable[AnyRow], *names: str) -> dict[Any, list[AnyRow]]:

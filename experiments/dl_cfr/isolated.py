@@ -23,9 +23,9 @@ from experiments.verdicts import (
     grouped,
     mean_text,
     numbers_of,
+    student_half_width,
     verdict,
 )
-from spiel_dl.play.tally import student_half_width
 from spiel_dl.runs.dl_cfr_run import METRIC, METRIC_TITLE
 from spiel_dl.runs.plots import Panel
 from spiel_dl.runs.reports import Report, Table

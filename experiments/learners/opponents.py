@@ -15,12 +15,11 @@ from experiments.experiment import Experiment, Row
 from experiments.learners.battleships_ceiling import best_response_to_uniform
 from experiments.learners.strength import Algorithm, Preset, Run, headline, learn, runs_of
 from experiments.settings import Checked
-from experiments.verdicts import Judgement, Tables, grouped, numbers_of, verdict
+from experiments.verdicts import Judgement, Tables, grouped, numbers_of, student_half_width, verdict
 from spiel_dl.games.battleships import BattleshipsRules
 from spiel_dl.play.matches import play_match
 from spiel_dl.play.presets import PRESETS
 from spiel_dl.play.registry import load_policy
-from spiel_dl.play.tally import student_half_width
 from spiel_dl.policies.network_policy import FineTuning
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.runs.workspace import Workspace

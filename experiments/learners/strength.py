@@ -12,13 +12,20 @@ from typing import Annotated, Any, NamedTuple
 from experiments import experiment
 from experiments.experiment import Experiment, Row
 from experiments.settings import Checked, OneOf
-from experiments.verdicts import Judgement, Tables, at_most, mean_texts, numbers_of, verdict
+from experiments.verdicts import (
+    Judgement,
+    Tables,
+    at_most,
+    mean_texts,
+    numbers_of,
+    student_half_width,
+    verdict,
+)
 from spiel_dl.algorithms.mmd import MMDSolver
 from spiel_dl.algorithms.ppo import PPOSolver
 from spiel_dl.algorithms.rnad import RNaDSolver
 from spiel_dl.learning.self_play_learner import SelfPlayLearner
 from spiel_dl.play.presets import PRESETS
-from spiel_dl.play.tally import student_half_width
 from spiel_dl.runs.learner_run import run_learner
 from spiel_dl.runs.plots import Panel
 from spiel_dl.runs.reports import Picture, Report, Table

@@ -14,12 +14,19 @@ from typing import Any
 from experiments import experiment
 from experiments.experiment import OURS, Experiment, Row
 from experiments.settings import Checked, as_json
-from experiments.verdicts import Judgement, Tables, grouped, mean_text, numbers_of, verdict
+from experiments.verdicts import (
+    Judgement,
+    Tables,
+    grouped,
+    mean_text,
+    numbers_of,
+    student_half_width,
+    verdict,
+)
 from spiel_dl.algorithms.continual_resolving import ContinualResolvingPolicy
 from spiel_dl.algorithms.exploitability import expected_value, nash_conv
 from spiel_dl.algorithms.particle_self_play import ParticleSelfPlay, ParticleSelfPlayConfig
 from spiel_dl.play.registry import load_policy
-from spiel_dl.play.tally import student_half_width
 from spiel_dl.runs.learner_run import run_learner
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.runs.workspace import file_name

@@ -16,8 +16,15 @@ import numpy as np
 from experiments.experiment import Experiment, Row
 from experiments.sepot.evaluation import CRITIC, SEARCHES, TRANSFORMATIONS, Search
 from experiments.sepot.study import Trained, TrainedGame, TrainedStudy, is_whole_game
-from experiments.verdicts import Judgement, Tables, grouped, is_less, sign_of_difference, verdict
-from spiel_dl.play.tally import student_half_width
+from experiments.verdicts import (
+    Judgement,
+    Tables,
+    grouped,
+    is_less,
+    sign_of_difference,
+    student_half_width,
+    verdict,
+)
 from spiel_dl.runs.plots import Panel
 from spiel_dl.runs.reports import Picture, Report, Table
 from spiel_dl.runs.workspace import file_name

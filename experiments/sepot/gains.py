@@ -21,14 +21,13 @@ import pyspiel
 from experiments.experiment import OURS, Experiment, Row
 from experiments.sepot import study as sepot_study
 from experiments.settings import as_json
-from experiments.verdicts import Judgement, Tables, verdict
+from experiments.verdicts import Judgement, Tables, student_half_width, verdict
 from spiel_dl.algorithms.mirror_descent_search import MirrorDescentConfig, MirrorDescentPolicy
 from spiel_dl.algorithms.sepot import SearchConfig, SePoTPlayPolicy
 from spiel_dl.learning import checkpoints
 from spiel_dl.learning.critics import Critic
 from spiel_dl.learning.rollouts import play_out
 from spiel_dl.play import registry
-from spiel_dl.play.tally import student_half_width
 from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.runs.workspace import file_name

@@ -108,12 +108,12 @@ class MatchResult:
         first, second = DecisionTime(), DecisionTime()
         for part in part_list:
             first, second = first.add(part.times[0]), second.add(part.times[1])
-        seats = (Tally().add(returns[:, 0]), Tally().add(returns[:, 1]))
+        seats = (Tally.of(returns[:, 0]), Tally.of(returns[:, 1]))
         lucks = [part.luck for part in part_list if part.luck is not None]
         pairs, adjusted = returns.mean(axis=1), None
         if len(lucks) == len(part_list):
-            adjusted = Tally().add(without_luck(pairs, np.concatenate(lucks).mean(axis=1)))
-        return MatchResult(Tally().add(pairs), seats, (first, second), adjusted)
+            adjusted = Tally.of(without_luck(pairs, np.concatenate(lucks).mean(axis=1)))
+        return MatchResult(Tally.of(pairs), seats, (first, second), adjusted)
 
     def __str__(self) -> str:
         """Mean return, interval and number of games, in one line."""

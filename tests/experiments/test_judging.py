@@ -9,7 +9,7 @@ import pytest
 from experiments.responses.biased_rps import BIASED_RPS
 from experiments.responses.frontier import FRONTIER
 from experiments.sepot.matches import wins
-from experiments.verdicts import PARTLY, REPRODUCED, Judgement
+from experiments.verdicts import PARTLY, REPRODUCED, Judgement, student_half_width
 
 
 def frontier(*, rnr: float, at_half: float) -> Judgement:
@@ -90,3 +90,9 @@ def test_a_match_is_won_or_lost_or_open(
     mean: float, half_width: float, paper: float, expected: bool | None
 ) -> None:
     assert wins(mean, half_width, paper) is expected
+
+
+def test_student_half_width_by_hand() -> None:
+    assert student_half_width([1.0]) is None
+    # Standard deviation 1 of three values; the t quantile of two degrees of freedom is 4.3027.
+    assert student_half_width([1.0, 2.0, 3.0]) == pytest.approx(4.3027 / 3**0.5, abs=1e-4)
