@@ -158,6 +158,8 @@ SETTINGS: list[tuple[Callable[..., Any], str, tuple[Any, ...], str]] = [
     (MMDConfig, "magnet_period", (0,), "must be positive"),
     (PolicyGradientConfig, "gae_lambda", (1.5,), ""),
     (RNaDConfig, "batch_size", (0,), "must be positive"),
+    (RNaDConfig, "gradient_clip", (1e39,), "must be at most 3e.38, as a float32"),
+    (PPOConfig, "value_weight", (0.0, math.inf), "must be positive and finite"),
     (RNaDConfig, "batch_size", (1.5, True), ""),
     (RNaDConfig, "learning_rate", (math.nan, 1e9), "must be above 0 and at most 1"),
     (RNaDConfig, "eta", (-1.0,), "must be finite and not negative"),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
+import numpy as np
 import pyspiel
 
 ROOT = 'EFG 2 R "tiny" { "P0" "P1" } ""\n\n'
@@ -50,7 +53,7 @@ t "" 7 "" { -2, 2 }
 
 
 class _TinyGame(pyspiel.Game):
-    """A sequential game whose returns are -1 to 1; its copies are itself."""
+    """A game whose returns are -1 to 1; its copies are itself."""
 
     state_class: type[_TinyState]
 
@@ -60,13 +63,14 @@ class _TinyGame(pyspiel.Game):
         chance_mode: pyspiel.GameType.ChanceMode,
         utility: pyspiel.GameType.Utility,
         tells: str,
+        dynamics: pyspiel.GameType.Dynamics = pyspiel.GameType.Dynamics.SEQUENTIAL,
         **sizes: int,
     ):
         """`tells`: what its states tell: "observation", "information_state" or "nothing"."""
         game_type = pyspiel.GameType(
             short_name=name,
             long_name=name,
-            dynamics=pyspiel.GameType.Dynamics.SEQUENTIAL,
+            dynamics=dynamics,
             chance_mode=chance_mode,
             information=pyspiel.GameType.Information.IMPERFECT_INFORMATION,
             utility=utility,
@@ -233,3 +237,65 @@ class FaultyState(_TinyState):
 
 
 Faulty.state_class = FaultyState
+
+
+class MovesAlone(_TinyGame):
+    """Three joint moves; in the second one, one player has no legal actions."""
+
+    def __init__(self, idle_player: int):
+        super().__init__(
+            f"moves_alone_{idle_player}",
+            pyspiel.GameType.ChanceMode.DETERMINISTIC,
+            pyspiel.GameType.Utility.ZERO_SUM,
+            "information_state",
+            pyspiel.GameType.Dynamics.SIMULTANEOUS,
+            num_distinct_actions=2,
+            max_chance_outcomes=0,
+            max_game_length=3,
+        )
+        self.idle_player = idle_player
+
+    def make_py_observer(self, iig_obs_type: object = None, params: object = None) -> _Told:
+        return _Told()
+
+
+class _Told:
+    """An observer of information states, which OpenSpiel's conversion to turns asks."""
+
+    tensor = np.zeros(0, np.float32)
+    dict: ClassVar[dict[str, np.ndarray]] = {}
+
+    def set_from(self, state: MovesAloneState, player: int) -> None:
+        """It has no tensor."""
+
+    def string_from(self, state: MovesAloneState, player: int) -> str:
+        return state.information_state_string(player)
+
+
+class MovesAloneState(_TinyState):
+    """A state of `MovesAlone`; an action is a joint move."""
+
+    def current_player(self) -> int:
+        return pyspiel.PlayerId.TERMINAL if self.is_terminal() else pyspiel.PlayerId.SIMULTANEOUS
+
+    def _legal_actions(self, player: int) -> list[int]:
+        return [] if len(self.actions) == 1 and player == self.game.idle_player else [0, 1]
+
+    def _apply_actions(self, actions: list[int]) -> None:
+        self.actions.append(tuple(actions))
+
+    def _action_to_string(self, player: int, action: int) -> str:
+        return str(action)
+
+    def is_terminal(self) -> bool:
+        return len(self.actions) == 3
+
+    def returns(self) -> list[float]:
+        won = 1.0 if self.actions and self.actions[0] == self.actions[-1] else -1.0
+        return [won, -won]
+
+    def information_state_string(self, player: int) -> str:
+        return f"{player}: {[each[player] for each in self.actions]}"
+
+
+MovesAlone.state_class = MovesAloneState

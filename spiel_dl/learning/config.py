@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from spiel_dl.networks.optimization import Descent
 
 _MAX_WEIGHTS = 10**9
+_MAX_FLOAT = 3e38
 _Config = TypeVar("_Config")
 
 
@@ -57,6 +58,9 @@ class NetworkConfig:
     def __post_init__(self) -> None:
         check_types(self)
         self._check("seed", 0 <= self.seed <= MAX_SEED, f"from 0 to {MAX_SEED}")
+        for name, value in vars(self).items():
+            if isinstance(value, float) and math.isfinite(value):
+                self._check(name, abs(value) <= _MAX_FLOAT, f"at most {_MAX_FLOAT}, as a float32")
         for name in ("adam_epsilon", "gradient_clip"):
             self._check(name, 0 < getattr(self, name) < math.inf, "positive and finite")
         for name in ("adam_beta1", "adam_beta2"):
@@ -245,7 +249,7 @@ class PolicyGradientConfig(LearnerConfig):
         self._check("gae_lambda", 0 <= self.gae_lambda <= 1, "between 0 and 1")
         self._check("temperature", 0 <= self.temperature < math.inf, "finite and not negative")
         for name in ("num_epochs", "value_weight", "annealing_steps"):
-            self._check(name, getattr(self, name) > 0, "positive")
+            self._check(name, 0 < getattr(self, name) < math.inf, "positive and finite")
 
     @property
     def descents_per_step(self) -> int:

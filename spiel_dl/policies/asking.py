@@ -23,6 +23,10 @@ SUM_TOLERANCE = 1e-6
 """The largest difference between the sum of a policy's probabilities and 1."""
 
 
+class NoAnswerError(ValueError):
+    """A policy has no valid answer in a state; the text says in which, with all that is hidden."""
+
+
 @runtime_checkable
 class BatchPolicy(Protocol):
     """A policy that evaluates many states in hardly more time than one, as networks do."""
@@ -109,7 +113,8 @@ def checked_probabilities(policy: AnyPolicy, state: pyspiel.State, player: int) 
     """A policy's probabilities of all legal actions in a state, not rescaled.
 
     Raises:
-      ValueError: if it returns none, or no distribution over the legal actions.
+      ValueError: if it is no policy.
+      NoAnswerError: if it returns none, or no distribution over the legal actions.
     """
     if not isinstance(policy, (openspiel_policy.Policy, pyspiel.Policy)):
         raise ValueError(
@@ -119,7 +124,7 @@ def checked_probabilities(policy: AnyPolicy, state: pyspiel.State, player: int) 
     try:
         answer = action_probabilities(policy, state, player)
     except (KeyError, AttributeError, pyspiel.SpielError) as error:
-        raise ValueError(
+        raise NoAnswerError(
             f"{type(policy).__name__} has no answer for {state} of {state.get_game()}; is it a "
             f"policy of another game? {type(error).__name__}: {error}"
         ) from error
@@ -132,10 +137,10 @@ def check_answer(
     """The probabilities of all legal actions in a state, as a policy returned them.
 
     Raises:
-      ValueError: if they are no distribution.
+      NoAnswerError: if they are no distribution.
     """
     if not isinstance(answer, Mapping):
-        raise ValueError(
+        raise NoAnswerError(
             f"{type(policy).__name__} answered {answer!r}, of the type {type(answer).__name__}; "
             "action_probabilities must return a dict from actions to probabilities"
         )
@@ -144,7 +149,7 @@ def check_answer(
     illegal = any(p != 0 for action, p in answer.items() if action not in row)
     if illegal or min(row.values()) < 0 or not abs(sum(row.values()) - 1.0) < SUM_TOLERANCE:
         infoset = information_string_function(state.get_game())(state, player)
-        raise ValueError(
+        raise NoAnswerError(
             f"{type(policy).__name__}: {answer} is not a distribution over the legal actions "
             f"{actions} of player {player}'s infoset {infoset!r}"
         )

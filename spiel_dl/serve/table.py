@@ -89,7 +89,10 @@ def play_chance(place: Place, seed: int) -> Place:
     while state.is_chance_node():
         if len(history) >= _MAX_MOVES:
             raise ValueError(f"a game of more than {_MAX_MOVES:,} moves is not played here")
-        history.append(draw(dict(state.chance_outcomes()), seed, len(history)))
+        outcomes = dict(state.chance_outcomes())
+        if not outcomes:
+            raise ValueError(f"{place.game}: a chance node has no outcomes; choose another game")
+        history.append(draw(outcomes, seed, len(history)))
         state.apply_action(history[-1])
     return place._replace(history=tuple(history))
 

@@ -57,11 +57,21 @@ def _compiled(game: str) -> GameTree:
 
 
 def answer(place: Place, player: Player, seed: int) -> Place:
-    """Plays the opponent's and chance's moves, until the person is to move or the game is over."""
+    """Plays the opponent's and chance's moves, until the person is to move or the game is over.
+
+    Raises:
+      ValueError: if the policy has no valid answer; the text tells nothing hidden.
+    """
     state = table.state_of(place)
     while not state.is_terminal() and state.current_player() != place.seat:
         turn, watched = len(place.history), _watched(player, place.game)
-        probabilities = asking.checked_probabilities(watched.policy, state, state.current_player())
+        mover = state.current_player()
+        try:
+            probabilities = asking.checked_probabilities(watched.policy, state, mover)
+        except asking.NoAnswerError as error:
+            raise ValueError(
+                f"{player.name} has no valid answer here; choose another opponent"
+            ) from error
         action = table.draw(probabilities, seed, turn)
         place = table.play_chance(place._replace(history=(*place.history, action)), seed)
         state = table.state_of(place)

@@ -22,7 +22,7 @@ import weakref
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import filelock
 import numpy as np
@@ -301,21 +301,24 @@ def set_aside(path: str | os.PathLike[str]) -> None:
     del lock
 
 
-_locks: weakref.WeakValueDictionary[str, DirectoryLock] = weakref.WeakValueDictionary()
-"""This process's locks by the real path of the locked file."""
+_locks: weakref.WeakValueDictionary[tuple[int, int], DirectoryLock] = weakref.WeakValueDictionary()
+"""This process's locks by device and number of the locked file, which a renamed one keeps."""
 
 
 class DirectoryLock:
     """The lock of a file for this process, released when this object is garbage-collected."""
 
-    def __init__(self, path: Path):
-        """Locks a file, which is created if it does not exist; callers use `hold`.
+    def __init__(self, file: BinaryIO, path: Path):
+        """Locks a file; callers use `hold`.
+
+        Args:
+          file: opened for writing; closed with the lock.
+          path: its path.
 
         Raises:
           ValueError: if another process has the lock.
-          OSError: if the file cannot be opened for writing, or its file system has no locks.
+          OSError: if its file system has no locks.
         """
-        file = path.open("ab")
         weakref.finalize(self, file.close)
         if not filelock.lock_descriptor(file.fileno(), blocking=False):
             raise ValueError(
@@ -326,8 +329,12 @@ class DirectoryLock:
 
 def _acquire(path: Path) -> DirectoryLock:
     """The lock of a file, shared within this process; raises as `DirectoryLock` does."""
-    name = os.path.realpath(path)
-    lock = _locks.get(name)
+    file = path.open("ab")
+    status = os.fstat(file.fileno())
+    key = status.st_dev, status.st_ino
+    lock = _locks.get(key)
     if lock is None:
-        lock = _locks[name] = DirectoryLock(path)
+        lock = _locks[key] = DirectoryLock(file, path)
+    else:
+        file.close()
     return lock

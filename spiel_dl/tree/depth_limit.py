@@ -23,7 +23,7 @@ class DepthLimit:
       plies: counts player actions, and chance events after the first player action.
       rounds: counts a game's own rounds: one bid by each player in Goofspiel and Oshi-Zumo, one
         betting round in Leduc, one placement or shot by each player in Battleships, one joint move
-        in a game converted from simultaneous moves.
+        in a game converted from simultaneous moves, if both players act in all of them.
     """
 
     moves: int | None = None
@@ -74,8 +74,8 @@ class DepthLimit:
         )
 
     def with_value(self, value: int) -> DepthLimit:
-        """Another limit in the same unit."""
-        return DepthLimit(**{self.unit: value})
+        """Another limit in the same unit; the largest one, if it would be larger."""
+        return DepthLimit(**{self.unit: min(value, _MAX_LIMIT)})
 
     def __str__(self) -> str:
         return f"{self.value} {self.unit}"

@@ -78,7 +78,7 @@ class GameTree(CompiledTree):
                     "of another game"
                 )
         history = self.find_history(state.history())
-        if player == 1 and state.is_simultaneous_node():
+        if player == 1 and state.is_simultaneous_node() and self.player[history] == 0:
             # It acts after player 0 in the tree, in the same infoset after every action.
             history = int(self.first_child[history])
         if self.player[history] != player:
@@ -96,6 +96,8 @@ class GameTree(CompiledTree):
         """
         history = 0
         for action in actions:
+            if self.is_converted and action == pyspiel.INVALID_ACTION:
+                continue  # of a player without legal actions in a joint move
             first = self.first_child[history]
             children = self.action[first : first + self.num_children[history]]
             matching = np.flatnonzero(children == action)

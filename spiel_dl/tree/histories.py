@@ -111,8 +111,12 @@ class Histories:
         return float(np.ptp(self.utility[self.is_terminal]))
 
     def count_ancestors(self, is_counted: np.ndarray) -> np.ndarray:
-        """The number of each history's ancestors that are counted (bool [H]): int16 [H]."""
-        count = np.zeros(self.num_histories, np.int16)
+        """The number of each history's ancestors that are counted (bool [H]): int16 [H].
+
+        In games of more than 32,767 moves, it is int32.
+        """
+        fits = len(self.level_starts) <= np.iinfo(np.int16).max
+        count = np.zeros(self.num_histories, np.int16 if fits else np.int32)
         for start, end in self.levels_below_root():
             parent = self.parent[start:end]
             count[start:end] = count[parent] + is_counted[parent]
@@ -186,9 +190,14 @@ class Histories:
     def round_number(self) -> np.ndarray | None:
         """Int16 [H], number of finished rounds of the game; None if the game has no rounds.
 
-        Where a game with simultaneous moves was converted to turns, a round is one joint move.
+        Where a game with simultaneous moves was converted to turns, a round is one joint move; it
+        has none if there is a move of one player alone.
         """
         if self.is_converted:
+            follows_player_0 = self.player[self.parent] == 0
+            follows_player_0[0] = False
+            if not np.array_equal(self.player == 1, follows_player_0):
+                return None
             return self.count_ancestors(self.player == 1)
         return self.rounds_over
 

@@ -111,7 +111,7 @@ def enumerate_by_twin(game: pyspiel.Game, max_histories: int | None = None) -> H
 
     Returns:
       The histories of a walk over the game's states, but with other keys of infosets. None if the
-      games differ in playouts.
+      games differ in playouts, or the twin refuses the game's parameters.
 
     Raises:
       ValueError: as there.
@@ -120,7 +120,10 @@ def enumerate_by_twin(game: pyspiel.Game, max_histories: int | None = None) -> H
     from spiel_dl.tree import from_rules  # It imports torch, which takes a second.
 
     del spiel_dl
-    twin = pyspiel.load_game(twin_string(game))
+    try:
+        twin = pyspiel.load_game(twin_string(game))
+    except ValueError:
+        return None
     if not is_twin(game, twin):
         return None
     histories = from_rules.enumerate_rules(game, max_histories, twin.rules)

@@ -48,7 +48,7 @@ def test_table_1_of_the_paper(game, percents):
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("exact", [True, False])
-@pytest.mark.parametrize(("moves", "value"), [(1, 2.0), (2, 2 / 3), (3, 10 / 3)])
+@pytest.mark.parametrize(("moves", "value"), [(1, 2.0), (2, 2 / 3), (3, 10 / 3), (10**6, 10 / 3)])
 def test_looking_further_may_earn_less(moves, value, exact, scheme):
     """Two moves see that tails lead to a decision, in which a rational opponent pays 1.
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import collections
 import json
+from typing import Any
 
 import pyspiel
 import pytest
+from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.play import registry
 from spiel_dl.serve import table, thinking
@@ -76,6 +78,27 @@ def test_what_was_thought_tells_nothing_hidden(game: str, policy: str, seat: int
                 for place, each in zip(group[:4], moments, strict=True)
             }
             assert len(screens) == 1, (group[:4], at)
+
+
+class _Silent(openspiel_policy.Policy):
+    """A policy without answers."""
+
+    def action_probabilities(self, state: pyspiel.State, player_id: int | None = None) -> Any:
+        raise KeyError(state.information_state_string())
+
+
+def test_what_a_policy_has_no_answer_for_stays_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    silent = _Silent(table.loaded("leduc_poker"), [0, 1])
+    monkeypatch.setattr(registry, "load_policy", lambda name, game, **options: silent)
+    thinking._watched.cache_clear()
+    with pytest.raises(ValueError, match=r"^silent has no valid answer here; choose another opp"):
+        thinking.answer(Place("leduc_poker", (0, 3), 1), Player("silent"), 0)
+    thinking._watched.cache_clear()
+
+
+def test_a_game_without_chance_outcomes_is_refused() -> None:
+    with pytest.raises(ValueError, match="a chance node has no outcomes; choose another game"):
+        table.play_chance(Place("goofspiel(num_cards=0)", (), 0), 0)
 
 
 def test_luck_is_settled_by_the_seed() -> None:

@@ -201,6 +201,16 @@ def test_a_run_directory_is_locked_as_long_as_it_is_kept(tmp_path: Path) -> None
     assert not is_locked(tmp_path / "environment.jsonl")
 
 
+def test_a_directory_that_takes_the_place_of_a_renamed_one_has_a_lock_of_its_own(
+    tmp_path: Path,
+) -> None:
+    first = RunDirectory(tmp_path / "run", {"a": 1})
+    first.path.rename(tmp_path / "elsewhere")
+    second = RunDirectory(tmp_path / "run", {"a": 1})
+    assert is_locked(second.path / "environment.jsonl")
+    assert is_locked(tmp_path / "elsewhere" / "environment.jsonl")
+
+
 def is_locked(path: Path) -> bool:
     with path.open("ab") as file:
         try:

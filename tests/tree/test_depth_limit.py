@@ -1,10 +1,13 @@
 """Depth limits: how deep histories are, by hand, and which limits are refused."""
 
+import numpy as np
 import pytest
 
 from spiel_dl.tree import DepthLimit, GameTree, cut
 from spiel_dl.tree.depth_limit import default_depth_limit
 from spiel_dl.tree.from_openspiel import load_turn_based
+from spiel_dl.tree.histories import Histories
+from tests import tiny_games
 
 LEDUC = "leduc_poker"
 
@@ -24,6 +27,31 @@ def test_rounds_of_a_converted_game_are_joint_moves():
     depths = DepthLimit(rounds=1).depths(tree)
     assert depths[tree.move_number == 1].tolist() == [0] * 3
     assert depths[tree.move_number == 2].tolist() == [1] * 9
+
+
+@pytest.mark.parametrize("idle_player", [0, 1])
+def test_a_game_in_which_a_player_moves_alone_has_no_rounds(idle_player: int) -> None:
+    tree = GameTree.from_game(tiny_games.MovesAlone(idle_player))
+    with pytest.raises(ValueError, match="has no rounds; give the depth limit in moves or plies"):
+        DepthLimit(rounds=1).depths(tree)
+
+
+def test_depths_of_very_long_games() -> None:
+    number = np.arange(33_000, dtype=np.int32)
+    chain = Histories(
+        game=load_turn_based("kuhn_poker"),
+        parent=number - 1,
+        depth=number,
+        action=np.zeros_like(number),
+        player=np.zeros(len(number), np.int8),
+        chance_reach=np.ones(len(number)),
+        utility=np.zeros(len(number)),
+        infoset_key=np.zeros((2, len(number)), np.int64),
+        idle_keys_valid=True,
+        public_key=None,
+        rounds_over=None,
+    )
+    np.testing.assert_array_equal(chain.move_number, number)
 
 
 @pytest.mark.parametrize(

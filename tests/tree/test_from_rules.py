@@ -76,6 +76,14 @@ def test_a_game_of_openspiel_is_the_same_by_its_twin(
         assert ours.infoset_string(player, 1) == walked.infoset_string(player, 1)
 
 
+def test_a_game_that_its_twin_refuses_is_walked() -> None:
+    """With two shots at a ship of three cells nobody wins."""
+    sizes = "board_width=3,board_height=1,ship_sizes=[3],ship_values=[1.0],num_shots=2"
+    game = from_openspiel.load_turn_based(f"battleship({sizes},allow_repeated_shots=False)")
+    assert twins.twin_string(game) is not None
+    assert twins.enumerate_by_twin(game) is None
+
+
 def test_a_game_without_a_twin_is_walked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(from_openspiel, "_MAX_WALKED", 10)
     monkeypatch.setitem(twins._TWINS, "liars_dice", lambda _: "python_liars_dice(dice_sides=2)")

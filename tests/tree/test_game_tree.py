@@ -11,6 +11,7 @@ import pyspiel
 import pytest
 
 from spiel_dl.tree import GameTree
+from spiel_dl.tree.information_states import information_string_function
 from tests import reference, tiny_games
 
 TINY_BATTLESHIP = (
@@ -131,26 +132,32 @@ def test_states_and_infosets_are_found_by_each_other(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "game_string",
+    "original",
     [
-        "goofspiel(num_cards=3,imp_info=True)",
-        "repeated_game(stage_game=matrix_rps(),num_repetitions=2)",
-        "markov_soccer(horizon=2)",
+        pyspiel.load_game("goofspiel(num_cards=3,imp_info=True)"),
+        pyspiel.load_game("repeated_game(stage_game=matrix_rps(),num_repetitions=2)"),
+        pyspiel.load_game("markov_soccer(horizon=2)"),
+        tiny_games.MovesAlone(0),
+        tiny_games.MovesAlone(1),
     ],
+    ids=str,
 )
-def test_states_of_the_simultaneous_original_are_found(game_string: str) -> None:
-    original = pyspiel.load_game(game_string)
+def test_states_of_the_simultaneous_original_are_found(original: pyspiel.Game) -> None:
     tree = GameTree.from_game(original)
-    found: tuple[set[int], set[int]] = (set(), set())
+    found: tuple[dict[int, str], dict[int, str]] = ({}, {})
+    information_string = information_string_function(original)
     states = [original.new_initial_state()]
     while states:
         state = states.pop()
         if state.is_simultaneous_node():
+            legal = [state.legal_actions(player) for player in (0, 1)]
             for player in (0, 1):
-                infoset = tree.find_infoset(state, player)
-                assert tree.legal_actions(player, infoset).tolist() == state.legal_actions(player)
-                found[player].add(infoset)
-            for joint_move in itertools.product(state.legal_actions(0), state.legal_actions(1)):
+                if legal[player]:
+                    infoset = tree.find_infoset(state, player)
+                    assert tree.legal_actions(player, infoset).tolist() == legal[player]
+                    string = information_string(state, player)
+                    assert found[player].setdefault(infoset, string) == string
+            for joint_move in itertools.product(*(each or [-1] for each in legal)):
                 states.append(state.clone())
                 states[-1].apply_actions(list(joint_move))
         else:
