@@ -74,7 +74,6 @@ class MirrorDescentSource(PlayedSource[ActionValues]):
 
     Attributes:
       config: stepsize, rollouts and budgets.
-      num_drawn: the number of searches in public states with too many histories to list.
     """
 
     is_private = True
@@ -89,7 +88,6 @@ class MirrorDescentSource(PlayedSource[ActionValues]):
         """Loads the game; see `MirrorDescentPolicy`."""
         super().__init__(game, DepthLimit(moves=1))
         self.config = config
-        self.num_drawn = 0
         self._beliefs = Beliefs(self.game, config.max_listed)
         acting = acting_blueprint(blueprint)
         self.blueprint = TensorPolicy(self.rules, acting)
@@ -99,11 +97,6 @@ class MirrorDescentSource(PlayedSource[ActionValues]):
                 values = self._network_values(blueprint)
             horizons = [Horizon(config.depth, player, values) for player in (0, 1)]
         self._play_on = [play_on_by(self.rules, acting, horizon) for horizon in horizons]
-
-    @property
-    def num_regenerations(self) -> int:
-        """The number of draws that were repeated by uniform play; see `search.beliefs`."""
-        return self._beliefs.num_regenerations
 
     def next_start(
         self, path: PlayedPath, position: int | None, result: ActionValues | None
@@ -149,7 +142,6 @@ class MirrorDescentSource(PlayedSource[ActionValues]):
         public_key = int(path.public_keys[position])
         tensor = self.rules.public_tensor(here, True)[0]
         belief = self._beliefs.of(public_key, tensor, self.blueprint, changing=())
-        self.num_drawn += belief.num_histories is None
         drawn = belief.infoset(player, here, config.budget, generator)
         # The player's own reach is the same in all of them, and may be 0.
         weight = drawn.chance_reach * drawn.copies

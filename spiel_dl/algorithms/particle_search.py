@@ -71,8 +71,3 @@ class ParticlePolicy(SearchPolicy):
         source = ParticleSource(game, depth_limit, budget=budget, seed=seed)
         spec = particle_spec(value_function, gadget)
         super().__init__(source, spec, effort, max_kept=max_kept)
-
-    @property
-    def num_regenerations(self) -> int:
-        """The number of times that particles were regenerated (step 3)."""
-        return self.source.num_regenerations

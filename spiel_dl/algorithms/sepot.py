@@ -169,13 +169,6 @@ class SePoTPolicy(CompiledPolicy):
         spec = sepot_spec(critic, config, functools.partial(_of_array, known))
         super().__init__(CompiledSource(pieces, known), spec, config.effort)
 
-    @property
-    def share_searched(self) -> float:
-        """The share of both players' infosets with a choice that were searched so far."""
-        choices = [treeplex.num_actions > 1 for treeplex in self.source.tree.treeplexes]
-        searched = [own[choice] for own, choice in zip(self.source.searched, choices, strict=True)]
-        return float(np.concatenate(searched).mean())
-
 
 def _left_out(tree: GameTree, depth_limit: DepthLimit, config: SearchConfig) -> np.ndarray | None:
     """The pieces that are too large to be searched, as for `Pieces`; None: none."""

@@ -197,7 +197,6 @@ class CompiledSource(Source[CompiledPath, Starts]):
         left_out = self.pieces.left_out
         if left_out is None:
             return choices
-        self.num_left_to_blueprint += int(left_out[choices].sum())
         return [place for place in choices if not left_out[place]]
 
 

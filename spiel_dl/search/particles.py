@@ -35,11 +35,7 @@ from spiel_dl.value_functions.base import (
 
 
 class ParticleSource(PlayedSource[Solution]):
-    """Searches below particles of a public state.
-
-    Attributes:
-      num_regenerations: the number of times that particles were regenerated.
-    """
+    """Searches below particles of a public state."""
 
     is_private = True
 
@@ -52,7 +48,6 @@ class ParticleSource(PlayedSource[Solution]):
         super().__init__(game, depth_limit)
         self._budget = checked_count("budget", budget, 2)
         self._seed = checked_count("seed", seed, 0)
-        self.num_regenerations = 0
 
     def next_start(
         self, path: PlayedPath, position: int | None, result: Solution | None
@@ -80,7 +75,6 @@ class ParticleSource(PlayedSource[Solution]):
         if previous is not None:
             particles, opponent_values = self._below(path, position, previous, spec, generator)
         if particles is None:
-            self.num_regenerations += previous is not None
             particles = self._regenerate(path, position, generator)
         root = root_of_particles(particles, self.depth_limit, path.player, opponent_values)
         solution = search(dataclasses.replace(root, key=self.seed_of(path, position)))

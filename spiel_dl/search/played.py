@@ -160,7 +160,6 @@ class BlueprintSource(PlayedSource[Block]):
         its part is that.
       sampler: chooses the histories at which a search starts.
       first_level: the first level at which a search may start, in the depth limit's unit.
-      num_drawn: the number of searches from public states with too many histories to list.
     """
 
     def __init__(
@@ -181,14 +180,8 @@ class BlueprintSource(PlayedSource[Block]):
         self.blueprint = blueprint
         self.sampler, self.first_level = sampler, first_level
         self.is_private = sampler.is_private
-        self.num_left_to_blueprint = self.num_drawn = 0
         self._max_histories = max_histories or LARGEST_SEARCH
         self._beliefs = Beliefs(self.game, sampler.max_listed)
-
-    @property
-    def num_regenerations(self) -> int:
-        """The number of draws that were repeated by uniform play; see `search.beliefs`."""
-        return self._beliefs.num_regenerations
 
     def key(self, path: PlayedPath, position: int) -> int:
         """See `Source`: the public state if all searches so far hold one, else the infoset."""
@@ -227,7 +220,6 @@ class BlueprintSource(PlayedSource[Block]):
         except TooManyHistoriesError:
             root, origin, end = None, depth + 1, depth + 1
         if root is None:
-            self.num_left_to_blueprint += 1
             no_rows = np.zeros((0, self.game.num_distinct_actions()))
             return Block(origin, end, np.zeros(0, np.int64), no_rows, previous)
         rows = self._strategy_rows(search(root), end - depth)
@@ -310,7 +302,6 @@ class BlueprintSource(PlayedSource[Block]):
             changing=(player,),
             needed=(0, 1) if spec.needs_prior or self.sampler.draws else (player,),
         )
-        self.num_drawn += belief.num_histories is None
         generator = self.generator(self.sampler.seed, path, position)
         return self.sampler.choose(belief, player, here, generator)
 

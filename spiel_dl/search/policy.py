@@ -65,14 +65,11 @@ class Source(abc.ABC, Generic[PathT, ResultT]):
       game: the game.
       players: the players who search.
       is_private: whether roots may depend on the searching player's private observations.
-      num_left_to_blueprint: the number of searches left out because they would have been too large
-        or the player's own reach there is 0.
     """
 
     game: pyspiel.Game
     players: tuple[int, ...] = (0, 1)
     is_private: bool = False
-    num_left_to_blueprint: int = 0
 
     def check_state(self, state: pyspiel.State) -> None:
         """Raises a ValueError if a state is of another game."""
@@ -140,9 +137,6 @@ class SearchPolicy(openspiel_policy.Policy):
       gap: the largest total suboptimality of all searches so far, in utility units: of the whole
         game in responses to a model, else of the games that are searched; NaN: unknown.
       num_searches: the number of searches made; each public state of a batch counts.
-      num_unfinished: the number of searches whose gap stayed above the tolerance of their effort.
-      num_moves, num_moves_searched: the number of decisions with more than one legal action, and
-        of those that were made by search, not by a blueprint.
       answer_was_searched: whether the last decision was made by search.
     """
 
@@ -167,16 +161,10 @@ class SearchPolicy(openspiel_policy.Policy):
         self.watch: Watch | None = None
         self.results: collections.OrderedDict[Hashable, Any] = collections.OrderedDict()
         self.gap = 0.0
-        self.num_searches = self.num_unfinished = 0
-        self.num_moves = self.num_moves_searched = 0
+        self.num_searches = 0
         self.answer_was_searched = False
         self._max_kept = max_kept
         self._num_bytes = 0
-
-    @property
-    def num_left_to_blueprint(self) -> int:
-        """The number of searches left out; see `Source`."""
-        return self.source.num_left_to_blueprint
 
     def action_probabilities(
         self, state: pyspiel.State, player_id: int | None = None
@@ -198,8 +186,6 @@ class SearchPolicy(openspiel_policy.Policy):
             return {actions[0]: 1.0}
         path, result = self._search_on_path(state, player)
         strategy = self.source.local_strategy(path, state, result)
-        self.num_moves += 1
-        self.num_moves_searched += strategy.was_searched
         self.answer_was_searched = strategy.was_searched
         return strategy.probabilities
 
@@ -250,9 +236,6 @@ class SearchPolicy(openspiel_policy.Policy):
         solution = search(root, self.spec, self.effort)
         self.num_searches += root.num_public_states
         self.gap += solution.gap / root.unit
-        form = root.trunk.sequence_form
-        tolerance = self.effort.in_unit(root.unit).allowed_gap(form.utility_range)
-        self.num_unfinished += tolerance is not None and solution.gap > tolerance
         if self.watch is not None:
             self.watch(solution)
         return solution

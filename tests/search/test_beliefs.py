@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unittest import mock
+
 import numpy as np
 import pyspiel
 import pytest
@@ -10,7 +12,7 @@ from spiel_dl.policies.array_policy import plans_of
 from spiel_dl.search.beliefs import Belief, Beliefs, DrawnBelief, ListedBelief
 from spiel_dl.search.policy_rows import TensorPolicy
 from spiel_dl.tree import GameTree
-from spiel_dl.tree.beam import drawn_by_policies
+from spiel_dl.tree.beam import drawn_by_policies, sample_consistent
 from spiel_dl.tree.from_rules import InfosetKeys
 from spiel_dl.tree.particles import Particles
 from tests.reference import state_after
@@ -102,18 +104,19 @@ def test_sums_over_samples_are_right_on_average(game_string, actions, source):
 
 @pytest.mark.parametrize(("game_string", "actions"), [*PLACES.items()][1:2])
 def test_regenerated_histories_have_the_policies_reach(game_string, actions, monkeypatch):
+    regenerated = mock.Mock(wraps=sample_consistent)
     monkeypatch.setattr("spiel_dl.search.beliefs.drawn_by_policies", lambda *_: None)
+    monkeypatch.setattr("spiel_dl.search.beliefs.sample_consistent", regenerated)
     state = state_after(game_string, actions)
     game = state.get_game()
     rows = TensorPolicy(game.rules, Blueprint(game))
     public = game.rules.public_tensor(state.batch, True)[0]
     listed = Beliefs(game, max_listed=1000).of(0, public, rows)
-    drawing = Beliefs(game, max_listed=2)
     everything = listed.particles
     budget = max(2, everything.num_particles // 2)
-    belief = drawing.of(0, public, rows)
+    belief = Beliefs(game, max_listed=2).of(0, public, rows)
     samples = [belief.whole(budget, np.random.default_rng(s)) for s in range(NUM_DRAWN)]
-    assert drawing.num_regenerations == NUM_DRAWN
+    assert regenerated.call_count == NUM_DRAWN
     place = {pair: i for i, pair in enumerate(keys_of(everything))}
     for sample in samples:
         same = [place[pair] for pair in keys_of(sample)]

@@ -53,4 +53,4 @@ def test_it_is_as_good_as_the_linear_program(make):
         assert worth(found, player) == pytest.approx(worth(best, player), abs=1e-3)
         assert worth(found, player) > worth(MODEL, player) + 0.1
     assert policy.num_searches == 2
-    assert policy.num_unfinished == 0
+    assert policy.gap <= 2 * EFFORT.allowed_gap(TREE.sequence_form.utility_range)

@@ -85,10 +85,12 @@ def test_a_bound_is_on_all_that_a_search_looks_at():
     for bound, searched in ((20, 0), (21, 1), (51, 1), (52, 2)):
         config = SearchConfig(max_histories=bound, effort=Effort(iterations=5))
         found = SePoTPlayPolicy(game, blueprint, critic, DepthLimit(rounds=1), config=config)
-        found.action_probabilities(game.new_initial_state())
-        found.action_probabilities(drawn)
-        assert (found.num_moves, found.num_moves_searched) == (2, searched)
-        assert (found.num_searches, found.num_left_to_blueprint) == (searched, 2 - searched)
+        num_answers_searched = 0
+        for state in (game.new_initial_state(), drawn):
+            found.action_probabilities(state)
+            num_answers_searched += found.answer_was_searched
+        left_out = [block for block in found.results.values() if not len(block.infoset_keys)]
+        assert found.num_searches == num_answers_searched == searched == 2 - len(left_out)
         expected = blueprint.tabulate(tree).action_probabilities(drawn)
         is_blueprint = found.action_probabilities(drawn) == pytest.approx(expected)
         assert is_blueprint == (searched < 2) != found.answer_was_searched
@@ -105,6 +107,7 @@ def test_levels_in_which_only_the_opponent_acts_are_not_searched():
     while not state.is_terminal():
         if state.current_player() == 0 and len(state.legal_actions()) > 1:
             found.action_probabilities(state)
+            assert found.answer_was_searched
             num_decisions += 1
         state.apply_action(state.legal_actions()[0])
-    assert found.num_moves_searched == found.num_searches == num_decisions > 1
+    assert found.num_searches == num_decisions > 1
