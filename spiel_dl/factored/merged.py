@@ -20,30 +20,17 @@ _MOST_ENTRIES = 12_000_000
 _LEAST_LEVELS = 2
 
 
-class Level(NamedTuple):
-    """The different blocks of a level.
+class Expansion(NamedTuple):
+    """The contents of the blocks of some keys, the different ones of a level.
 
     Attributes:
+      keys: int64 [E], the keys of the inner blocks.
       first_edge: int64 [N + 1].
-      edges: int32 [E, 4], the inner blocks: number in the next level, row offset, column offset,
-        and a label.
+      edges: int32 [E, 4], the inner blocks: number in the next level (`build` sets it), row offset,
+        column offset, and a label.
       first_entry: int64 [N + 1].
       entries: int32 [K, 2], the blocks' own entries: row offset and column offset.
       is_plus: whether these entries are 1; otherwise -1.
-    """
-
-    first_edge: np.ndarray
-    edges: np.ndarray
-    first_entry: np.ndarray
-    entries: np.ndarray
-    is_plus: bool
-
-
-class Expansion(NamedTuple):
-    """The contents of the blocks of some keys; see `Level` for the other attributes.
-
-    Attributes:
-      keys: int64 [E], the keys of the inner blocks; `edges` do not have their numbers yet.
     """
 
     keys: np.ndarray
@@ -79,16 +66,16 @@ def build(root: int, expand: Callable[[np.ndarray, int], Expansion]) -> MergedMa
       expand: maps keys (int64 [N]) of a level, and the level, to the contents of their blocks.
     """
     keys = np.array([root])
-    levels: list[Level] = []
+    levels: list[Expansion] = []
     while len(keys):
         expansion = expand(keys, len(levels))
         keys, child = np.unique(expansion.keys, return_inverse=True)
         expansion.edges[:, 0] = child
-        levels.append(Level(*expansion[1:]))
+        levels.append(expansion)
     empty = np.empty((0, 2), np.int32), np.zeros(1, np.int64), np.empty(0, np.int64)
     inner_entries = empty
     while len(levels) > _LEAST_LEVELS:
-        listed = merged_kernels.list_all(*levels[-1], *inner_entries)
+        listed = merged_kernels.list_all(*levels[-1][1:], *inner_entries)
         if len(listed[0]) > _MOST_ENTRIES:
             break
         inner_entries = listed
@@ -97,7 +84,7 @@ def build(root: int, expand: Callable[[np.ndarray, int], Expansion]) -> MergedMa
 
 
 def _join(
-    levels: list[Level], entries: np.ndarray, first: np.ndarray, middle: np.ndarray
+    levels: list[Expansion], entries: np.ndarray, first: np.ndarray, middle: np.ndarray
 ) -> MergedMatrix:
     """Joins levels, and after them the blocks whose entries are all listed."""
     num_blocks = np.cumsum([0, *(len(level.first_edge) - 1 for level in levels)])

@@ -17,7 +17,7 @@ def list_all(first_edge, edges, first_entry, entries, is_plus, below, first_belo
     """Lists all entries of blocks: their own, and those of their inner blocks.
 
     Args:
-      first_edge, edges, first_entry, entries, is_plus: see `Level`.
+      first_edge, edges, first_entry, entries, is_plus: see `Expansion`.
       below, first_below, middle_below: the returned arrays of the next level.
 
     Returns:
