@@ -5,6 +5,8 @@ Every move of every row goes through Python, on one core and on the CPU.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pyspiel
 import torch
@@ -74,11 +76,8 @@ class StateEnvironment:
         Args:
           out: where to write; None: a new tensor.
         """
-        rows = np.zeros((self._batch_size, num_features(self.game)), np.float32)
-        for row, state in zip(rows, self._states, strict=True):
-            if not state.is_terminal():
-                row[:] = features(state, state.current_player())
-        return self._tensor(rows) if out is None else out.copy_(torch.from_numpy(rows))
+        size = num_features(self.game)
+        return self._rows(size, lambda state: features(state, state.current_player()), out)
 
     def history_features(self, out: torch.Tensor | None = None) -> torch.Tensor:
         """The features of the whole history: float32 [B, E]; zeros where the game is over.
@@ -86,11 +85,7 @@ class StateEnvironment:
         Args:
           out: where to write; None: a new tensor.
         """
-        rows = np.zeros((self._batch_size, history_features.size(self.game)), np.float32)
-        for row, state in zip(rows, self._states, strict=True):
-            if not state.is_terminal():
-                row[:] = history_features.of_state(state)
-        return self._tensor(rows) if out is None else out.copy_(torch.from_numpy(rows))
+        return self._rows(history_features.size(self.game), history_features.of_state, out)
 
     def step(self, action: torch.Tensor) -> EpisodeEnds:
         """Makes one move in every game, and plays the chance events after it.
@@ -126,6 +121,16 @@ class StateEnvironment:
                 index = np.searchsorted(np.cumsum(probabilities), number, side="right")
                 state.apply_action(outcomes[min(int(index), len(outcomes) - 1)])
             waiting = [state for state in waiting if state.is_chance_node()]
+
+    def _rows(
+        self, size: int, of_state: Callable[[pyspiel.State], np.ndarray], out: torch.Tensor | None
+    ) -> torch.Tensor:
+        """A function's rows of all states, written to `out` if given; zeros of games over."""
+        rows = np.zeros((self._batch_size, size), np.float32)
+        for row, state in zip(rows, self._states, strict=True):
+            if not state.is_terminal():
+                row[:] = of_state(state)
+        return self._tensor(rows) if out is None else out.copy_(torch.from_numpy(rows))
 
     def _tensor(self, array: np.ndarray) -> torch.Tensor:
         return torch.from_numpy(array).to(self.generator.device)
