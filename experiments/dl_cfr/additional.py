@@ -17,7 +17,6 @@ from spiel_dl.runs.plots import Panel
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.system.parameters import Positive
 from spiel_dl.value_functions.training import split_strategies
-from spiel_dl.value_functions.validation import ALL_ERROR_TITLES
 
 _LOSSES = {"huber": "Huber", "l1": "L1", "l2": "L2", "linf": "L∞, mean over samples"}
 
@@ -133,7 +132,7 @@ def _amount_rows(study: dl_cfr.TrainedStudy[AmountSettings]) -> dl_cfr.Rows:
 
 
 def _amount_report(study: dl_cfr.TrainedStudy[AmountSettings], rows: dl_cfr.Rows) -> Report:
-    title = f"fewest samples with {ALL_ERROR_TITLES[dl_cfr.HUBER]} at most {_GOOD_HUBER}"
+    title = f"fewest samples with {dl_cfr.ALL_ERRORS[dl_cfr.HUBER]} at most {_GOOD_HUBER}"
     line: dict[str, Any] = {"what": title, "paper": "about 50,000"}
     networks = grouped(rows, "network")
     for network, own in networks.items():
@@ -178,7 +177,7 @@ def _judge_amount(tables: Tables) -> Judgement:
 AMOUNT = Experiment(
     name="amount",
     title="Amount of training data against loss",
-    metric=f"{ALL_ERROR_TITLES[dl_cfr.HUBER]}, {METRIC_TITLE}",
+    metric=f"{dl_cfr.ALL_ERRORS[dl_cfr.HUBER]}, {METRIC_TITLE}",
     claim=(
         "about 50,000 samples are enough for a Huber loss of 0.001, which suffices for a "
         "normalised exploitability of about 0.01 (Additional Experiments); held is at most "
@@ -235,7 +234,7 @@ def _size_report(study: dl_cfr.TrainedStudy[SizeSettings], rows: dl_cfr.Rows) ->
     for name, (least, most) in _PAPER_SIZE.items():
         paper = f"{least} to {most}"
         for network, best in _best_sizes(rows, name).items():
-            what = f"{name} of least {ALL_ERROR_TITLES[dl_cfr.HUBER]}, {network}"
+            what = f"{name} of least {dl_cfr.ALL_ERRORS[dl_cfr.HUBER]}, {network}"
             lines.append({"what": what, "ours": best[name], "paper": paper})
     return study.report(
         ["Depth and width are varied one at a time; all else stays the same."],
@@ -273,7 +272,7 @@ def _judge_size(tables: Tables) -> Judgement:
 SIZE = Experiment(
     name="size",
     title="Depth and width of the network against loss",
-    metric=f"{ALL_ERROR_TITLES[dl_cfr.HUBER]}, {METRIC_TITLE}",
+    metric=f"{dl_cfr.ALL_ERRORS[dl_cfr.HUBER]}, {METRIC_TITLE}",
     claim=(
         "4 to 6 layers of about 200 to 500 units are best (Additional Experiments); held is, "
         "of each of the two varied alone, that the least Huber loss is there."

@@ -16,7 +16,6 @@ from spiel_dl.runs.dl_cfr_run import METRIC, METRIC_TITLE
 from spiel_dl.runs.plots import Panel
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.value_functions.config import TrainingConfig
-from spiel_dl.value_functions.validation import ALL_ERROR_TITLES
 
 Study = dl_cfr.TrainedStudy[dl_cfr.Trained]
 _STRONG = 0.8
@@ -52,9 +51,10 @@ def _checkpoints_report(study: Study, rows: dl_cfr.Rows) -> Report:
         ],
         _checkpoints_summary(rows),
         Table(
-            rows, {"network": "network", "step": "step", METRIC: METRIC_TITLE, **ALL_ERROR_TITLES}
+            rows,
+            {"network": "network", "step": "step", METRIC: METRIC_TITLE, **dl_cfr.ALL_ERRORS},
         ),
-        [Panel(name, METRIC, title, METRIC_TITLE) for name, title in ALL_ERROR_TITLES.items()],
+        [Panel(name, METRIC, title, METRIC_TITLE) for name, title in dl_cfr.ALL_ERRORS.items()],
         "network",
         levels=study.level({METRIC: reference}),
         joined=False,
@@ -71,7 +71,7 @@ def _judge_checkpoints(tables: Tables, *, unit: float = 1.0) -> Judgement:
     rows = tables[dl_cfr.ALL_NUMBERS]
     last = list({row["network"]: row for row in rows}.values())
     first = list({row["network"]: row for row in reversed(rows)}.values())
-    titles = {METRIC: "exploitability", **ALL_ERROR_TITLES}
+    titles = {METRIC: "exploitability", **dl_cfr.ALL_ERRORS}
 
     def is_below(group: Sequence[Mapping[str, Any]], name: str, bound: float) -> bool:
         return all(dl_cfr.in_unit(name, row[name], unit) < bound for row in group)
@@ -110,7 +110,7 @@ def _checkpoints_summary(rows: dl_cfr.Rows) -> Table:
     """The last networks beside the paper's, and each error's rank correlations."""
     final = {row["network"]: row for row in rows}
     lines = []
-    for name, title in {METRIC: METRIC_TITLE, **ALL_ERROR_TITLES}.items():
+    for name, title in {METRIC: METRIC_TITLE, **dl_cfr.ALL_ERRORS}.items():
         paper = f"below {dl_cfr.BOUNDS[name]}" if name in dl_cfr.BOUNDS else None
         line: dict[str, Any] = {"what": title, "paper": paper}
         line.update({network: row[name] for network, row in final.items()})

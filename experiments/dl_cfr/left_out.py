@@ -16,7 +16,6 @@ from spiel_dl.runs.reports import Report, Table
 from spiel_dl.system.parameters import Positive
 from spiel_dl.value_functions.config import TrainingConfig
 from spiel_dl.value_functions.training import LEFT_OUT as LEFT_OUT_PREFIX
-from spiel_dl.value_functions.validation import ALL_ERROR_TITLES
 
 
 @dataclasses.dataclass(frozen=True)
@@ -50,7 +49,7 @@ def _left_out_rows(study: Study) -> dl_cfr.Rows:
 
 def _left_out_report(study: Study, rows: dl_cfr.Rows) -> Report:
     paper, summary = study.settings.paper_left_out_linf, []
-    for name, title in ALL_ERROR_TITLES.items():
+    for name, title in dl_cfr.ALL_ERRORS.items():
         values = [row[name] for row in rows]
         line = {"what": title, "mean": float(np.mean(values)), "largest": max(values)}
         summary.append({**line, "paper": paper if name in dl_cfr.PAPER_LINF else None})
@@ -62,7 +61,7 @@ def _left_out_report(study: Study, rows: dl_cfr.Rows) -> Report:
             "out.",
         ],
         Table.of(summary, what="error", paper="the paper"),
-        Table.of(rows, state="public state", **ALL_ERROR_TITLES),
+        Table.of(rows, state="public state", **dl_cfr.ALL_ERRORS),
         dl_cfr.error_panels("state", "left-out public state", "linear"),
         "network",
         levels={} if paper is None else {"the paper": dict.fromkeys(dl_cfr.PAPER_LINF, paper)},
@@ -82,7 +81,7 @@ def _judge_left_out(
         the paper's after one step of training (`checkpoints`).
     """
     of_what = {line["what"]: line for line in tables[dl_cfr.SUMMARY]}
-    lines = [of_what[ALL_ERROR_TITLES[name]] for name in dl_cfr.PAPER_LINF]
+    lines = [of_what[dl_cfr.ALL_ERRORS[name]] for name in dl_cfr.PAPER_LINF]
     parts = {
         line["what"]: dl_cfr.in_unit(name, line["largest"], unit) <= line["paper"]
         for name, line in zip(dl_cfr.PAPER_LINF, lines, strict=True)

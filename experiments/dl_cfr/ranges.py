@@ -27,7 +27,7 @@ from spiel_dl.value_functions.dataset import Dataset
 from spiel_dl.value_functions.exact import ExactValue
 from spiel_dl.value_functions.generation import add_ranges
 from spiel_dl.value_functions.training import split_strategies
-from spiel_dl.value_functions.validation import ALL_ERROR_TITLES, UNNORMALISED, validation_errors
+from spiel_dl.value_functions.validation import UNNORMALISED, validation_errors
 
 Study = dl_cfr.TrainedStudy[dl_cfr.Trained]
 STATISTICS = {
@@ -87,7 +87,7 @@ def _report(study: Study, results: _Results) -> Report:
     }
     summary = [
         {"what": title, **{place: errors[name] for place, errors in columns.items()}}
-        for name, title in ALL_ERROR_TITLES.items()
+        for name, title in dl_cfr.ALL_ERRORS.items()
     ]
     return study.report(
         [
@@ -112,7 +112,7 @@ def _report(study: Study, results: _Results) -> Report:
 def _judge(tables: Tables) -> Judgement:
     """Judges the paper's observations as numbers, see `parts_held`."""
     means = _means(tables[dl_cfr.ALL_NUMBERS])
-    errors = next(row for row in tables[dl_cfr.SUMMARY] if row["what"] == ALL_ERROR_TITLES[_L1])
+    errors = next(row for row in tables[dl_cfr.SUMMARY] if row["what"] == dl_cfr.ALL_ERRORS[_L1])
     at_cfr_d = [value for place, value in errors.items() if place.endswith(_AT_CFR_D)]
     distances = [f"{who} {found[_DISTANCE]:.2g}" for who, found in means.items()]
     entropies = [f"{who} {found['entropy']:.2g}" for who, found in means.items() if who != _RANDOM]
@@ -296,7 +296,7 @@ def _errors(study: Study, cfr_d: Dataset) -> dict[int, dict[str, dict[str, float
         samples = network.samples(cfr_d)
         numbers = samples.numbers(np.arange(cfr_d.num_strategies), np.arange(samples.num_states))
         errors[seed] = {
-            "validation": {name: last[name] for name in ALL_ERROR_TITLES},
+            "validation": {name: last[name] for name in dl_cfr.ALL_ERRORS},
             _AT_CFR_D: validation_errors(network, samples, numbers),
         }
     return errors

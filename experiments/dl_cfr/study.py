@@ -36,7 +36,7 @@ from spiel_dl.value_functions.dataset import Dataset, DatasetConfig
 from spiel_dl.value_functions.generation import generate, shard_name
 from spiel_dl.value_functions.network_files import load_network
 from spiel_dl.value_functions.positional import PositionalNetwork
-from spiel_dl.value_functions.validation import ALL_ERROR_TITLES, UNNORMALISED
+from spiel_dl.value_functions.validation import ERROR_TITLES, UNNORMALISED
 from spiel_dl.value_functions.value_network import ValueNetwork
 
 BOUNDS = {
@@ -47,8 +47,13 @@ BOUNDS = {
     UNNORMALISED + "linf_mean": 0.1,
 }
 """The bounds that the paper's networks meet ("Main Experiments"), by metric."""
+ALL_ERRORS = {
+    **{UNNORMALISED + name: f"{title}, unnormalised" for name, title in ERROR_TITLES.items()},
+    **{name: f"{title}, normalised" for name, title in ERROR_TITLES.items()},
+}
+"""Titles of errors in both units."""
 Rows = list[dict[str, Any]]
-OUTCOME = {METRIC: METRIC_TITLE, **ALL_ERROR_TITLES, "step": "steps", "seconds": "seconds"}
+OUTCOME = {METRIC: METRIC_TITLE, **ALL_ERRORS, "step": "steps", "seconds": "seconds"}
 """The metrics of a trained network, with titles."""
 HUBER = UNNORMALISED + "huber"
 
@@ -320,7 +325,7 @@ def _slug(value: Any) -> str:
 
 def errors_of(line: Mapping[str, Any], prefix: str = "") -> dict[str, float]:
     """The validation errors in a metrics line, without their prefix."""
-    return {name: line[prefix + name] for name in ALL_ERROR_TITLES}
+    return {name: line[prefix + name] for name in ALL_ERRORS}
 
 
 def outcome(study: TrainedStudy[Any], trained: TrainedNetwork) -> dict[str, float]:
@@ -332,7 +337,7 @@ def outcome(study: TrainedStudy[Any], trained: TrainedNetwork) -> dict[str, floa
 
 def error_panels(x: str, x_title: str, x_scale: str) -> list[Panel]:
     """A panel of each error over the varied quantity."""
-    return [Panel(x, name, x_title, title, x_scale) for name, title in ALL_ERROR_TITLES.items()]
+    return [Panel(x, name, x_title, title, x_scale) for name, title in ALL_ERRORS.items()]
 
 
 def figure_panels(x: str, x_title: str) -> Sequence[Panel]:

@@ -27,6 +27,7 @@ from spiel_dl.tree.load import AnyGame
 from spiel_dl.value_functions.base import ValueFunction, check_arguments
 
 DEFAULT_EFFORT = Effort(iterations=100)
+_MAX_KEPT = 16
 
 
 class ParticlePolicy(SearchPolicy):
@@ -47,7 +48,6 @@ class ParticlePolicy(SearchPolicy):
         gadget: str = "unsafe",
         effort: Effort = DEFAULT_EFFORT,
         seed: int = 0,
-        max_kept: int = 16,
     ):
         """Loads the game; solves nothing yet.
 
@@ -60,7 +60,6 @@ class ParticlePolicy(SearchPolicy):
             "max_margin", see `solvers.gadgets`.
           effort: how long to iterate, in each block; without a tolerance, as averages are kept.
           seed: of the particles.
-          max_kept: how many solutions to keep.
 
         Raises:
           ValueError: if the game has no rules, a number is too small, there is no such gadget, or
@@ -70,4 +69,4 @@ class ParticlePolicy(SearchPolicy):
         check_no_tolerance(effort)
         source = ParticleSource(game, depth_limit, budget=budget, seed=seed)
         spec = particle_spec(value_function, gadget)
-        super().__init__(source, spec, effort, max_kept=max_kept)
+        super().__init__(source, spec, effort, max_kept=_MAX_KEPT)

@@ -11,6 +11,9 @@ from spiel_dl.policies import asking
 from spiel_dl.tree.from_openspiel import load_turn_based
 from spiel_dl.tree.information_states import InformationString, turn_based_string_function
 
+_MAX_KEPT = 100_000
+"""A `RememberingPolicy` with so many infosets is cleared."""
+
 
 class UniformPolicy(openspiel_policy.Policy):
     """Plays all legal actions with the same probability.
@@ -82,8 +85,8 @@ class RememberingPolicy(openspiel_policy.Policy):
         not tell.
     """
 
-    def __init__(self, policy: openspiel_policy.Policy, max_kept: int = 100_000):
-        """Wraps a policy; the cache is cleared when it has `max_kept` infosets.
+    def __init__(self, policy: openspiel_policy.Policy):
+        """Wraps a policy.
 
         Raises:
           ValueError: if the policy does not say its game, by which infosets are told apart.
@@ -92,7 +95,6 @@ class RememberingPolicy(openspiel_policy.Policy):
             raise ValueError(f"{type(policy).__name__} has no game; give it the one that it plays")
         super().__init__(policy.game, policy.player_ids)
         self.policy = policy
-        self._max_kept = max_kept
         self.answer_was_searched: bool | None = None
         self._answers: dict[tuple[int, str], tuple[dict[int, float], bool | None]] = {}
 
@@ -109,7 +111,7 @@ class RememberingPolicy(openspiel_policy.Policy):
         player = asking.acting_player(state, player_id)
         key = (player, self._information_string(state, player))
         if key not in self._answers:
-            if len(self._answers) >= self._max_kept:
+            if len(self._answers) >= _MAX_KEPT:
                 self._answers.clear()
             answer = self.policy.action_probabilities(state, player)
             self._answers[key] = answer, getattr(self.policy, "answer_was_searched", None)

@@ -151,11 +151,9 @@ class SearchPolicy(openspiel_policy.Policy):
         """Makes no search yet; keeps `max_kept` results, None: as many as fit into `MAX_BYTES`.
 
         Raises:
-          ValueError: if the effort is no `Effort`, or `max_kept` is below 1.
+          ValueError: if the effort is no `Effort`.
         """
         check_effort(effort)
-        if max_kept is not None and max_kept < 1:
-            raise ValueError(f"max_kept={max_kept} must be at least 1")
         super().__init__(source.game, [0, 1])
         self.source, self.spec, self.effort = source, spec, effort
         self.watch: Watch | None = None

@@ -27,7 +27,7 @@ class Blocks(NamedTuple):
     columns in total.
 
     Attributes:
-      payoffs: float32 or float64 [C, K], block after block: chance's reach times the first side's
+      payoffs: float32 [C, K], block after block: chance's reach times the first side's
         utility, summed over the histories.
       columns: int32 [C], the first side's leaf infosets.
       starts: int64 [L_1 + 1], where each block's columns start.
@@ -61,7 +61,7 @@ def sum_pairs(utilities, chance_reach, order, starts, payoffs):
       chance_reach: float64 [N].
       order: int64 [N], the histories sorted by pair.
       starts: int64 [P + 1], where the histories of each pair start.
-      payoffs: float32 or float64 [P, K]; overwritten.
+      payoffs: float32 [P, K]; overwritten.
     """
     total = np.empty(payoffs.shape[1])
     for pair in range(len(payoffs)):

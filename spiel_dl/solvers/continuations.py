@@ -18,7 +18,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from spiel_dl.solvers import continuation_kernels, kernels
 from spiel_dl.solvers.continuation_kernels import Blocks
@@ -55,7 +54,6 @@ class Continuations(NamedTuple):
         chance_reach: np.ndarray,
         infosets: np.ndarray,
         num_infosets: tuple[int, int],
-        dtype: npt.DTypeLike = np.float32,
     ) -> Continuations:
         """Sums the payoffs of histories that are in the same leaf infosets of both sides.
 
@@ -64,14 +62,13 @@ class Continuations(NamedTuple):
           chance_reach: float64 [N].
           infosets: int [2, N], each side's leaf infoset.
           num_infosets: (L_0, L_1).
-          dtype: of the stored payoffs: float32, or float64 in twice the memory.
         """
         order = continuation_kernels.counting_order(infosets[0], num_infosets[0])
         order = order[continuation_kernels.counting_order(infosets[1][order], num_infosets[1])]
         key = (infosets[1].astype(np.int64) * num_infosets[0] + infosets[0])[order]
         starts_of_pairs = np.flatnonzero(np.diff(key, prepend=-1, append=-1))
         second, first = np.divmod(key[starts_of_pairs[:-1]], num_infosets[0])
-        payoffs = np.empty((len(first), utilities.shape[1]), dtype)
+        payoffs = np.empty((len(first), utilities.shape[1]), np.float32)
         continuation_kernels.sum_pairs(
             np.ascontiguousarray(utilities), chance_reach, order, starts_of_pairs, payoffs
         )

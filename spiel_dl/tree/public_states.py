@@ -17,7 +17,7 @@ import pyspiel
 import scipy.sparse
 from scipy.sparse import csgraph
 
-from spiel_dl.tree.histories import check_index, check_player, first_occurrence_ids
+from spiel_dl.tree.histories import check_index, first_occurrence_ids
 from spiel_dl.tree.numbering import NumberedHistories
 
 if TYPE_CHECKING:
@@ -60,15 +60,6 @@ class PublicStates:
         check_index("public_state", public_state, self.num_public_states)
         start, end = self._starts[public_state : public_state + 2]
         return self._by_public_state[start:end]
-
-    def infosets(self, player: int, public_state: int) -> np.ndarray:
-        """A player's augmented infosets in a public state, sorted: int32 [n].
-
-        Raises:
-          ValueError: if there is no such player or public state.
-        """
-        check_player(player)
-        return np.unique(self.augmented_infoset[player, self.histories(public_state)])
 
     @functools.cached_property
     def sizes(self) -> np.ndarray:
@@ -147,7 +138,11 @@ def of_tree(tree: NumberedHistories) -> PublicStates:
     Raises:
       ValueError: if the game's public tensors do not make a closed partition or a tree.
     """
-    return common_knowledge(tree) if tree.public_key is None else by_public_tensor(tree)
+    if tree.public_key is None:
+        return common_knowledge(tree)
+    public_states = _numbered(tree, tree.public_key, augmented_infosets(tree))
+    check(tree, public_states)
+    return public_states
 
 
 def common_knowledge(tree: NumberedHistories) -> PublicStates:
@@ -169,20 +164,6 @@ def common_knowledge(tree: NumberedHistories) -> PublicStates:
     of_history = np.full(tree.num_histories, -1, np.int32)
     of_history[inner] = component
     return _numbered(tree, _join_to_tree(tree, of_history), augmented)
-
-
-def by_public_tensor(tree: NumberedHistories) -> PublicStates:
-    """The partition by the game's own public tensors.
-
-    Raises:
-      ValueError: if the game has no public tensors, or if they do not make a closed partition or a
-        tree.
-    """
-    if tree.public_key is None:
-        raise ValueError(f"{tree.game} has no public tensors; use common_knowledge(tree)")
-    public_states = _numbered(tree, tree.public_key, augmented_infosets(tree))
-    check(tree, public_states)
-    return public_states
 
 
 def check(tree: NumberedHistories, public_states: PublicStates) -> None:

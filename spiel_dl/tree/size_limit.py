@@ -44,6 +44,9 @@ _SECONDS_UNTIL_LARGE = 1.0
 _LARGEST_ESTIMATE = 1e18
 _RISK = 1e-6
 _MAX_PLAYOUTS = 1000
+# Processor time after which no further playout starts; it does not depend on other processes.
+_PLAYOUT_SECONDS = 1.0
+_SEED = 0
 # Ratios of an action's probability to that of the one before, in the playouts. With the last two,
 # players nearly always take the first or the last action: most of a game may lie there.
 _RATIOS = 2 * (1.0, 1.0, 0.5, 2.0) + (1.0, 1.0, 1 / 256, 256.0)
@@ -98,9 +101,7 @@ class HistoryEstimate(NamedTuple):
         return f"{qualifier} {self.mean:.1e} histories by random playouts"
 
 
-def estimate_histories(
-    game: pyspiel.Game, num_playouts: int = _MAX_PLAYOUTS, seconds: float = 1.0, seed: int = 0
-) -> HistoryEstimate:
+def estimate_histories(game: pyspiel.Game) -> HistoryEstimate:
     """Estimates the number of histories of a turn-based game.
 
     The lower bound is by Markov's inequality. One playout gives k H or more with probability at
@@ -109,20 +110,13 @@ def estimate_histories(
     bound. It is computed for each ratio of `_RATIOS`; the result is that of the ratio with the
     largest bound, because the others miss most of the game.
 
-    Args:
-      game: a turn-based game.
-      num_playouts: the number of playouts, at least 1.
-      seconds: processor time after which no further playout starts; it does not depend on other
-        processes.
-      seed: of the playouts' own random generator.
-
     Raises:
       ValueError: if a state breaks OpenSpiel's rules.
     """
-    generator = random.Random(seed)
-    end = time.thread_time() + seconds
+    generator = random.Random(_SEED)
+    end = time.thread_time() + _PLAYOUT_SECONDS
     estimates: dict[float, list[float]] = {ratio: [] for ratio in _RATIOS}
-    for ratio in itertools.islice(itertools.cycle(_RATIOS), num_playouts):
+    for ratio in itertools.islice(itertools.cycle(_RATIOS), _MAX_PLAYOUTS):
         estimates[ratio].append(_playout(game, generator, ratio))
         if time.thread_time() > end:
             break

@@ -21,11 +21,6 @@ ERROR_TITLES = {
     "linf_mean": "L∞ (mean over samples)",
 }
 UNNORMALISED = "unnormalised_"
-# In both units.
-ALL_ERROR_TITLES = {
-    **{UNNORMALISED + name: f"{title}, unnormalised" for name, title in ERROR_TITLES.items()},
-    **{name: f"{title}, normalised" for name, title in ERROR_TITLES.items()},
-}
 _BATCH = 4096
 
 

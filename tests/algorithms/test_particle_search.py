@@ -9,7 +9,7 @@ import pyspiel
 import pytest
 
 import spiel_dl.games  # noqa: F401  (registers the games)
-from spiel_dl.algorithms import exploitability
+from spiel_dl.algorithms import exploitability, particle_search
 from spiel_dl.algorithms.continual_resolving import ContinualResolvingPolicy
 from spiel_dl.algorithms.particle_search import ParticlePolicy
 from spiel_dl.policies.array_policy import ArrayPolicy
@@ -166,13 +166,12 @@ class EverywhereByFeatures(ByFeatures):
         (DARK_HEX, DepthLimit(moves=1), EverywhereByFeatures(), "max_margin"),
     ],
 )
-def test_with_all_particles_it_is_continual_resolving(game, limit, values, gadget):
+def test_with_all_particles_it_is_continual_resolving(monkeypatch, game, limit, values, gadget):
     """Where no particle is left out, the search of a compiled game comes to the same."""
     tree, effort = GameTree.from_game(game), Effort(15)
     expected = ContinualResolvingPolicy(tree, values, limit, gadget=gadget, effort=effort)
-    policy = ParticlePolicy(
-        tree, values, limit, budget=10_000, gadget=gadget, effort=effort, max_kept=1000
-    )
+    monkeypatch.setattr(particle_search, "_MAX_KEPT", 1000)
+    policy = ParticlePolicy(tree, values, limit, budget=10_000, gadget=gadget, effort=effort)
     strategies = expected.to_array_policy().strategies
     found = ArrayPolicy.from_policy(tree, policy).strategies
     for player, treeplex in enumerate(tree.treeplexes):
@@ -256,15 +255,15 @@ def test_a_lost_infoset_is_regenerated(monkeypatch):
     assert any(was_lost), "none was lost"
 
 
-def test_a_game_goes_on_from_the_last_search():
+def test_a_game_goes_on_from_the_last_search(monkeypatch):
     """With one solution kept, every block is solved once all the same."""
     answers = []
     for max_kept in (1, 16):
+        monkeypatch.setattr(particle_search, "_MAX_KEPT", max_kept)
         policy = ParticlePolicy(
             GOOFSPIEL.format(6),
             network_for(GOOFSPIEL.format(6)),
             DepthLimit(rounds=1),
-            max_kept=max_kept,
             effort=Effort(3),
         )
         state = state_after(GOOFSPIEL.format(6), [])

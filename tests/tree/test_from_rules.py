@@ -32,7 +32,7 @@ def test_equals_the_walk_over_states(game_string):
 @pytest.mark.parametrize("game_string", [*SMALL_GAMES, PAPER_GOOFSPIEL])
 def test_public_tensors_equal_or_coarsen_common_knowledge(game_string):
     tree = GameTree.from_game(game_string)
-    by_tensor = public_states.by_public_tensor(tree)
+    by_tensor = public_states.of_tree(tree)
     closure = public_states.common_knowledge(tree)
     public_states.check(tree, by_tensor)
     public_states.check(tree, closure)
@@ -45,7 +45,7 @@ def test_goofspiel_5_has_few_public_tensors_and_many_closures():
     """3, 9, 27 public states by tensors and 7, 44, 248 by common knowledge after 1, 2, 3 rounds."""
     tree = GameTree.from_game(PAPER_GOOFSPIEL)
     for partition, expected in (
-        (public_states.by_public_tensor(tree), [3, 9, 27]),
+        (public_states.of_tree(tree), [3, 9, 27]),
         (public_states.common_knowledge(tree), [7, 44, 248]),
     ):
         assert [int((partition.depth == 2 * rounds).sum()) for rounds in (1, 2, 3)] == expected

@@ -70,10 +70,9 @@ def test_kuhn_poker_by_hand() -> None:
     # Three cards; six deals; then in each state the same six deals.
     assert [len(found.histories(i)) for i in range(6)] == [1, 3, 6, 6, 6, 6]
     for player in (0, 1):
-        sizes = [len(found.infosets(player, i)) for i in range(6)]
+        sizes = [len(set(found.augmented_infoset[player, found.histories(i)])) for i in range(6)]
         # Player 1 has no card yet when the first one is dealt.
         assert sizes == ([1, 3, 3, 3, 3, 3] if player == 0 else [1, 1, 3, 3, 3, 3])
-        assert found.infosets(player, 2).tolist() == sorted(found.infosets(player, 2))
 
 
 def test_slack_twice_by_hand() -> None:
@@ -146,8 +145,7 @@ def test_indices_out_of_range_are_refused() -> None:
         ("infoset=-1 must be from 0 to 5", lambda: tree.infoset_string(0, -1)),
         ("infoset=6 must be from 0 to 5", lambda: tree.legal_actions(1, 6)),
         ("public_state=-1 must be from 0 to 5", lambda: found.histories(-1)),
-        ("public_state=6 must be from 0 to 5", lambda: found.infosets(0, 6)),
-        ("player=-1 must be 0 or 1", lambda: found.infosets(-1, 0)),
+        ("public_state=6 must be from 0 to 5", lambda: found.histories(6)),
         ("player=2 must be 0 or 1", lambda: cut(tree, DepthLimit(moves=1)).leaves.num_infosets(2)),
     ):
         with pytest.raises(ValueError, match=message):
@@ -187,7 +185,7 @@ def test_public_tensors_may_be_as_fine_as_common_knowledge_or_coarser() -> None:
     np.testing.assert_array_equal(found.of_history, closure.of_history)
     np.testing.assert_array_equal(found.parent, closure.parent)
     by_depth = with_public_key(tree, tree.depth.astype(np.int64))
-    coarse = public_states.by_public_tensor(by_depth)
+    coarse = public_states.of_tree(by_depth)
     assert coarse.parent.tolist() == [-1, 0, 1, 2, 3]
     assert_valid(by_depth, coarse)
     np.testing.assert_array_equal(
@@ -212,7 +210,7 @@ def test_public_tensors_that_do_not_form_a_tree_are_refused(here: int, there: in
     names = public_states.common_knowledge(tree).of_history.astype(np.int64)
     joined = with_public_key(tree, np.where(names == there, here, names))
     with pytest.raises(ValueError, match=r"kuhn_poker.*do not form a tree"):
-        public_states.by_public_tensor(joined)
+        public_states.of_tree(joined)
 
 
 def assert_valid(tree: GameTree, found: PublicStates) -> None:

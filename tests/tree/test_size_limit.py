@@ -33,14 +33,17 @@ def test_a_hopeless_game_is_refused_by_its_estimate(
     ("game_string", "num_histories"), [("kuhn_poker", 58), ("leduc_poker", 9457)]
 )
 def test_the_lower_bound_is_below_and_the_average_near(
-    game_string: str, num_histories: int
+    monkeypatch: pytest.MonkeyPatch, game_string: str, num_histories: int
 ) -> None:
     game = load_turn_based(game_string)
+    monkeypatch.setattr(size_limit, "_PLAYOUT_SECONDS", math.inf)
+    monkeypatch.setattr(size_limit, "_MAX_PLAYOUTS", 300)
     for seed in range(3):
-        estimate = estimate_histories(game, num_playouts=300, seconds=math.inf, seed=seed)
-        assert num_histories / 40 < estimate.at_least < num_histories
-    many = estimate_histories(game, num_playouts=4000, seconds=math.inf)
-    assert 0.5 < many.mean / num_histories < 2.0
+        monkeypatch.setattr(size_limit, "_SEED", seed)
+        assert num_histories / 40 < estimate_histories(game).at_least < num_histories
+    monkeypatch.setattr(size_limit, "_SEED", 0)
+    monkeypatch.setattr(size_limit, "_MAX_PLAYOUTS", 4000)
+    assert 0.5 < estimate_histories(game).mean / num_histories < 2.0
 
 
 def test_the_limit_by_memory(monkeypatch: pytest.MonkeyPatch) -> None:
