@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import numbers
 import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import numpy as np
 import pyspiel
 
 from spiel_dl.games import holdem_cards
@@ -55,13 +57,13 @@ def endgame(
         raise ValueError(
             f"board={board!r} has {len(cards)} cards; give a flop of three, or four or five"
         )
-    if not 0 < pot < float("inf"):
-        raise ValueError(f"pot={pot} must be a number of chips, more than 0")
-    if len(ranges) != 2:
-        raise ValueError(f"ranges={ranges} must be two, one for each player; '' is all hands")
-    if len(stacks) != 2 or not all(0 < stack < float("inf") for stack in stacks):
+    if not _is_chips(pot):
+        raise ValueError(f"pot={pot!r} must be a number of chips, more than 0")
+    if isinstance(ranges, str) or len(ranges) != 2:
+        raise ValueError(f"ranges={ranges!r} must be two, one for each player; '' is all hands")
+    if np.shape(stacks) != (2,) or not all(map(_is_chips, stacks)):
         raise ValueError(
-            f"stacks={stacks} must be what two players have left, more than 0: else there is no "
+            f"stacks={stacks!r} must be what two players have left, more than 0: else there is no "
             "bet left"
         )
     stack, half_pot = float(min(stacks)), float(pot) / 2
@@ -76,6 +78,10 @@ def endgame(
         "range_1": _range(ranges[1]),
     }
     return pyspiel.load_game("python_holdem", parameters)
+
+
+def _is_chips(number: object) -> bool:
+    return isinstance(number, numbers.Real) and 0 < number < float("inf")
 
 
 def _range(text: str) -> str:

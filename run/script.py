@@ -195,7 +195,11 @@ def _flag_message(error: flags.Error) -> str:
     for name in flags.FLAGS:
         if name in names or f"flag --{name}=None: Flag --{name} must have a value" in str(error):
             return f"give --{name}: {flags.FLAGS[name].help}"
-    return str(error).removeprefix("flag ")
+    message = str(error).removeprefix("flag ")
+    if isinstance(error, flags.UnrecognizedFlagError) and "Did you mean" not in message:
+        message += "; --help lists the flags"
+        message += " of this --algorithm" if "algorithm" in flags.FLAGS else ""
+    return message
 
 
 _opened: list[RunDirectory | Workspace] = []

@@ -132,6 +132,9 @@ OF_A_CRITIC = partial(CriticLearner, TRUNK.tree, TABLE, pure_transformations(2))
 RESOLVING = partial(dl.ContinualResolving, KUHN, dl.ExactValue(), LIMIT)
 CDBR = partial(dl.CDBR, KUHN, 0, UNIFORM, LIMIT, value_function=dl.ExactValue())
 CDRNR = partial(dl.CDRNR, KUHN, 0, UNIFORM, LIMIT, p=0.5, value_function=dl.ExactValue())
+ENDGAME = partial(
+    dl.poker.endgame, board="QsJh2h4d", pot=20, stacks=(90, 90), ranges=("", ""), bets="pot"
+)
 SES = partial(safe_exploitation_search, KUHN, 0, UNIFORM, LIMIT)
 OF_A_PLAYER = (
     partial(dl.best_response_value, KUHN, UNIFORM),
@@ -196,11 +199,11 @@ SETTINGS: list[tuple[Callable[..., Any], str, tuple[Any, ...], str]] = [
     (OF_A_CRITIC, "batch_size", (0, 2.5), ""),
     (OF_A_CRITIC, "max_tree_histories", (-1,), ""),
     (pure_transformations, "num_actions", (0, 1.5, True), ""),
-    (dl.ExactValue, "tolerance", (0, math.inf), "must be positive and finite"),
+    (dl.ExactValue, "tolerance", (0, math.inf, "x"), "must be positive and finite"),
     (Effort, "iterations", (0,), "must be at least 1"),
     (Effort, "iterations", (100.5, True), "must be an integer"),
-    (Effort, "tolerance", (-1.0, math.inf, math.nan), "must be at least 0 and finite"),
-    (Effort, "seconds", (0.0, math.inf), "must be positive and finite"),
+    (Effort, "tolerance", (-1.0, math.inf, math.nan, "1"), "must be at least 0 and finite"),
+    (Effort, "seconds", (0.0, math.inf, "1"), "must be positive and finite"),
     (Effort, "variant", (3, ["cfr"]), "must be one of cfr"),
     (SearchConfig, "effort", (5,), r"must be an Effort, such as Effort\(5\)"),
     *(
@@ -210,18 +213,24 @@ SETTINGS: list[tuple[Callable[..., Any], str, tuple[Any, ...], str]] = [
     (dl.DepthLimit, "moves", (0, 1.5, "1", True, 10**20), "an integer from 1 to 1,000,000"),
     (Weighting, "offset", (0.0,), "must be positive"),
     (Weighting, "gamma", (math.inf,), ""),
+    (Weighting, "alpha", ("a", None), "must be a number"),
     (Weighting, "gamma", (41.0, 300.0), "must be at most 40.0 together"),
     (WholePublicState, "max_listed", (0, -5), "must be at least 1"),
     (partial(dl.CFR, KUHN), "variant", ("pcfr",), r"must be one of cfr, cfr\+"),
-    (partial(dl.solve, KUHN), "seconds", (0.0, math.inf), "must be positive and finite"),
-    (partial(dl.solve, KUHN), "exploitability", (-1.0,), "must not be negative"),
+    (partial(dl.CFR, KUHN), "alternating_updates", ("no", 1), "must be True or False"),
+    (partial(dl.GameTree.from_game, KUHN), "max_histories", (0, 1.5, "9"), ""),
+    (ENDGAME, "pot", (0, "20"), "must be a number of chips"),
+    (ENDGAME, "stacks", (90, ("9", "9"), (1, 2, 3)), "must be what two players have left"),
+    (ENDGAME, "ranges", ("22", ("22",)), "must be two, one for each player"),
+    (partial(dl.solve, KUHN), "seconds", (0.0, math.inf, "5"), "must be positive and finite"),
+    (partial(dl.solve, KUHN), "exploitability", (-1.0, "x"), "must not be negative"),
     *((asked, "player", (-1, 2, True, "0"), "must be 0 or 1") for asked in OF_A_PLAYER),
     (partial(dl.trunk_exploitability, KUHN, UNIFORM, LIMIT), "method", ("magic",), ""),
     (LOSSES_BY_CFR, "tolerance", (0.0, -1.0, math.inf, math.nan), "method='lp' is exact"),
     (partial(ABDPolicy, KUHN, 0, UNIFORM, LIMIT), "p", (1.5,), "must be between 0 and 1"),
     (SES, "alpha", (-0.1, 1.1, math.nan), "must be between 0 and 1"),
     (partial(policy_bot, player=0), "policy", (1, None, [0.5, 0.5]), "must be an open_spiel"),
-    (partial(policy_bot, UNIFORM, 0), "seed", (-1,), "must be at least 0, or None"),
+    (partial(policy_bot, UNIFORM, 0), "seed", (-1, 1.5, "a"), "must be a whole number"),
     (partial(dl.load_policy, "cdbr:uniform", KUHN), "player", (2,), ""),
     (partial(dl.load_policy, "resolving:exact", KUHN), "effort", (20.0,), "must be an Effort"),
 ]
@@ -240,6 +249,10 @@ def test_settings_that_cannot_be(
 REFUSED: list[tuple[str, Callable[[], Any]]] = [
     ("seed=1.5", lambda: dl.play_match(UNIFORM, UNIFORM, 2, seed=1.5)),  # type: ignore[arg-type]
     ("seed=-1", lambda: dl.play_match(UNIFORM, UNIFORM, 2, seed=-1)),
+    (
+        r"the policies are of kuhn_poker\(\) and of leduc_poker\(\); give policies of the same",
+        lambda: dl.play_match(UNIFORM, dl.load_policy("uniform", "leduc_poker"), 2),
+    ),
     ("num_games=3", lambda: dl.play_match(UNIFORM, UNIFORM, 3)),
     ("hidden_sizes=8", lambda: RNaDConfig(hidden_sizes=8)),  # type: ignore[arg-type]
     (r"hidden_sizes=\(8, 2.5\)", lambda: MMDConfig(hidden_sizes=(8, 2.5))),  # type: ignore[arg-type]
@@ -274,7 +287,7 @@ REFUSED: list[tuple[str, Callable[[], Any]]] = [
     ("None is no policy", lambda: dl.nash_conv(KUHN, None)),  # type: ignore[arg-type]
     ("'uniform' is no policy", lambda: dl.nash_conv(KUHN, "uniform")),  # type: ignore[arg-type]
     ("'a' is no policy", lambda: dl.play_match("a", "b", 2, game=KUHN)),  # type: ignore[arg-type]
-    ("str does not say of which game", lambda: dl.play_match("a", "b")),  # type: ignore[arg-type]
+    ("neither str nor str says of which game it is; give game=", lambda: dl.play_match("a", "b")),  # type: ignore[arg-type]
     ("player=2 must be 0 or 1", lambda: dl.CDBR(KUHN, 2, UNIFORM, LIMIT)),
     ("p=2.0 must be between", lambda: dl.CDRNR(KUHN, 0, UNIFORM, LIMIT, p=2.0)),
     ("gadget='no' must be one of", lambda: dl.CDRNR(KUHN, 0, UNIFORM, LIMIT, p=0.5, gadget="no")),

@@ -24,6 +24,7 @@ from spiel_dl.factored.families import compile_any
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.solvers.effort import share_of_largest
 from spiel_dl.solvers.variants import Weighting
+from spiel_dl.tree.counts import is_number
 from spiel_dl.tree.factored_game import FactoredGame
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.load import AnyGame
@@ -92,10 +93,10 @@ def solve(
         is negative, or there is no such variant.
     """
     start = time.perf_counter()
-    if not 0 < seconds < math.inf:
-        raise ValueError(f"seconds={seconds} must be positive and finite")
-    if exploitability is not None and not exploitability >= 0:
-        raise ValueError(f"exploitability={exploitability} must not be negative")
+    if not (is_number(seconds) and 0 < seconds < math.inf):
+        raise ValueError(f"seconds={seconds!r} must be positive and finite")
+    if exploitability is not None and not (is_number(exploitability) and exploitability >= 0):
+        raise ValueError(f"exploitability={exploitability!r} must not be negative")
     tree = compile_any(game)
     if exploitability is None:
         exploitability = share_of_largest(_SMALL, tree.sequence_form.utility_range)

@@ -7,6 +7,7 @@ import pyspiel
 from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.policies import asking
+from spiel_dl.tree.counts import is_count
 from spiel_dl.tree.histories import check_player
 
 
@@ -77,7 +78,10 @@ def policy_bot(policy: openspiel_policy.Policy, player: int, seed: int | None = 
     """
     check_player(player)
     if not isinstance(policy, openspiel_policy.Policy):
-        raise ValueError(f"policy={policy!r} must be an open_spiel.python.policy.Policy")
-    if seed is not None and seed < 0:
-        raise ValueError(f"seed={seed} must be at least 0, or None")
+        raise ValueError(
+            f"policy={policy!r:.80} of the type {type(policy).__name__} must be an "
+            "open_spiel.python.policy.Policy"
+        )
+    if seed is not None and not (is_count(seed) and seed >= 0):
+        raise ValueError(f"seed={seed!r} must be a whole number of at least 0, or None")
     return SeatedBot(policy, player, np.random.default_rng(seed))

@@ -80,26 +80,20 @@ def play_match(
       values: of histories, for control variates; None: no control variates.
 
     Raises:
-      ValueError: if the game cannot be played turn by turn by two players or is not known,
-        `num_games` is not positive and even, or the seed is negative.
+      ValueError: if the game cannot be played turn by turn by two players or is not known, the
+        policies are of different games and `game` is None, `num_games` is not positive and even, or
+        the seed is negative.
     """
     policies = (first, second)
-    game = _game_of(policies) if game is None else game
+    game = asking.common_game(policies) if game is None else game
+    if game is None:
+        raise ValueError(
+            f"neither {type(first).__name__} nor {type(second).__name__} says of which game it is; "
+            "give game="
+        )
     in_batch = values is None and _batch_policies(turn_based_game(game), policies) is not None
     parts = parts_of(num_games, _PAIRS_IN_BATCH if in_batch else _PAIRS_AT_ONCE)
     return MatchResult.of_pairs(play_pairs(game, policies, pairs, seed, values) for pairs in parts)
-
-
-def _game_of(policies: Policies) -> pyspiel.Game:
-    """The game of a policy that says it; policies in C++ do not."""
-    games = (getattr(policy, "game", None) for policy in policies)
-    game = next((each for each in games if each is not None), None)
-    if game is None:
-        raise ValueError(
-            f"{type(policies[0]).__name__} does not say of which game it is; play_match takes two "
-            "policies, and game= if neither says it"
-        )
-    return game
 
 
 def parts_of(num_games: int, pairs_at_once: int = _PAIRS_AT_ONCE) -> list[range]:

@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol, TypeAlias, runtime_checkable
 import pyspiel
 from open_spiel.python import policy as openspiel_policy
 
-from spiel_dl.tree.from_openspiel import check_game_of
+from spiel_dl.tree.from_openspiel import check_game_of, is_same_game, load_turn_based
 from spiel_dl.tree.histories import is_converted
 from spiel_dl.tree.information_states import information_string_function
 
@@ -33,6 +33,22 @@ class BatchPolicy(Protocol):
 
     def probabilities_of(self, states: Sequence[pyspiel.State]) -> Sequence[Mapping[int, float]]:
         """Action probabilities in states of one game, in each of which a player acts."""
+
+
+def common_game(policies: Sequence[AnyPolicy]) -> pyspiel.Game | None:
+    """The turn-based game of policies; None if none says its game, as those in C++ do not.
+
+    Raises:
+      ValueError: if they are of several games.
+    """
+    said = [getattr(policy, "game", None) for policy in policies]
+    games = [load_turn_based(game) for game in said if game is not None]
+    for game in games[1:]:
+        if not is_same_game(game, games[0]):
+            raise ValueError(
+                f"the policies are of {games[0]} and of {game}; give policies of the same game"
+            )
+    return games[0] if games else None
 
 
 def acting_player(state: pyspiel.State, player_id: int | None = None) -> int:

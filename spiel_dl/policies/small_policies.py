@@ -8,7 +8,6 @@ import pyspiel
 from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.policies import asking
-from spiel_dl.tree.from_openspiel import load_turn_based
 from spiel_dl.tree.information_states import InformationString, turn_based_string_function
 
 _MAX_KEPT = 100_000
@@ -59,11 +58,12 @@ class SeatsPolicy(openspiel_policy.Policy):
     """
 
     def __init__(self, seats: tuple[asking.AnyPolicy, asking.AnyPolicy]):
-        """Takes two policies of one game, of its turn-based form or of the original."""
-        # Policies in C++ have no game.
-        games = [getattr(each, "game", None) for each in seats]
-        game = next((game for game in games if game is not None), None)
-        super().__init__(None if game is None else load_turn_based(game), [0, 1])
+        """Takes two policies of one game, of its turn-based form or of the original.
+
+        Raises:
+          ValueError: if they are of different games.
+        """
+        super().__init__(asking.common_game(seats), [0, 1])
         self.seats = seats
 
     def action_probabilities(

@@ -7,7 +7,7 @@ import math
 import time
 
 from spiel_dl.solvers.variants import CFR_PLUS, Weighting, variant_by_name
-from spiel_dl.tree.counts import checked_count
+from spiel_dl.tree.counts import checked_count, is_number
 
 _MAX_BATCH = 100
 """The most iterations between two checks of gap and time."""
@@ -35,10 +35,11 @@ class Effort:
     def __post_init__(self) -> None:
         object.__setattr__(self, "variant", variant_by_name(self.variant))
         object.__setattr__(self, "iterations", checked_count("iterations", self.iterations, 1))
-        if self.tolerance is not None and not 0 <= self.tolerance < math.inf:
-            raise ValueError(f"tolerance={self.tolerance} must be at least 0 and finite, or None")
-        if self.seconds is not None and not 0 < self.seconds < math.inf:
-            raise ValueError(f"seconds={self.seconds} must be positive and finite, or None")
+        tolerance, seconds = self.tolerance, self.seconds
+        if tolerance is not None and not (is_number(tolerance) and 0 <= tolerance < math.inf):
+            raise ValueError(f"tolerance={tolerance!r} must be at least 0 and finite, or None")
+        if seconds is not None and not (is_number(seconds) and 0 < seconds < math.inf):
+            raise ValueError(f"seconds={seconds!r} must be positive and finite, or None")
 
     def allowed_gap(self, utility_range: float) -> float | None:
         """The tolerance in utility units of a game with this largest minus smallest utility."""

@@ -69,7 +69,8 @@ class RegretMinimizer:
             which has its own `num_threads`.
 
         Raises:
-          ValueError: if `num_threads` is not a number of threads that numba can use.
+          ValueError: if `num_threads` is not a number of threads that numba can use, or
+            `alternating_updates` no bool.
         """
         check_num_threads(num_threads)
         self.iteration = 0
@@ -77,6 +78,8 @@ class RegretMinimizer:
         self.sequence_form = sequence_form
         self.variant = variant
         self._numbers = variant.numbers
+        if not isinstance(alternating_updates, bool):
+            raise ValueError(f"alternating_updates={alternating_updates!r} must be True or False")
         self.alternating_updates = alternating_updates
         self._num_threads = num_threads
         self._tolerance = RELATIVE_TOLERANCE * sequence_form.utility_range

@@ -10,6 +10,7 @@ import dataclasses
 import math
 
 from spiel_dl.solvers import kernels
+from spiel_dl.tree.counts import is_number
 
 # The weight of iteration t is about t^gamma: below the largest float for ten million iterations.
 _LARGEST_GAMMA = 40.0
@@ -51,6 +52,9 @@ class Weighting:
     horizon: float = math.inf
 
     def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if name != "predictive" and not is_number(value):
+                raise ValueError(f"{name}={value!r} must be a number")
         finite = (self.gamma, self.offset, self.gamma_change)
         if math.isnan(self.alpha) or math.isnan(self.beta) or not all(map(math.isfinite, finite)):
             raise ValueError(

@@ -1,7 +1,8 @@
-"""Checks of counts in arguments and configurations: integers of Python or NumPy."""
+"""Checks of numbers in arguments and configurations: those of Python or NumPy."""
 
 from __future__ import annotations
 
+import numbers
 from typing import TypeGuard
 
 import numpy as np
@@ -10,6 +11,11 @@ import numpy as np
 def is_count(value: object) -> TypeGuard[int]:
     """Whether a value is an integer and no bool."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def is_number(value: object) -> TypeGuard[float]:
+    """Whether a value is a real number, NaN and infinity included, and no bool."""
+    return isinstance(value, numbers.Real) and not isinstance(value, bool)
 
 
 def checked_count(name: str, value: object, least: int) -> int:

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 import pyspiel
 
+from spiel_dl.tree.counts import checked_count
 from spiel_dl.tree.histories import (
     CHANCE_PLAYER,
     TERMINAL_PLAYER,
@@ -181,8 +182,8 @@ class SizeLimit:
         Raises:
           ValueError: if `max_histories` is not positive.
         """
-        if max_histories is not None and max_histories < 1:
-            raise ValueError(f"max_histories={max_histories} must be at least 1, or None")
+        if max_histories is not None:
+            checked_count("max_histories", max_histories, 1)
         self._game = game
         self._by_memory = max_histories is None
         # Memory is measured once a game is not small.

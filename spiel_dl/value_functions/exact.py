@@ -12,7 +12,7 @@ from spiel_dl.solvers.best_response import best_response
 from spiel_dl.solvers.effort import share_of_largest
 from spiel_dl.solvers.regret_minimization import RegretMinimizer
 from spiel_dl.solvers.variants import PREDICTIVE_CFR_PLUS
-from spiel_dl.tree.counts import checked_count
+from spiel_dl.tree.counts import checked_count, is_number
 from spiel_dl.tree.leaf_set import LeafSet
 from spiel_dl.value_functions.base import NormalizedLeafValues, ValueFunction, Values
 
@@ -58,8 +58,8 @@ class ExactValue(ValueFunction):
           ValueError: if a number is not positive, the tolerance not finite, or the number of
             iterations no integer.
         """
-        if not 0 < tolerance < math.inf:
-            raise ValueError(f"tolerance={tolerance} must be positive and finite")
+        if not (is_number(tolerance) and 0 < tolerance < math.inf):
+            raise ValueError(f"tolerance={tolerance!r} must be positive and finite")
         self.tolerance = tolerance
         self.max_iterations = checked_count("max_iterations", max_iterations, 1)
         self.warm_start = warm_start

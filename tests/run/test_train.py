@@ -106,4 +106,4 @@ def test_flags_are_those_of_the_algorithm(tmp_path: Path) -> None:
     assert "--eta:" not in output
     code, _, errors = run_script(*KUHN, "--algorithm=mmd", "--eta=1", directory=tmp_path)
     assert code == 1
-    assert "Unknown command line flag 'eta'" in errors
+    assert "Unknown command line flag 'eta'; --help lists the flags of this --algorithm" in errors

@@ -61,7 +61,7 @@ def test_an_explicit_limit_counts_alone(monkeypatch: pytest.MonkeyPatch) -> None
     assert GameTree.from_game("leduc_poker", max_histories=9457).num_histories == 9457
     with pytest.raises(TooManyHistoriesError, match=r"max_histories=9,456 .*\(9,456 seen"):
         GameTree.from_game("leduc_poker", max_histories=9456)
-    with pytest.raises(ValueError, match="max_histories=0 must be at least 1, or None"):
+    with pytest.raises(ValueError, match="max_histories=0 must be at least 1"):
         GameTree.from_game("leduc_poker", max_histories=0)
 
 
