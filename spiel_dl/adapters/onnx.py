@@ -12,7 +12,6 @@ Needs `pip install -c constraints.txt -e ".[adapters]"` in the repository.
 
 from __future__ import annotations
 
-import itertools
 import os
 
 import numpy as np
@@ -21,10 +20,10 @@ from onnx import TensorProto, helper, numpy_helper
 from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.policies.network_policy import NetworkPolicy
+from spiel_dl.policies.policy_network import ILLEGAL_LOGIT
 from spiel_dl.system.tensor_files import atomic_path
 
 _OPSET = 17
-_ILLEGAL_LOGIT = -1e30
 
 
 def write_onnx(policy: openspiel_policy.Policy, path: str | os.PathLike[str]) -> None:
@@ -51,27 +50,23 @@ def write_onnx(policy: openspiel_policy.Policy, path: str | os.PathLike[str]) ->
 
 
 def _model(policy: NetworkPolicy) -> onnx.ModelProto:
-    weights, nodes = [], []
-    flat, start, units = policy.parameters.detach().cpu().numpy(), 0, "observation"
-    sizes = list(itertools.pairwise(policy.network.sizes))
-    for layer, (inputs, outputs) in enumerate(sizes):
+    weights, nodes, units = [], [], "observation"
+    layers = policy.network.split_layers(policy.parameters.detach().cpu())
+    for layer, (bias, weight, _) in enumerate(layers):
+        is_last = layer == len(layers) - 1
         # The last column of the last layer is the value, which is not exported.
-        num_columns = policy.network.num_actions if layer == len(sizes) - 1 else outputs
-        weight = flat[start : start + inputs * outputs].reshape(inputs, outputs)[:, :num_columns]
-        start += inputs * outputs
-        bias = flat[start : start + outputs][:num_columns]
-        start += outputs
-        for kind, array in (("weight", weight), ("bias", bias)):
-            contiguous = np.ascontiguousarray(array)
-            weights.append(numpy_helper.from_array(contiguous, f"{kind}_{layer}"))
+        num_columns = policy.network.num_actions if is_last else None
+        for kind, tensor in (("weight", weight), ("bias", bias[0])):
+            array = np.ascontiguousarray(tensor[..., :num_columns].numpy())
+            weights.append(numpy_helper.from_array(array, f"{kind}_{layer}"))
         name = f"layer_{layer}"
         names = [units, f"weight_{layer}", f"bias_{layer}"]
         nodes.append(helper.make_node("Gemm", names, [name]))
         units = name
-        if layer < len(sizes) - 1:
+        if not is_last:
             units = f"units_{layer}"
             nodes.append(helper.make_node("Relu", [name], [units]))
-    weights.append(numpy_helper.from_array(np.float32(_ILLEGAL_LOGIT), "illegal"))
+    weights.append(numpy_helper.from_array(np.float32(ILLEGAL_LOGIT), "illegal"))
     nodes += [
         helper.make_node("Where", ["legal", units, "illegal"], ["logits"]),
         helper.make_node("Softmax", ["logits"], ["policy"], axis=-1),

@@ -11,8 +11,8 @@ import torch
 from spiel_dl.networks.perceptron import Layer, Perceptron, evaluate
 from spiel_dl.networks.sparse_rows import Inputs
 
-# Adds up to nothing in a softmax, and stays finite where no action is legal.
-_ILLEGAL_LOGIT = -1e30
+ILLEGAL_LOGIT = -1e30
+"""Adds up to nothing in a softmax, and stays finite where no action is legal."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -55,12 +55,12 @@ def log_policy(logits: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
 
     Finite everywhere; where no action is legal, all are the same.
     """
-    return torch.where(legal, logits, _ILLEGAL_LOGIT).log_softmax(dim=-1)
+    return torch.where(legal, logits, ILLEGAL_LOGIT).log_softmax(dim=-1)
 
 
 def policy_of(logits: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
     """The softmax over legal actions: [..., A]; 0 for illegal ones, unless no action is legal."""
-    return torch.where(legal, logits, _ILLEGAL_LOGIT).softmax(dim=-1)
+    return torch.where(legal, logits, ILLEGAL_LOGIT).softmax(dim=-1)
 
 
 class MaskedPolicy(NamedTuple):
@@ -80,13 +80,13 @@ class MaskedPolicy(NamedTuple):
 
         On a CPU several times as fast as `log_policy`, which computes exponentials of -1e30.
         """
-        shifted = torch.lerp(logits.new_full((), _ILLEGAL_LOGIT), logits, mask)
+        shifted = torch.lerp(logits.new_full((), ILLEGAL_LOGIT), logits, mask)
         largest = shifted.amax(dim=-1, keepdim=True)
         shifted -= largest
         # exp2 takes a third of the time of exp, and is not slower where the result is 0.
         weights = (shifted * math.log2(math.e)).exp2_()
         total = weights.sum(dim=-1, keepdim=True)
-        share = (largest > _ILLEGAL_LOGIT) / total
+        share = (largest > ILLEGAL_LOGIT) / total
         return MaskedPolicy(weights.mul_(share), shifted.sub_(total.log()).mul_(mask))
 
 

@@ -86,12 +86,6 @@ class ByValueFunction:
         return self._bound[limit]
 
 
-def values_by(pieces: Pieces, value_function: AnyValueFunction | None) -> ByValueFunction | None:
-    """The values of a `Spec` by a value function; None: a search looks to the end of the game."""
-    check_arguments(value_function, pieces.depth_limit, by_limit=True)
-    return None if value_function is None else ByValueFunction(pieces, value_function)
-
-
 class ByCritic:
     """Leaves at which the opponent chooses a transformation of its blueprint; a `ValuesAt`.
 

@@ -10,7 +10,7 @@ from open_spiel.python import policy as openspiel_policy
 from spiel_dl.factored.families import compile_any
 from spiel_dl.policies.array_policy import ArrayPolicy, read_strategy
 from spiel_dl.search.compiled import CompiledSource
-from spiel_dl.search.leaf_values import AnyValueFunction, function_at, values_by
+from spiel_dl.search.leaf_values import AnyValueFunction, ByValueFunction, function_at
 from spiel_dl.search.policy import SearchPolicy
 from spiel_dl.search.spec import Spec
 from spiel_dl.solvers.effort import Effort
@@ -77,7 +77,8 @@ def source_and_spec(
             check_scheme(scheme)  # Both schemes have the same steps there.
             return _turn_responses(compiled, player, model, depth_limit, value_function, spec)
     source = response_source(compiled, player, model, depth_limit, scheme)
-    return source, dataclasses.replace(spec, values=values_by(source.pieces, value_function))
+    values = None if value_function is None else ByValueFunction(source.pieces, value_function)
+    return source, dataclasses.replace(spec, values=values)
 
 
 def _turn_responses(
