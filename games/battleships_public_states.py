@@ -70,8 +70,7 @@ def consistent_histories(
       game: the rules.
       public_tensor: float32 [Dpub], the public state's perfect-recall public tensor.
       limit: the most beginnings of fleets on one board, and the most pairs of fleets. Above it, the
-        result is incomplete, and `num_seen` is the number that exceeded it. It is checked before
-        larger arrays are made.
+        result is incomplete. It is checked before larger arrays are made.
 
     Raises:
       ValueError: if no history has this public tensor.
@@ -79,13 +78,13 @@ def consistent_histories(
     public = _read(game, public_tensor)
     fleets: list[np.ndarray] = []
     for owner in (0, 1):
-        count, rows = _fleets_of(game, public, owner, limit)
+        _, rows = _fleets_of(game, public, owner, limit)
         if rows is None:
-            return _too_many(game, public, count, public_tensor.device)
+            return _too_many(game, public, public_tensor.device)
         fleets.append(rows)
     count = len(fleets[0]) * len(fleets[1])
     if count > limit:
-        return _too_many(game, public, count, public_tensor.device)
+        return _too_many(game, public, public_tensor.device)
     return _of_pairs(game, public_tensor, public, fleets, np.arange(count))
 
 
@@ -159,7 +158,7 @@ def _of_pairs(
     count = len(pairs)
     reach = torch.ones(count, dtype=torch.float64, device=public_tensor.device)
     return rules.ConsistentHistories(
-        True, count, states, torch.from_numpy(actions).to(public_tensor.device), reach
+        True, states, torch.from_numpy(actions).to(public_tensor.device), reach
     )
 
 
@@ -221,13 +220,13 @@ def _states(
 
 
 def _too_many(
-    game: BattleshipsBoards, public: _PublicState, count: int, device: torch.device
+    game: BattleshipsBoards, public: _PublicState, device: torch.device
 ) -> rules.ConsistentHistories:
     states = game.initial_state(0, device)
     length = sum(public.num_placed) + len(public.shots)
     actions = torch.zeros((0, length), dtype=torch.int16, device=device)
     reach = torch.zeros(0, dtype=torch.float64, device=device)
-    return rules.ConsistentHistories(False, count, states, actions, reach)
+    return rules.ConsistentHistories(False, states, actions, reach)
 
 
 def _impossible() -> ValueError:

@@ -29,7 +29,7 @@ class CompiledEnvironment(BatchedEnvironment):
         Args:
           game_rules: the game.
           batch_size: B.
-          seed: seed of the chance events, and of `sample_random_actions`.
+          seed: seed of the chance events.
 
         Raises:
           ValueError: if `batch_size` is not positive, or the rules have no compiled form.

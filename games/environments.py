@@ -66,7 +66,7 @@ class BatchedEnvironment:
           game_rules: the game.
           batch_size: B, the number of games played at once.
           device: the device of all tensors.
-          seed: seed of the chance events, and of `sample_random_actions`.
+          seed: seed of the chance events.
           check_actions: whether `step` refuses illegal actions: slower, for debugging. Otherwise an
             illegal action leads to an impossible state.
 
@@ -110,10 +110,6 @@ class BatchedEnvironment:
         """
         tensor = self.rules.history_features(self.state)
         return tensor if out is None else out.copy_(tensor)
-
-    def sample_random_actions(self) -> torch.Tensor:
-        """Legal actions, all with the same probability: int64 [B]."""
-        return sample(self._legal_actions, self._uniform(1)[0], torch.int32)
 
     def restart(self) -> None:
         """Starts a new game in every row."""

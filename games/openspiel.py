@@ -13,8 +13,8 @@ Observers support every `IIGObservationType`. Their pieces are, in this order: w
 `private_info=SINGLE_PLAYER` the observing player's one-hot, `player`; with `public_info` the
 rules' public pieces; with SINGLE_PLAYER that player's private pieces under their own names, with
 ALL_PLAYERS both players' under names that begin with `player_0_` and `player_1_`. A piece without
-entries is left out. So the information state tensor is `Rules.information_state_tensor`, and the
-observation of everything is `Rules.history_tensor`. Strings are the tensors, written as text.
+entries is left out. So the information state tensor is `Rules.information_state_tensor`. Strings
+are the tensors, written as text.
 """
 
 from __future__ import annotations

@@ -305,7 +305,7 @@ class PhantomRules(rules.Rules[PhantomState]):
         device = public_tensor.device
         reach = torch.ones(len(numbers), dtype=torch.float64, device=device)
         histories = rules.ConsistentHistories(
-            True, len(numbers), state.to(device), actions.to(device, torch.int16), reach
+            True, state.to(device), actions.to(device, torch.int16), reach
         )
         return histories, np.full(len(numbers), total / len(numbers))
 

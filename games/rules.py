@@ -49,7 +49,6 @@ class ConsistentHistories:
 
     Attributes:
       complete: whether every history was found. If not, the arrays are empty.
-      num_seen: the number of histories seen when the search ended.
       states: the histories' states, batch dimension N.
       actions: int16 [N, L], the actions from the root, chance's included. All histories of a public
         state are equally long.
@@ -58,7 +57,6 @@ class ConsistentHistories:
     """
 
     complete: bool
-    num_seen: int
     states: StateBatch
     actions: torch.Tensor
     chance_reach: torch.Tensor
@@ -214,9 +212,7 @@ class Rules(abc.ABC, Generic[State]):
             is_target = (bits == target).all(dim=1)
             if bool(is_target.any()):
                 rows = is_target.nonzero()[:, 0]
-                return ConsistentHistories(
-                    True, len(rows), states.take(rows), actions[rows], reach[rows]
-                )
+                return ConsistentHistories(True, states.take(rows), actions[rows], reach[rows])
             states, actions, reach = self._expand_towards(states, actions, reach, target, limit)
         if states.batch_size == 0:
             raise ValueError(
@@ -225,7 +221,7 @@ class Rules(abc.ABC, Generic[State]):
             )
         empty = states.take(torch.zeros(0, dtype=torch.int64, device=public_tensor.device))
         # The search for a later public state passes all of these histories, and more.
-        return ConsistentHistories(False, states.batch_size, empty, actions[:0], reach[:0], True)
+        return ConsistentHistories(False, empty, actions[:0], reach[:0], True)
 
     def draw_histories(
         self,
@@ -374,12 +370,6 @@ class Rules(abc.ABC, Generic[State]):
     def history_features(self, state: State) -> torch.Tensor:
         """The inputs of a critic, the features of player 0 and of player 1: float32 [B, 2 F]."""
         return torch.cat([self.features(state, player) for player in (0, 1)], dim=1)
-
-    def history_tensor(self, state: State) -> torch.Tensor:
-        """Public and both private tensors, for critics: float32 [B, Dpub + 2 Dpriv]."""
-        public = self.public_tensor(state, perfect_recall=True)
-        private = [self.private_tensor(state, player, True) for player in (0, 1)]
-        return torch.cat([public, *private], dim=1)
 
 
 def with_seat(player: int, columns: Sequence[torch.Tensor]) -> torch.Tensor:

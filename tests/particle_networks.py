@@ -4,10 +4,10 @@ import numpy as np
 import pyspiel
 
 from spiel_dl.tree import DepthLimit, GameTree, cut
-from spiel_dl.tree.particles import Particles
 from spiel_dl.tree.sparse_tree import sparse_trunk
 from spiel_dl.value_functions.particle import ParticleNetwork
 from spiel_dl.value_functions.particle_module import ParticleSizes
+from tests.public_states import particles_of
 
 GOOFSPIEL_3 = "python_goofspiel_ii(num_cards=3,points_order=descending)"
 CASES = [
@@ -33,7 +33,7 @@ def network_for(game_string, sizes=SMALL):
     state = pyspiel.load_game(game_string).new_initial_state()
     while state.is_chance_node():
         state.apply_action(state.legal_actions()[0])
-    particles = Particles.of_public_state(state)
+    particles = particles_of(state)
     return small_network(sparse_trunk(particles, DepthLimit(rounds=1)).leaves, sizes)
 
 

@@ -33,6 +33,7 @@ from spiel_dl.solvers.variants import PREDICTIVE_CFR_PLUS
 from spiel_dl.tree import DepthLimit
 from spiel_dl.tree.from_openspiel import load_turn_based
 from spiel_dl.tree.particles import Particles
+from spiel_dl.tree.public_states import consistent_histories
 from spiel_dl.tree.sparse_tree import root_ranges, sparse_trunk
 from spiel_dl.tree.trunk import Trunk
 from spiel_dl.value_functions.multi_valued import MultiValuedLeaves
@@ -102,7 +103,9 @@ def find_state(game: pyspiel.Game) -> pyspiel.State:
 
 def make_problem(searcher: Searcher, state: pyspiel.State) -> Problem:
     """The game of a search at a state, for a player that came with equal reach everywhere."""
-    particles = Particles.of_public_state(state)
+    histories = consistent_histories(state)
+    reach = np.ones((2, histories.states.batch_size))
+    particles = Particles(state.get_game(), histories.states, reach, histories.chance_reach.numpy())
     trunk = sparse_trunk(particles, DEPTH_LIMIT)
     own_range = root_ranges(trunk, particles)[0] / particles.num_particles
     roots = np.arange(1, particles.num_particles + 1)

@@ -28,11 +28,13 @@ nothing: with a large stepsize it is a best response to the blueprint, and as ex
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import functools
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyspiel
 
+from spiel_dl.games.rules import Rules, StateBatch
 from spiel_dl.learning.rollouts import Horizon, PlayerValues
 from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.search.beliefs import Beliefs
@@ -40,7 +42,6 @@ from spiel_dl.search.played import PlayedPath, PlayedSource
 from spiel_dl.search.policy import LocalStrategy, Search, SearchPolicy
 from spiel_dl.search.policy_rows import (
     AnyBlueprint,
-    PositionValues,
     TensorPolicy,
     acting_blueprint,
     play_on_by,
@@ -78,13 +79,7 @@ class MirrorDescentSource(PlayedSource[ActionValues]):
 
     is_private = True
 
-    def __init__(
-        self,
-        game: AnyGame,
-        blueprint: AnyBlueprint,
-        config: MirrorDescentConfig,
-        values: PlayerValues | None,
-    ):
+    def __init__(self, game: AnyGame, blueprint: AnyBlueprint, config: MirrorDescentConfig):
         """Loads the game; see `MirrorDescentPolicy`."""
         super().__init__(game, DepthLimit(moves=1))
         self.config = config
@@ -93,8 +88,7 @@ class MirrorDescentSource(PlayedSource[ActionValues]):
         self.blueprint = TensorPolicy(self.rules, acting)
         horizons: list[Horizon | None] = [None, None]
         if config.depth is not None:
-            if values is None:
-                values = self._network_values(blueprint)
+            values = self._network_values(blueprint)
             horizons = [Horizon(config.depth, player, values) for player in (0, 1)]
         self._play_on = [play_on_by(self.rules, acting, horizon) for horizon in horizons]
 
@@ -162,10 +156,17 @@ class MirrorDescentSource(PlayedSource[ActionValues]):
         if not isinstance(blueprint, NetworkPolicy):
             raise ValueError(
                 f"depth={self.config.depth} asks what the network says of positions, and "
-                f"{type(blueprint).__name__} says nothing; give a NetworkPolicy or values=, or "
-                "leave depth out"
+                f"{type(blueprint).__name__} says nothing; give a NetworkPolicy, or leave "
+                "depth out"
             )
-        return PositionValues(self.rules, blueprint)
+        return functools.partial(_position_values, self.rules, blueprint)
+
+
+def _position_values(
+    rules: Rules[Any], policy: NetworkPolicy, states: StateBatch, player: int
+) -> np.ndarray:
+    """A network's values where the player acts, by what that player observes: float64 [N]."""
+    return policy.values(rules.features(states, player))
 
 
 def mirror_descent_step(
@@ -196,12 +197,7 @@ class MirrorDescentPolicy(SearchPolicy):
     source: MirrorDescentSource
 
     def __init__(
-        self,
-        game: AnyGame,
-        blueprint: AnyBlueprint,
-        config: MirrorDescentConfig | None = None,
-        *,
-        values: PlayerValues | None = None,
+        self, game: AnyGame, blueprint: AnyBlueprint, config: MirrorDescentConfig | None = None
     ):
         """Loads the game.
 
@@ -209,12 +205,10 @@ class MirrorDescentPolicy(SearchPolicy):
           game: a game with `Rules`, its game string, or the compiled game.
           blueprint: as `algorithms.sepot.SePoTPlayPolicy` has it.
           config: how to search; None: the defaults.
-          values: with a depth, a player's expected utility in states in which it acts; None: the
-            values of the blueprint's network.
 
         Raises:
-          ValueError: if the game has no rules, or the blueprint is none of these, or, with a depth
-            and without values, no network.
+          ValueError: if the game has no rules, or the blueprint is none of these, or, with a
+            depth, no network.
         """
-        source = MirrorDescentSource(game, blueprint, config or MirrorDescentConfig(), values)
+        source = MirrorDescentSource(game, blueprint, config or MirrorDescentConfig())
         super().__init__(source, Spec(), Effort(), max_kept=_MAX_KEPT)

@@ -92,23 +92,6 @@ def play_on_by(rules: Rules, acting: ActingPolicy, horizon: Horizon | None = Non
     return Rollouts(rules, TensorPolicy(rules, acting)).play_on
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
-class PositionValues:
-    """A network's values where the player acts, as `PlayerValues`, by what that player observes.
-
-    Attributes:
-      rules: the game.
-      policy: the network's policy.
-    """
-
-    rules: Rules
-    policy: NetworkPolicy
-
-    def __call__(self, states: StateBatch, player: int) -> np.ndarray:
-        """See `PlayerValues`."""
-        return self.policy.values(self.rules.features(states, player))
-
-
 def acting_policy(policy: openspiel_policy.Policy) -> ActingPolicy | None:
     """A network or small policy as a function of tensors; None for any other policy."""
     if isinstance(policy, NetworkPolicy):

@@ -19,7 +19,6 @@ from spiel_dl.games.rules import Rules, StateBatch
 from spiel_dl.tree.counts import checked_count
 from spiel_dl.tree.from_rules import InfosetKeys
 from spiel_dl.tree.histories import counts_before, first_occurrence_ids
-from spiel_dl.tree.public_states import consistent_histories
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -55,23 +54,6 @@ class Particles:
                 f"reaches of shape ({size},), at least one; got shapes {self.reach.shape} and "
                 f"{self.chance_reach.shape}"
             )
-
-    @staticmethod
-    def of_public_state(state: pyspiel.State, limit: int = 1_000_000) -> Particles:
-        """All histories of a state's public state, each player's reach 1.
-
-        Only public information of the state is used.
-
-        Raises:
-          ValueError: if the game has no rules, or there are more histories than `limit`.
-        """
-        histories = consistent_histories(state, limit)
-        if not histories.complete:
-            raise ValueError(
-                f"the public state has more than limit={limit:,} histories; use sample_consistent"
-            )
-        reach = np.ones((2, histories.states.batch_size))
-        return Particles(state.get_game(), histories.states, reach, histories.chance_reach.numpy())
 
     @property
     def num_particles(self) -> int:

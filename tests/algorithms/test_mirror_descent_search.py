@@ -12,6 +12,7 @@ import torch
 from spiel_dl.algorithms.mirror_descent_search import (
     MirrorDescentConfig,
     MirrorDescentPolicy,
+    MirrorDescentSource,
     mirror_descent_step,
 )
 from spiel_dl.games.features import features, num_features
@@ -19,7 +20,6 @@ from spiel_dl.learning.critics import ExactCritic
 from spiel_dl.learning.transformations import IDENTITY, PolicyTransformations
 from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.policies.policy_network import PolicyNetwork
-from spiel_dl.search.policy_rows import PositionValues
 from spiel_dl.solvers.best_response import realization_plan
 from spiel_dl.tree import GameTree
 from spiel_dl.tree.from_rules import InfosetKeys
@@ -107,13 +107,14 @@ def values_of(tree: GameTree, blueprint: Blueprint) -> Callable[..., np.ndarray]
 
 
 @pytest.mark.parametrize(("game_string", "depth"), [*zip(GAMES, (1, 3), strict=True)])
-def test_games_that_stop_early_tell_the_same_by_exact_values(game_string, depth):
+def test_games_that_stop_early_tell_the_same_by_exact_values(game_string, depth, monkeypatch):
     """Less is left to luck than in games that are played to the end, so fewer games do."""
     tree = GameTree.from_game(game_string)
     blueprint = Blueprint(tree.game)
     config = MirrorDescentConfig(depth=depth, num_rollouts=2_000, budget=100)
     values = values_of(tree, blueprint)
-    policy = MirrorDescentPolicy(tree.game, blueprint, config, values=values)
+    monkeypatch.setattr(MirrorDescentSource, "_network_values", lambda *_: values)
+    policy = MirrorDescentPolicy(tree.game, blueprint, config)
     for actions in GAMES[game_string]:
         state = state_after(tree.game, actions)
         expected = exact_values(tree, blueprint, state)
@@ -121,7 +122,7 @@ def test_games_that_stop_early_tell_the_same_by_exact_values(game_string, depth)
 
 
 @pytest.mark.parametrize(("actions", "player"), [((), 0), ((3,), 1)])
-def test_games_stop_at_the_next_decision_of_who_searches(actions, player):
+def test_games_stop_at_the_next_decision_of_who_searches(actions, player, monkeypatch):
     """In Goofspiel both bid in turn; after two moves, or one, the player bids again."""
     game = GameTree.from_game(next(iter(GAMES))).game
     state = state_after(game, actions)
@@ -134,7 +135,8 @@ def test_games_stop_at_the_next_decision_of_who_searches(actions, player):
             return bids_made.numpy() / 10
 
         config = MirrorDescentConfig(depth=depth, num_rollouts=20)
-        policy = MirrorDescentPolicy(game, Blueprint(game), config, values=values)
+        monkeypatch.setattr(MirrorDescentSource, "_network_values", lambda *_, v=values: v)
+        policy = MirrorDescentPolicy(game, Blueprint(game), config)
         assert policy.found(state).values == pytest.approx(bids / 10 / 2)  # in utility ranges
         assert asked == [(player, {player})]
 
@@ -147,12 +149,13 @@ def test_values_are_those_of_the_network_in_utility_units():
     found = []
     for unit in (1.0, 13.0):
         blueprint = NetworkPolicy(game, network, parameters, value_unit=unit)
-        values = PositionValues(game.rules, blueprint)(state.batch, 0)
+        config = MirrorDescentConfig(depth=1, num_rollouts=50)
+        policy = MirrorDescentPolicy(game, blueprint, config)
+        values = policy.source._network_values(blueprint)(state.batch, 0)
         seen = torch.from_numpy(features(state, 0))[None]
         outputs = network.values(parameters, seen).numpy()
         np.testing.assert_allclose(values, unit * outputs, rtol=1e-5)
-        config = MirrorDescentConfig(depth=1, num_rollouts=50)
-        found.append(MirrorDescentPolicy(game, blueprint, config).found(state).values)
+        found.append(policy.found(state).values)
     assert not np.allclose(*found)
     with pytest.raises(ValueError, match="depth=1 asks what the network says"):
         MirrorDescentPolicy(game, blueprint.act, config)

@@ -34,6 +34,7 @@ from spiel_dl.value_functions.particle_module import ParticleSizes
 from tests import reference
 from tests.made_up_values import MadeUpValue, broken_value
 from tests.particle_networks import network_for
+from tests.public_states import particles_of
 from tests.reference import state_after
 from tests.solvers.matrix_games import matrix_game
 
@@ -45,7 +46,7 @@ BEYOND = DepthLimit(moves=99)
 @pytest.mark.parametrize(("game", "actions"), [(GOOFSPIEL.format(4), []), ("python_leduc", [0, 1])])
 def test_with_all_particles_and_no_limit_the_game_is_solved(game, actions):
     """The root's values, range-weighted, are those of a linear program of the whole game."""
-    particles = Particles.of_public_state(state_after(game, actions))
+    particles = particles_of(state_after(game, actions))
     solution = solve_below(particles, None, BEYOND, effort=Effort(2000))
     tree = GameTree.from_game(game)
     value = linear_program.solve(tree.sequence_form).value
@@ -60,7 +61,7 @@ def test_with_all_particles_and_no_limit_the_game_is_solved(game, actions):
 def test_below_a_subset_of_histories_the_solution_is_that_subgames():
     """Three histories, after which each player has two cards: a matrix game by hand."""
     state = state_after(GOOFSPIEL.format(4), [3, 2, 1, 0])
-    everything = Particles.of_public_state(state)
+    everything = particles_of(state)
     generator = np.random.default_rng(0)
     particles = everything.sample(3, generator, np.ones(everything.num_particles))
     reach = np.ones((2, 3))
@@ -98,7 +99,7 @@ def pure_values(particles):
 
 
 def test_leaf_particles_have_the_reaches_of_the_solution():
-    particles = Particles.of_public_state(state_after(GOOFSPIEL.format(4), []))
+    particles = particles_of(state_after(GOOFSPIEL.format(4), []))
     solution = solve_below(particles, ZeroValue(), DepthLimit(rounds=1), effort=Effort(5))
     leaves = solution.trunk.leaves
     total = 0.0
@@ -186,7 +187,7 @@ def test_with_all_particles_it_is_continual_resolving(monkeypatch, game, limit, 
 def test_given_values_are_those_of_the_particles_that_are_left():
     """Given cfvs of the opponent's infosets are scaled by the kept share of their reach."""
     game, limit = GOOFSPIEL.format(4), DepthLimit(rounds=1)
-    root = root_of_particles(Particles.of_public_state(state_after(game, [])), limit, 0)
+    root = root_of_particles(particles_of(state_after(game, [])), limit, 0)
     before = search(root, particle_spec(ByFeatures(), "resolving"), Effort(9))
     leaves = before.trunk.leaves
     largest = int(np.argmax(np.diff(leaves.history_offsets)))
@@ -279,7 +280,7 @@ def test_a_game_goes_on_from_the_last_search(monkeypatch):
 def test_solutions_are_freed_with_their_last_reference():
     game, limit = GOOFSPIEL.format(4), DepthLimit(rounds=1)
     network = network_for(game, ParticleSizes(base=4, basis_width=1, regression_width=1))
-    first, second = (Particles.of_public_state(state_after(game, a)) for a in ([], [0, 1]))
+    first, second = (particles_of(state_after(game, a)) for a in ([], [0, 1]))
     gc.disable()
     try:
         solution = solve_below(first, network, limit, Effort(2))

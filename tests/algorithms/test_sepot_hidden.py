@@ -199,7 +199,7 @@ def test_a_search_that_looks_at_hidden_cards_is_caught():
     game = pyspiel.load_game(FEW[0])
     blueprint, _ = networks(game)
     policy = MirrorDescentPolicy(game, blueprint.act, MirrorDescentConfig(num_rollouts=40))
-    policy.source = Cheat(game, blueprint.act, policy.source.config, None)
+    policy.source = Cheat(game, blueprint.act, policy.source.config)
     infosets = hidden_parts(FEW[0])
     with pytest.raises(AssertionError, match="and"):
         check(policy, infosets)

@@ -36,7 +36,6 @@ def check_public_states(
         expected = _by_actions(actions[members], chance_reach[members])
         actual = _by_actions(found.actions.numpy(), found.chance_reach.numpy())
         assert actual.keys() == expected.keys(), "other histories than in the enumeration"
-        assert found.num_seen >= len(members), "reconstruction saw fewer than it found"
         for history, reach in expected.items():
             assert math.isclose(actual[history], reach, rel_tol=1e-12), (
                 f"consistent_histories: chance_reach {actual[history]} of {history}, not {reach}"
@@ -54,7 +53,6 @@ def _check_limit(rules: Rules, public: torch.Tensor, num_histories: int) -> None
     """A public state that is too large is not listed."""
     stopped = rules.consistent_histories(public, limit=num_histories - 1)
     assert not stopped.complete, "reconstruction went on beyond its limit"
-    assert stopped.num_seen >= num_histories, "reconstruction gave up before its limit"
     sizes = {len(stopped.actions), len(stopped.chance_reach), stopped.states.batch_size}
     assert sizes == {0}, "histories are listed where reconstruction gave up"
 

@@ -51,7 +51,6 @@ def test_true_history_is_always_among_the_reconstructed_ones() -> None:
         for state, actions in enumeration.random_game(rules, generator):
             found = rules.consistent_histories(rules.public_tensor(state)[0], limit=30_000)
             if not found.complete:
-                assert found.num_seen > 30_000
                 assert found.states.batch_size == len(found.actions) == 0
                 continue
             complete += 1
@@ -65,13 +64,12 @@ def test_reconstruction_stops_at_the_limit() -> None:
     rules = BattleshipsRules(3, 3, "[2;2]")
     public = rules.public_tensor(enumeration.play(rules, [9, 9, 12, 12]))[0]
     # 12 places for a first ship, and what it leaves for the second: 88 fleets of each player.
-    assert rules.consistent_histories(public).num_seen == 88**2
+    assert rules.consistent_histories(public).states.batch_size == 88**2
     # 10x10 boards have 3e10 fleets each, far too many to list even one board's.
     rules = BattleshipsRules()
     *_, (state, _) = itertools.islice(enumeration.random_game(rules, random.Random(0)), 20)
     stopped = rules.consistent_histories(rules.public_tensor(state)[0], limit=10_000)
     assert not stopped.complete
-    assert stopped.num_seen > 10_000
 
 
 def test_reconstruction_refuses_impossible_public_tensors() -> None:
@@ -86,7 +84,7 @@ def test_reconstruction_refuses_impossible_public_tensors() -> None:
             tensor[outcome + 3 * index + what] = 1
         return tensor
 
-    assert rules.consistent_histories(announced((0, 1), (0, 0))).num_seen == 2 * 2
+    assert rules.consistent_histories(announced((0, 1), (0, 0))).states.batch_size == 2 * 2
     impossible = {
         "a ship of two sunk by one shot": announced((0, 2)),
         "hits apart": announced((0, 1), (0, 0), (3, 1)),

@@ -108,9 +108,9 @@ def _look_at_values(_: Any, after: GoofspielIIState, state: Any, action: torch.T
 
 def _overlook_a_history(_: Any, found: ConsistentHistories, *__: Any) -> ConsistentHistories:
     """Reconstruction leaves one history out of every larger public state."""
-    rows = torch.arange(max(1, found.num_seen - 1))
+    rows = torch.arange(max(1, found.states.batch_size - 1))
     return ConsistentHistories(
-        True, len(rows), found.states.take(rows), found.actions[rows], found.chance_reach[rows]
+        True, found.states.take(rows), found.actions[rows], found.chance_reach[rows]
     )
 
 

@@ -48,6 +48,11 @@ def successor_states(state):
     ]
 
 
+def random_actions(environment):
+    """Legal actions, all with the same probability: int64 [B]."""
+    return environments.sample(environment.legal_actions(), environment._uniform(1)[0], torch.int32)
+
+
 @pytest.mark.parametrize("game_string", PYTHON_GAMES)
 def test_every_transition_is_one_of_the_openspiel_game(game_string):
     game = pyspiel.load_game(game_string)
@@ -74,7 +79,7 @@ def test_every_transition_is_one_of_the_openspiel_game(game_string):
             legal = environment.legal_actions()[row].nonzero()[:, 0].tolist()
             assert legal == state.legal_actions()
             assert seen[row].tolist() == features(state, player).tolist()
-        action = environment.sample_random_actions()
+        action = random_actions(environment)
         finished, returns = environment.step(action)
         for row, state in enumerate(states):
             after = successor_states(state.child(action[row].item()))
@@ -94,7 +99,7 @@ def test_point_cards_of_goofspiel_have_their_frequencies():
     game_rules = GoofspielIIRules(num_cards=4, points_order="random")
     environment = BatchedEnvironment(game_rules, 20_000, seed=13)
     for _ in range(4):
-        environment.step(environment.sample_random_actions())
+        environment.step(random_actions(environment))
     order = collections.Counter(map(tuple, environment.state.played[:, 8:11].tolist()))
     orders = [(i, j, k) for i in range(1, 5) for j in range(1, 5) for k in range(1, 5)]
     check_frequencies(order, {o: 1 / 24 for o in orders if len(set(o)) == 3})
@@ -102,7 +107,7 @@ def test_point_cards_of_goofspiel_have_their_frequencies():
 
 def test_random_actions_are_uniform_over_the_legal_ones():
     environment = BatchedEnvironment(OshiZumoIIRules(coins=8, min_bid=3), 20_000, seed=14)
-    counts = collections.Counter(environment.sample_random_actions().tolist())
+    counts = collections.Counter(random_actions(environment).tolist())
     check_frequencies(counts, dict.fromkeys(range(3, 9), 1 / 6))
 
 
@@ -125,7 +130,7 @@ def test_longer_runs_of_chance_events_than_were_observed_are_played_on(monkeypat
     flips = collections.Counter()
     num_waiting = 0
     for _ in range(30):
-        finished, returns = environment.step(environment.sample_random_actions())
+        finished, returns = environment.step(random_actions(environment))
         flips.update(returns[finished].tolist())
         waits = environment.current_player() < 0
         assert not environment.legal_actions()[waits].any()
@@ -184,7 +189,7 @@ def test_nothing_looks_at_values_on_the_host(game_rules):
     environment._roots = game_rules.initial_state(3, "meta")
     environment._uniform = lambda n: torch.zeros((n, 3), dtype=torch.float64, device="meta")
     environment._play_until_moves(environment._roots)
-    finished, returns = environment.step(environment.sample_random_actions())
+    finished, returns = environment.step(random_actions(environment))
     outputs = [finished, returns, environment.features(), environment.legal_actions()]
     assert {output.device.type for output in outputs} == {"meta"}
 
@@ -204,7 +209,7 @@ def test_cuda_plays_as_the_cpu_does(game_rules):
     for _ in range(60):
         ends = []
         for environment in (on_cpu, on_cuda):
-            action = environment.sample_random_actions()
+            action = random_actions(environment)
             torch.cuda.synchronize()
             torch.cuda.set_sync_debug_mode("error")
             try:

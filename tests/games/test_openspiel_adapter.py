@@ -24,6 +24,7 @@ from spiel_dl import games
 from spiel_dl.games import openspiel, registry
 from spiel_dl.games.goofspiel_ii import GoofspielIIRules
 from tests.games.flips import FlipsRules
+from tests.public_states import history_tensor
 from tests.reference import state_after
 
 _PLAYTHROUGHS = pathlib.Path(__file__).parents[1] / "data" / "playthroughs"
@@ -82,7 +83,7 @@ def test_observation_pieces() -> None:
             assert np.shares_memory(observer.dict[name], observer.tensor)
         if private_info == private.ALL_PLAYERS and include_public:
             np.testing.assert_array_equal(
-                observer.tensor, game.rules.history_tensor(state.batch)[0]
+                observer.tensor, history_tensor(game.rules, state.batch)[0]
             )
 
 

@@ -10,13 +10,14 @@ from spiel_dl.tree import beam
 from spiel_dl.tree.beam import sample_consistent
 from spiel_dl.tree.particles import Particles, weighted_order
 from tests import reference
+from tests.public_states import history_tensor, particles_of
 
 GOOFSPIEL = "python_goofspiel_ii(num_cards={},points_order=descending)"
 
 
 def test_a_public_state_by_hand():
     """Player 0 won the first of four rounds by the 4 or less, so it bid more than player 1."""
-    particles = Particles.of_public_state(reference.state_after(GOOFSPIEL.format(4), [3, 2]))
+    particles = particles_of(reference.state_after(GOOFSPIEL.format(4), [3, 2]))
     bids = [particles.states.played[:, column].tolist() for column in (0, 4)]
     pairs = set(zip(*bids, strict=True))
     assert pairs == {(high, low) for high in range(1, 5) for low in range(1, high)}
@@ -25,15 +26,15 @@ def test_a_public_state_by_hand():
 
 
 def test_rows_are_taken_and_joined_with_their_reaches():
-    found = Particles.of_public_state(reference.state_after("python_leduc", [0, 1]))
+    found = particles_of(reference.state_after("python_leduc", [0, 1]))
     reach = np.arange(2.0 * found.num_particles).reshape(2, -1)
     particles = Particles(found.game, found.states, reach, found.chance_reach)
     last_first = particles.take(np.array([5, 0]))
     np.testing.assert_array_equal(last_first.reach, reach[:, [5, 0]])
     both = last_first.joined(particles.take(np.array([2])))
     np.testing.assert_array_equal(both.reach, reach[:, [5, 0, 2]])
-    tensors = found.game.rules.history_tensor
-    assert tensors(both.states).equal(tensors(found.states.take(slice(None)))[[5, 0, 2]])
+    of_both, of_found = (history_tensor(found.game.rules, each.states) for each in (both, found))
+    assert of_both.equal(of_found[[5, 0, 2]])
     # Two of six cards are dealt, one after the other.
     assert found.num_particles == 30
     np.testing.assert_allclose(found.chance_reach, 1 / 30)
@@ -41,7 +42,7 @@ def test_rows_are_taken_and_joined_with_their_reaches():
 
 def test_selection_by_reach():
     state = reference.state_after(GOOFSPIEL.format(4), [3, 2])
-    found = Particles.of_public_state(state)
+    found = particles_of(state)
     reach = np.array([[1, 2, 3, 4, 5, 6], [1, 1, 1, 0, 1, 1]]) / 6
     particles = Particles(found.game, found.states, reach, np.ones(6))
     counts = np.zeros(6)
@@ -56,7 +57,7 @@ def test_selection_by_reach():
 
 def test_selection_of_infosets():
     """Of a 10 x 10 table of histories, three of each of three rows, and so of columns."""
-    found = Particles.of_public_state(reference.state_after(GOOFSPIEL.format(6), [5, 4, 4, 3]))
+    found = particles_of(reference.state_after(GOOFSPIEL.format(6), [5, 4, 4, 3]))
     particles = found.take(np.arange(100))
     table = np.stack([np.arange(100) // 10, np.arange(100) % 10])
     particles.reach[0] = table[0] > 0
@@ -97,8 +98,8 @@ def test_random_histories_are_consistent(game, actions, player):
     state = reference.state_after(game, actions)
     rules = state.get_game().rules
     public = rules.public_tensor(state.batch, True)[0]
-    everything = Particles.of_public_state(state)
-    tensors = [rules.history_tensor(everything.states).numpy()]
+    everything = particles_of(state)
+    tensors = [history_tensor(rules, everything.states).numpy()]
     own = {}
     if player is not None:
         private = rules.private_tensor(state.batch, player, True)
@@ -109,7 +110,7 @@ def test_random_histories_are_consistent(game, actions, player):
     for budget in (1000, 2):
         generator = np.random.default_rng(0)
         particles = sample_consistent(state.get_game(), public, budget, generator, **own)
-        rows = {row.tobytes() for row in rules.history_tensor(particles.states).numpy()}
+        rows = {row.tobytes() for row in history_tensor(rules, particles.states).numpy()}
         assert len(rows) == particles.num_particles == min(budget, len(tensors_of_state))
         assert rows <= tensors_of_state
 
@@ -157,13 +158,11 @@ def test_errors():
     with pytest.raises(ValueError, match=r"kuhn_poker.*has no Rules; use one of"):
         Particles(pyspiel.load_game("kuhn_poker"), None, np.ones((2, 1)), np.ones(1))
     state = reference.state_after(GOOFSPIEL.format(4), [3, 2])
-    particles = Particles.of_public_state(state)
+    particles = particles_of(state)
     with pytest.raises(ValueError, match=r"got shapes \(2, 5\)"):
         Particles(particles.game, particles.states, np.ones((2, 5)), np.ones(6))
     with pytest.raises(ValueError, match="budget=0"):
         particles.sample(0, np.random.default_rng(0))
-    with pytest.raises(ValueError, match="more than limit=3"):
-        Particles.of_public_state(state, limit=3)
     bits = state.get_game().rules.public_tensor(state.batch, True)[0]
     with pytest.raises(ValueError, match="found no history"):
         sample_consistent(state.get_game(), bits + 1, 10, np.random.default_rng(0))

@@ -12,6 +12,7 @@ from spiel_dl.tree.compiled_tree import CompiledTree
 from spiel_dl.tree.particles import Particles
 from spiel_dl.tree.sparse_tree import root_ranges, sparse_trunk
 from tests import reference
+from tests.public_states import particles_of
 
 GOOFSPIEL = "python_goofspiel_ii(num_cards={},points_order=descending)"
 CASES = [
@@ -60,7 +61,7 @@ def leaf_names(trunk, player):
 @pytest.mark.parametrize(("game", "actions", "limit"), CASES)
 def test_with_all_histories_it_is_the_whole_trunk(game, actions, limit):
     whole = whole_trunk(game, actions, limit)
-    particles = Particles.of_public_state(reference.state_after(game, actions))
+    particles = particles_of(reference.state_after(game, actions))
     sparse = sparse_trunk(particles, limit)
     payoffs = []
     for trunk in (whole, sparse):
@@ -81,7 +82,7 @@ def test_with_all_histories_it_is_the_whole_trunk(game, actions, limit):
 
 def test_only_what_follows_the_particles_is_built():
     """Two of the particles after one round of 4 cards, won by player 0: 3 * 3 leaves below each."""
-    particles = Particles.of_public_state(reference.state_after(GOOFSPIEL.format(4), [3, 2]))
+    particles = particles_of(reference.state_after(GOOFSPIEL.format(4), [3, 2]))
     assert particles.num_particles == 6
     trunk = sparse_trunk(particles.take(np.array([0, 5])), DepthLimit(rounds=1))
     assert len(trunk.leaves.histories) == 18
@@ -90,7 +91,7 @@ def test_only_what_follows_the_particles_is_built():
 
 def test_ranges_are_the_reaches_of_infosets():
     state = reference.state_after(GOOFSPIEL.format(4), [3, 2])
-    particles = Particles.of_public_state(state)
+    particles = particles_of(state)
     # Player 0's bid is its infoset, and player 1's is its own.
     bids = [particles.states.played[:, column].numpy() for column in (0, 4)]
     reach = np.stack([bids[0] / 10, bids[1] / 100])
@@ -107,7 +108,7 @@ def test_ranges_are_the_reaches_of_infosets():
 def test_what_a_player_knows_is_named():
     """As the whole game names it, in all infosets of the trunk."""
     state = reference.state_after("python_leduc", [0, 1])
-    tree = sparse_trunk(Particles.of_public_state(state), DepthLimit(rounds=1)).tree
+    tree = sparse_trunk(particles_of(state), DepthLimit(rounds=1)).tree
     whole = GameTree.from_game("python_leduc")
     for player in (0, 1):
         keys = whole.infoset_key[player, whole.first_history[player]].tolist()
@@ -121,7 +122,7 @@ def test_what_a_player_knows_is_named():
 
 def test_a_sparse_tree_is_no_game_tree():
     """It answers for the part below its particles only, so whole games' solvers refuse it."""
-    particles = Particles.of_public_state(reference.state_after(GOOFSPIEL.format(4), [3, 2]))
+    particles = particles_of(reference.state_after(GOOFSPIEL.format(4), [3, 2]))
     tree = sparse_trunk(particles, DepthLimit(rounds=1)).tree
     assert isinstance(tree, CompiledTree)
     assert not isinstance(tree, GameTree)
@@ -131,7 +132,7 @@ def test_a_sparse_tree_is_no_game_tree():
 
 def test_what_is_too_large_is_refused_before_it_is_listed(monkeypatch):
     """Searches of a bounded size ask for trees of any size."""
-    particles = Particles.of_public_state(reference.state_after(GOOFSPIEL.format(4), [3, 2]))
+    particles = particles_of(reference.state_after(GOOFSPIEL.format(4), [3, 2]))
     limit = DepthLimit(plies=1)
     size = sparse_trunk(particles, limit).tree.num_histories
     first = 1 + particles.num_particles
@@ -144,7 +145,7 @@ def test_what_is_too_large_is_refused_before_it_is_listed(monkeypatch):
 
 def test_errors():
     state = reference.state_after(GOOFSPIEL.format(4), [3, 2])
-    particles = Particles.of_public_state(state)
+    particles = particles_of(state)
     leduc = pyspiel.load_game("python_leduc")
     root = Particles(leduc, leduc.rules.initial_state(), np.ones((2, 1)), np.ones(1))
     with pytest.raises(ValueError, match="a player must act"):

@@ -9,7 +9,6 @@ import torch
 
 import spiel_dl.games  # noqa: F401  (registers the games)
 from spiel_dl.tree import DepthLimit
-from spiel_dl.tree.particles import Particles
 from spiel_dl.tree.sparse_tree import sparse_trunk
 from spiel_dl.value_functions.particle import LeafTensors, ParticleNetwork
 from spiel_dl.value_functions.particle_features import InfostateFeatures
@@ -22,6 +21,7 @@ from tests.particle_networks import (
     random_ranges,
     small_network,
 )
+from tests.public_states import particles_of
 
 
 @pytest.mark.parametrize("concatenation_layers", [0, 1])
@@ -107,9 +107,7 @@ def test_a_sparse_trunk_of_all_histories_has_the_values_of_the_whole_one():
     """By name of the infoset: the sparse trunk numbers them in its own order."""
     game = pyspiel.load_game(GOOFSPIEL_3)
     leaves = leaves_of(GOOFSPIEL_3, DepthLimit(rounds=1))
-    sparse = sparse_trunk(
-        Particles.of_public_state(game.new_initial_state()), DepthLimit(rounds=1)
-    ).leaves
+    sparse = sparse_trunk(particles_of(game.new_initial_state()), DepthLimit(rounds=1)).leaves
     network = small_network(leaves)
     keys, sparse_keys = ([keys_of(some, p) for p in (0, 1)] for some in (leaves, sparse))
     ranges = random_ranges(leaves, seed=4)
