@@ -22,7 +22,7 @@ from gymnasium import spaces
 from pettingzoo import AECEnv
 
 from spiel_dl.games.features import features, num_features
-from spiel_dl.tree.drawing import draw_outcome
+from spiel_dl.tree.drawing import draw
 from spiel_dl.tree.load import AnyGame, turn_based_game
 
 _AGENTS = ("player_0", "player_1")
@@ -137,7 +137,7 @@ class OpenSpielAEC(AECEnv):
         """Plays chance, and sets the selected agent, or the rewards if the game is over."""
         state = self.openspiel_state
         while state.is_chance_node():
-            state.apply_action(draw_outcome(state, self._generator))
+            state.apply_action(draw(dict(state.chance_outcomes()), self._generator.random()))
         if state.is_terminal():
             self.rewards = dict(zip(_AGENTS, state.returns(), strict=True))
             self.terminations = dict.fromkeys(_AGENTS, True)

@@ -50,7 +50,7 @@ from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree.beam import sample_consistent
 from spiel_dl.tree.counts import check_counts
 from spiel_dl.tree.depth_limit import DepthLimit
-from spiel_dl.tree.drawing import draw_outcome
+from spiel_dl.tree.drawing import draw
 from spiel_dl.tree.load import AnyGame, turn_based_game
 from spiel_dl.tree.particles import Particles, rules_of
 from spiel_dl.tree.sparse_tree import sparse_trunk
@@ -259,7 +259,7 @@ class ParticleSelfPlay(Learner):
         """The particles of step 1."""
         state = self.game.new_initial_state()
         while state.is_chance_node():
-            state.apply_action(draw_outcome(state, self._generator))
+            state.apply_action(draw(dict(state.chance_outcomes()), self._generator.random()))
         public_tensor = self._rules.public_tensor(state.batch, True)[0]
         return sample_consistent(self.game, public_tensor, self.config.budget, self._generator)
 

@@ -14,6 +14,7 @@ import torch
 from spiel_dl.games.environments import EpisodeEnds
 from spiel_dl.games.features import features, num_features
 from spiel_dl.learning import history_features
+from spiel_dl.tree.drawing import draw
 from spiel_dl.tree.walk import zero_sum_utility
 
 
@@ -117,9 +118,7 @@ class StateEnvironment:
                 device=self.generator.device,
             ).tolist()  # fmt: skip
             for state, number in zip(waiting, uniform, strict=True):
-                outcomes, probabilities = zip(*state.chance_outcomes(), strict=True)
-                index = np.searchsorted(np.cumsum(probabilities), number, side="right")
-                state.apply_action(outcomes[min(int(index), len(outcomes) - 1)])
+                state.apply_action(draw(dict(state.chance_outcomes()), number))
             waiting = [state for state in waiting if state.is_chance_node()]
 
     def _rows(

@@ -33,6 +33,7 @@ from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.asking import InfosetCheck
 from spiel_dl.policies.small_policies import HighestActionPolicy, UniformPolicy
 from spiel_dl.tree.counts import is_count
+from spiel_dl.tree.drawing import draw
 from spiel_dl.tree.from_openspiel import is_same_game
 from spiel_dl.tree.load import AnyGame, turn_based_game
 from spiel_dl.tree.walk import zero_sum_utility
@@ -246,14 +247,3 @@ class _Game:
         drawn = draw(probabilities, self._sources[source].random())
         self._steps.append((probabilities, drawn))
         self.state.apply_action(drawn)
-
-
-def draw(probabilities: Mapping[int, float], number: float) -> int:
-    """The first key, in order, at which the cumulative probability exceeds a number in [0, 1).
-
-    Keys of probability 0 are never drawn; probabilities need not sum to 1 to the last digit.
-    """
-    keys = sorted(key for key, probability in probabilities.items() if probability > 0)
-    cumulative = np.cumsum([probabilities[key] for key in keys])
-    position = int(np.searchsorted(cumulative, number * cumulative[-1], side="right"))
-    return keys[min(position, len(keys) - 1)]

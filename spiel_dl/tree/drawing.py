@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 
 import numpy as np
-import pyspiel
 
 
-def draw_outcome(state: pyspiel.State, generator: np.random.Generator) -> int:
-    """Draws an outcome at a chance node, see `draw`."""
-    outcomes, probabilities = zip(*state.chance_outcomes(), strict=True)
-    return draw(outcomes, probabilities, generator)
+def draw(probabilities: Mapping[int, float], number: float) -> int:
+    """The first key, in order, at which the cumulative probability exceeds a number in [0, 1).
 
-
-def draw(
-    keys: Sequence[int], probabilities: Sequence[float], generator: np.random.Generator
-) -> int:
-    """Draws one of some keys by one number of the generator.
-
-    `Generator.choice` takes the same key, but it refuses probabilities whose sum differs from 1 by
-    more than 1e-8, and those of OpenSpiel's games may.
+    Keys of probability 0 are never drawn; probabilities need not sum to 1 to the last digit.
     """
-    cumulative = np.cumsum(probabilities)
-    cumulative /= cumulative[-1]
-    return int(keys[int(np.searchsorted(cumulative, generator.random(), side="right"))])
+    keys = sorted(key for key, probability in probabilities.items() if probability > 0)
+    cumulative = np.cumsum([probabilities[key] for key in keys])
+    position = int(np.searchsorted(cumulative, number * cumulative[-1], side="right"))
+    return keys[min(position, len(keys) - 1)]
