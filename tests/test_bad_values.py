@@ -127,7 +127,7 @@ def kuhn_data(**wrong: Any) -> Any:
 
 TRUNK = cut(dl.compile_game(KUHN), LIMIT)
 TABLE = ArrayPolicy.uniform(TRUNK.tree)
-LOSSES_BY_CFR = partial(trunk_losses, TRUNK, TABLE, method="cfr")
+LOSSES = partial(trunk_losses, TRUNK, TABLE)
 OF_A_CRITIC = partial(CriticLearner, TRUNK.tree, TABLE, pure_transformations(2))
 RESOLVING = partial(dl.ContinualResolving, KUHN, dl.ExactValue(), LIMIT)
 CDBR = partial(dl.CDBR, KUHN, 0, UNIFORM, LIMIT, value_function=dl.ExactValue())
@@ -225,8 +225,7 @@ SETTINGS: list[tuple[Callable[..., Any], str, tuple[Any, ...], str]] = [
     (partial(dl.solve, KUHN), "seconds", (0.0, math.inf, "5"), "must be positive and finite"),
     (partial(dl.solve, KUHN), "exploitability", (-1.0, "x"), "must not be negative"),
     *((asked, "player", (-1, 2, True, "0"), "must be 0 or 1") for asked in OF_A_PLAYER),
-    (partial(dl.trunk_exploitability, KUHN, UNIFORM, LIMIT), "method", ("magic",), ""),
-    (LOSSES_BY_CFR, "tolerance", (0.0, -1.0, math.inf, math.nan), "method='lp' is exact"),
+    (LOSSES, "tolerance", (0.0, -1.0, math.inf, math.nan), "must be positive and finite"),
     (partial(ABDPolicy, KUHN, 0, UNIFORM, LIMIT), "p", (1.5,), "must be between 0 and 1"),
     (SES, "alpha", (-0.1, 1.1, math.nan), "must be between 0 and 1"),
     (partial(policy_bot, player=0), "policy", (1, None, [0.5, 0.5]), "must be an open_spiel"),
