@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import sys
 import time
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -168,11 +169,8 @@ def _gigabytes_in_use() -> float:
 
 def _run(solver: CFRSolver, seconds: float) -> None:
     """Iterates for about this time, at least once."""
-    end, stretch = time.perf_counter() + seconds, 1
-    while True:
-        begin = time.perf_counter()
-        solver.run(stretch)
-        now = time.perf_counter()
-        if now >= end:
-            return
-        stretch = max(1, int(min(2 * stretch, stretch * (end - now) / (now - begin))))
+    from spiel_dl.solvers.effort import Clock, Effort
+
+    clock, start = Clock(Effort(sys.maxsize, seconds=seconds)), solver.iteration
+    while clock.allows(solver.iteration - start):
+        solver.run(clock.next_iterations(solver.iteration - start))
