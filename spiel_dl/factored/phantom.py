@@ -30,6 +30,7 @@ from spiel_dl.factored.orders import orders_of
 from spiel_dl.factored.stones import PathTensors, check_mover
 from spiel_dl.games.boards import Board, turn_lengths
 from spiel_dl.tree.factored_form import Cost, FactoredForm, equal_parts
+from spiel_dl.tree.histories import counting_order
 
 # Not the number of threads, so that sums do not depend on it.
 _NUM_PARTS = 8
@@ -83,7 +84,7 @@ class PhantomClasses(InfosetClasses):
     @functools.cached_property
     def tables(self) -> ChoiceTables:
         """The tables for compiled code."""
-        members, first_member = phantom_kernels.members_of_classes(self.class_of, len(self.tried))
+        members, first_member = counting_order(self.class_of, len(self.tried))
         return ChoiceTables(
             self.treeplex.first_sequence.view(np.uint32),
             members.view(np.uint32),

@@ -297,21 +297,6 @@ def enumerate_classes(child, row, roots):
 
 
 @_jit
-def members_of_classes(class_of, num_classes):
-    """The infosets of each class, one class after the other: int32 [I]; and the first of each."""
-    begin = np.zeros(num_classes + 1, np.int32)
-    for class_ in class_of:
-        begin[class_ + 1] += 1
-    for class_ in range(num_classes):
-        begin[class_ + 1] += begin[class_]
-    members, next_member = np.empty(class_of.size, np.int32), begin[:-1].copy()
-    for infoset in range(class_of.size):
-        members[next_member[class_of[infoset]]] = infoset
-        next_member[class_of[infoset]] += 1
-    return members, begin
-
-
-@_jit
 def add_weights(tables, begin, end, plan, weights):
     """Adds a plan's weights of some classes' choices to the finished orders that may follow.
 

@@ -39,27 +39,13 @@ class Blocks(NamedTuple):
 
 
 @_jit
-def counting_order(keys, count):
-    """A stable counting sort of keys (int [N], 0 to `count` - 1): their order, int64 [N]."""
-    starts = np.zeros(count + 1, np.int64)
-    for key in keys:
-        starts[key + 1] += 1
-    starts = np.cumsum(starts)
-    order = np.empty(keys.size, np.int64)
-    for position, key in enumerate(keys):
-        order[starts[key]] = position
-        starts[key] += 1
-    return order
-
-
-@_jit
 def sum_pairs(utilities, chance_reach, order, starts, payoffs):
     """Sums payoffs over the histories of each pair of leaf infosets.
 
     Args:
       utilities: float [N, K], the first side's.
       chance_reach: float64 [N].
-      order: int64 [N], the histories sorted by pair.
+      order: int32 [N], the histories sorted by pair.
       starts: int64 [P + 1], where the histories of each pair start.
       payoffs: float32 [P, K]; overwritten.
     """

@@ -25,6 +25,7 @@ from spiel_dl.solvers.minimizer_state import new_learned
 from spiel_dl.solvers.regret_minimization import RELATIVE_TOLERANCE, Pair
 from spiel_dl.solvers.strategies import behaviour_strategy
 from spiel_dl.solvers.variants import Weighting
+from spiel_dl.tree.histories import counting_order
 from spiel_dl.tree.sequence_form import Treeplex
 
 LEAF_CHOICES = ("regret_matching", "best_response")
@@ -63,8 +64,8 @@ class Continuations(NamedTuple):
           infosets: int [2, N], each side's leaf infoset.
           num_infosets: (L_0, L_1).
         """
-        order = continuation_kernels.counting_order(infosets[0], num_infosets[0])
-        order = order[continuation_kernels.counting_order(infosets[1][order], num_infosets[1])]
+        order = counting_order(infosets[0], num_infosets[0])[0]
+        order = order[counting_order(infosets[1][order], num_infosets[1])[0]]
         key = (infosets[1].astype(np.int64) * num_infosets[0] + infosets[0])[order]
         starts_of_pairs = np.flatnonzero(np.diff(key, prepend=-1, append=-1))
         second, first = np.divmod(key[starts_of_pairs[:-1]], num_infosets[0])

@@ -257,6 +257,26 @@ _jit = numba.njit(cache=True, boundscheck=False, nogil=True)
 
 
 @_jit
+def counting_order(keys: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Sorts keys (int [N], 0 to `count` - 1), stably.
+
+    Returns:
+      order: int32 [N], the positions of key 0, then those of key 1, and so on.
+      starts: int32 [`count` + 1], where those of each key start.
+    """
+    starts = np.zeros(count + 1, np.int32)
+    for key in keys:
+        starts[key + 1] += 1
+    for key in range(count):
+        starts[key + 1] += starts[key]
+    order, after = np.empty(keys.size, np.int32), starts[:-1].copy()
+    for position, key in enumerate(keys):
+        order[after[key]] = position
+        after[key] += 1
+    return order, starts
+
+
+@_jit
 def _first_occurrence_ids(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     # A hash table with linear probing, at most half full; sorting takes several times as long. Its
     # size depends on the number of distinct keys, which is small, so it stays in the cache.
