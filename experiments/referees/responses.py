@@ -293,7 +293,7 @@ def _pick(tree: GameTree, number: int) -> ArrayPolicy:
         strategy[: treeplex.num_root_sequences] = 1.0
         strategy[treeplex.first_sequence + np.minimum(number, treeplex.num_actions - 1)] = 1.0
         strategies.append(strategy)
-    return ArrayPolicy(tree, (strategies[0], strategies[1]))
+    return ArrayPolicy(tree, strategies)
 
 
 def _weighted_as_theirs(setting: Setting, policy: ArrayPolicy, p: float) -> ArrayPolicy:

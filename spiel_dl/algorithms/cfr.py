@@ -94,13 +94,11 @@ class CFRSolver:
 
     def current_policy(self) -> ArrayPolicy:
         """A copy of the policy that the next iteration will play."""
-        first, second = (learner.strategy.copy() for learner in self.minimizer.learned)
-        return ArrayPolicy(self.tree, (first, second))
+        return ArrayPolicy(self.tree, (one.strategy.copy() for one in self.minimizer.learned))
 
     def average_policy(self) -> ArrayPolicy:
         """A copy of the average policy, which converges to an equilibrium."""
-        first, second = (self.minimizer.average_strategy(player) for player in (0, 1))
-        return ArrayPolicy(self.tree, (first, second))
+        return ArrayPolicy(self.tree, (self.minimizer.average_strategy(p) for p in (0, 1)))
 
     def state(self) -> dict[str, np.ndarray]:
         """Copies of all that changes from iteration to iteration, for checkpoints."""

@@ -173,7 +173,7 @@ class DLCFRSolver(CFRSolver):
         whole = [treeplex.uniform_strategy() for treeplex in self.tree.treeplexes]
         for player in (0, 1):
             whole[player][self.trunk.sequences[player]] = strategies[player]
-        return ArrayPolicy(self.tree, (whole[0], whole[1]))
+        return ArrayPolicy(self.tree, whole)
 
 
 def evaluated_ranges(solver: DLCFRSolver, iterations: Iterable[int]) -> Values:

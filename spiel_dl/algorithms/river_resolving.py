@@ -18,7 +18,7 @@ from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.factored.families import cut_any
 from spiel_dl.factored.holdem_trunk import HoldemTrunk
-from spiel_dl.policies.array_policy import ArrayPolicy, read_strategy
+from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.search.policy import SearchPolicy
 from spiel_dl.search.spec import Spec
 from spiel_dl.search.turns import TurnSource
@@ -58,6 +58,5 @@ def resolve_rivers(
             f"{turn.tree.game} is small enough to list; use ContinualResolvingPolicy, or give its "
             "factored_game"
         )
-    first, second = (read_strategy(turn.tree, blueprint, player) for player in (0, 1))
-    source = TurnSource(turn, ArrayPolicy(turn.tree, (first, second)))
+    source = TurnSource(turn, ArrayPolicy.from_policy(turn.tree, blueprint))
     return SearchPolicy(source, Spec(None, gadget, refinement), effort)

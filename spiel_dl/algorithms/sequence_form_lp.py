@@ -31,8 +31,5 @@ def solve_zero_sum_game(
     """
     tree = compile_game(game)
     equilibrium = linear_program.solve(tree.sequence_form)
-    strategy_0, strategy_1 = (
-        behaviour_strategy(tree.treeplexes[player], equilibrium.plans[player]) for player in (0, 1)
-    )
-    policy = ArrayPolicy(tree, (strategy_0, strategy_1))
+    policy = ArrayPolicy(tree, map(behaviour_strategy, tree.treeplexes, equilibrium.plans))
     return equilibrium.value, 0.0 - equilibrium.value, policy, policy

@@ -107,8 +107,8 @@ class TensorCFRSolver:
         return self._policy(first.average, second.average)
 
     def _policy(self, *weights: torch.Tensor) -> ArrayPolicy:
-        first, second = (s.behaviour(w) for s, w in zip(self._sides, weights, strict=True))
-        return ArrayPolicy(self.tree, (first, second))
+        sides = zip(self._sides, weights, strict=True)
+        return ArrayPolicy(self.tree, (side.behaviour(own) for side, own in sides))
 
     def _iterate(self) -> None:
         """One iteration: the same operations on the same memory each time."""

@@ -146,8 +146,7 @@ def _blueprint(
 ) -> NetworkPolicy | ArrayPolicy:
     entry = _entry(path, header, "policy")
     if "strategies" in entry:
-        first, second = (arrays[name] for name in entry["strategies"])
-        return ArrayPolicy(compile_game(game), (first, second))
+        return ArrayPolicy(compile_game(game), (arrays[name] for name in entry["strategies"]))
     parameters = arrays[entry["array"]]
     if entry["row"] is not None:
         parameters = parameters[entry["row"]]

@@ -216,8 +216,7 @@ class CriticLearner(BatchLearner):
 
 def _copy_of(policy: ArrayPolicy | NetworkPolicy) -> ArrayPolicy | NetworkPolicy:
     if isinstance(policy, ArrayPolicy):
-        first, second = (strategy.copy() for strategy in policy.strategies)
-        return ArrayPolicy(policy.tree, (first, second))
+        return policy.copy()
     parameters = policy.parameters.detach().clone()
     return NetworkPolicy(
         policy.game, policy.network, parameters, policy.fine_tuning, policy.value_unit

@@ -189,7 +189,7 @@ class TreeEnvironment:
             strategy = np.ones(self.tree.treeplexes[player].num_sequences)
             strategy[1:] = rows[row, action]
             strategies.append(strategy)
-        return ArrayPolicy(self.tree, (strategies[0], strategies[1]))
+        return ArrayPolicy(self.tree, strategies)
 
     def table_of(self, policy: ArrayPolicy) -> torch.Tensor:
         """A policy as a table by the rows of `infoset_legal`: float32 [R, A]."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -41,7 +41,7 @@ class ArrayPolicy(openspiel_policy.Policy):
         the empty sequence.
     """
 
-    def __init__(self, tree: GameTree | FactoredGame, strategies: tuple[np.ndarray, np.ndarray]):
+    def __init__(self, tree: GameTree | FactoredGame, strategies: Iterable[np.ndarray]):
         """Wraps two behaviour strategies, float64 [S_p] each; they are not copied.
 
         Strategies of integers or Booleans are copied as float64.
@@ -50,18 +50,22 @@ class ArrayPolicy(openspiel_policy.Policy):
           ValueError: if a strategy has another shape, or is not valid (see `check`).
         """
         super().__init__(tree.game, [0, 1])
-        strategies = (_as_floats(strategies[0]), _as_floats(strategies[1]))
-        for player, strategy in enumerate(strategies):
+        first, second = map(_as_floats, strategies)
+        self.strategies = (first, second)
+        for player, strategy in enumerate(self.strategies):
             if strategy.shape != (tree.treeplexes[player].num_sequences,):
                 raise ValueError(
                     f"player {player} has {tree.treeplexes[player].num_sequences} sequences in "
                     f"{tree.game}, but its strategy has shape {strategy.shape}"
                 )
         self.tree = tree
-        self.strategies = strategies
         self._last_game = tree.game
         for player in (0, 1):
             self.check(player)
+
+    def copy(self) -> ArrayPolicy:
+        """A policy with copies of the strategies."""
+        return ArrayPolicy(self.tree, (strategy.copy() for strategy in self.strategies))
 
     def check(self, player: int) -> None:
         """Checks a player's strategy, which may have been written into.
@@ -231,8 +235,7 @@ class ArrayPolicy(openspiel_policy.Policy):
     def uniform(game: AnyGame) -> ArrayPolicy:
         """The policy that plays all legal actions with the same probability."""
         tree = compile_any(game)
-        first, second = (treeplex.uniform_strategy() for treeplex in tree.treeplexes)
-        return ArrayPolicy(tree, (first, second))
+        return ArrayPolicy(tree, (treeplex.uniform_strategy() for treeplex in tree.treeplexes))
 
     @staticmethod
     def from_policy(game: AnyGame, policy: openspiel_policy.Policy) -> ArrayPolicy:
@@ -249,7 +252,7 @@ class ArrayPolicy(openspiel_policy.Policy):
         tree = compile_any(game, policy)
         if isinstance(policy, ArrayPolicy) and policy.tree is tree:
             return policy
-        return ArrayPolicy(tree, (read_strategy(tree, policy, 0), read_strategy(tree, policy, 1)))
+        return ArrayPolicy(tree, (read_strategy(tree, policy, player) for player in (0, 1)))
 
     def _rows(self) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
         """The string, legal actions and probabilities of every infoset."""
@@ -360,4 +363,4 @@ def mix_policies(
         for policy, weight in zip(policies, weights, strict=True):
             plan += weight * read_plan(tree, policy, player)
         strategies.append(behaviour_strategy(treeplex, plan))
-    return ArrayPolicy(tree, (strategies[0], strategies[1]))
+    return ArrayPolicy(tree, strategies)

@@ -32,7 +32,7 @@ def random_policy(game: AnyGame, seed: int) -> ArrayPolicy:
         sums = np.repeat(treeplex.sum_per_infoset(strategy), treeplex.num_actions)
         strategy[below_roots] /= sums
         strategies.append(strategy)
-    return ArrayPolicy(tree, (strategies[0], strategies[1]))
+    return ArrayPolicy(tree, strategies)
 
 
 def cfr_average(
@@ -41,16 +41,14 @@ def cfr_average(
     """The average policy after some iterations of CFR ("CFR-k"), or of another variant of it."""
     tree = compile_game(game)
     minimizer = _run(tree, iterations, variant_by_name(variant))
-    first, second = (minimizer.average_strategy(player) for player in (0, 1))
-    return ArrayPolicy(tree, (first, second))
+    return ArrayPolicy(tree, (minimizer.average_strategy(player) for player in (0, 1)))
 
 
 def cfr_last(game: AnyGame, iterations: int) -> ArrayPolicy:
     """The policy that CFR plays after some iterations, without averaging."""
     tree = compile_game(game)
     minimizer = _run(tree, iterations, variants.CFR)
-    first, second = (learner.strategy for learner in minimizer.learned)
-    return ArrayPolicy(tree, (first, second))
+    return ArrayPolicy(tree, (learner.strategy for learner in minimizer.learned))
 
 
 def errs_beyond(
@@ -82,7 +80,7 @@ def errs_beyond(
         late = treeplex.sequences_of(infoset_depths[player] >= depth_limit.value)
         strategy[late] = read_strategy(tree, below, player)[late]
         strategies.append(strategy)
-    return ArrayPolicy(tree, (strategies[0], strategies[1]))
+    return ArrayPolicy(tree, strategies)
 
 
 def _run(tree: GameTree, iterations: int, variant: Weighting) -> RegretMinimizer:

@@ -58,8 +58,7 @@ class CompiledSource(Source[CompiledPath, Starts]):
         _ = pieces.of_history  # Raises that error at once.
         self.game, self.players = pieces.tree.game, tuple(players)
         self.pieces, self.known = pieces, known
-        first, second = (strategy.copy() for strategy in known.strategies)
-        self.policy = ArrayPolicy(pieces.tree, (first, second))
+        self.policy = known.copy()
         first, second = (np.zeros(t.num_infosets, np.bool_) for t in pieces.tree.treeplexes)
         self.searched = (first, second)
         self._roots = CompiledRoots(pieces, known, self.policy)
@@ -110,8 +109,7 @@ class CompiledSource(Source[CompiledPath, Starts]):
                     previous = policy.results[player, self.pieces.path(batch[0])[-2]]
                 starts = self._solve(player, batch, previous, policy.spec, policy.search)
                 policy.results.update({(player, place): starts for place in batch})
-        first, second = (strategy.copy() for strategy in self.policy.strategies)
-        return ArrayPolicy(self.tree, (first, second))
+        return self.policy.copy()
 
     def _places(self, player: int, infoset: int, spec: Spec) -> Sequence[int]:
         """The places to search before an infoset is decided, in order."""

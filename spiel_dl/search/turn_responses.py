@@ -108,8 +108,7 @@ class TurnResponses(Source[ResponsePath, bool]):
             if (self.players[0], step) not in policy.results:
                 self._step(step, policy.spec, policy.search)
                 policy.results[self.players[0], step] = True
-        first, second = (strategy.copy() for strategy in self.policy.strategies)
-        return ArrayPolicy(self.tree, (first, second))
+        return self.policy.copy()
 
     def _step(self, step: int, spec: Spec, search: Search) -> None:
         """Makes a step, and writes its solution into the policy."""

@@ -78,11 +78,7 @@ class TurnSource(Source[TurnPath, SolvedTurn]):
         self.starts = RiverStarts.of(turn, lines, boards)
         self.turn = turn
         self.blueprint = blueprint
-        first, second = (
-            (blueprint or ArrayPolicy.uniform(self.tree)).strategies[player].copy()
-            for player in (0, 1)
-        )
-        self.policy = ArrayPolicy(self.tree, (first, second))
+        self.policy = blueprint.copy() if blueprint else ArrayPolicy.uniform(self.tree)
         self._solved_turn: SolvedTurn | None = None
         self._cfvs_and_gifts: dict[int, Pair] = {}
 
@@ -120,8 +116,7 @@ class TurnSource(Source[TurnPath, SolvedTurn]):
         lines = np.flatnonzero(self.turn.leaves.is_open).tolist()
         for player in (0, 1):
             self._search_rivers(player, lines, self.starts.boards.tolist(), turn, policy.search)
-        first, second = (strategy.copy() for strategy in self.policy.strategies)
-        return ArrayPolicy(self.tree, (first, second))
+        return self.policy.copy()
 
     def _turn(self, search: Search) -> SolvedTurn:
         """The turn's plans and cfvs, by the blueprint or by a search that is made once."""
