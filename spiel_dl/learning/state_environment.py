@@ -5,8 +5,6 @@ Every move of every row goes through Python, on one core and on the CPU.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import pyspiel
 import torch
@@ -77,8 +75,11 @@ class StateEnvironment:
         Args:
           out: where to write; None: a new tensor.
         """
-        size = num_features(self.game)
-        return self._rows(size, lambda state: features(state, state.current_player()), out)
+        rows = np.zeros((self._batch_size, num_features(self.game)), np.float32)
+        for row, state in zip(rows, self._states, strict=True):
+            if not state.is_terminal():
+                row[:] = features(state, state.current_player())
+        return self._tensor(rows) if out is None else out.copy_(torch.from_numpy(rows))
 
     def history_features(self, out: torch.Tensor | None = None) -> torch.Tensor:
         """The features of the whole history: float32 [B, E]; zeros where the game is over.
@@ -86,7 +87,11 @@ class StateEnvironment:
         Args:
           out: where to write; None: a new tensor.
         """
-        return self._rows(history_features.size(self.game), history_features.of_state, out)
+        rows = np.zeros((self._batch_size, history_features.size(self.game)), np.float32)
+        for row, state in zip(rows, self._states, strict=True):
+            if not state.is_terminal():
+                row[:] = history_features.of_state(state)
+        return self._tensor(rows) if out is None else out.copy_(torch.from_numpy(rows))
 
     def step(self, action: torch.Tensor) -> EpisodeEnds:
         """Makes one move in every game, and plays the chance events after it.
@@ -120,16 +125,6 @@ class StateEnvironment:
             for state, number in zip(waiting, uniform, strict=True):
                 state.apply_action(draw(dict(state.chance_outcomes()), number))
             waiting = [state for state in waiting if state.is_chance_node()]
-
-    def _rows(
-        self, size: int, of_state: Callable[[pyspiel.State], np.ndarray], out: torch.Tensor | None
-    ) -> torch.Tensor:
-        """A function's rows of all states, written to `out` if given; zeros of games over."""
-        rows = np.zeros((self._batch_size, size), np.float32)
-        for row, state in zip(rows, self._states, strict=True):
-            if not state.is_terminal():
-                row[:] = of_state(state)
-        return self._tensor(rows) if out is None else out.copy_(torch.from_numpy(rows))
 
     def _tensor(self, array: np.ndarray) -> torch.Tensor:
         return torch.from_numpy(array).to(self.generator.device)
