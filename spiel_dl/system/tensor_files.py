@@ -97,5 +97,9 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
     try:
         yield temporary
         temporary.replace(target)
+    except OSError as error:
+        if error.filename == str(temporary):
+            error.filename = str(target)  # which the user knows
+        raise
     finally:
         temporary.unlink(missing_ok=True)

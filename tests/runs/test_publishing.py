@@ -96,6 +96,23 @@ def test_a_policy_network_and_its_critic(trained: Path, models: Path) -> None:
         dl.load_policy("rnad:kuhn", "leduc_poker")
 
 
+def test_a_model_stays_until_its_successor_is_written(
+    trained: Path, models: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    publish(trained / "rnad", models, "kept", num_games=0)
+    before = {path.name: path.read_bytes() for path in models.iterdir()}
+    config = RNaDSolver.default_config(**NETWORK | {"seed": 1})
+    other = train(trained / "other", RNaDSolver("kuhn_poker", config))
+
+    def fail(*_: Any) -> None:
+        raise OSError("disk full")
+
+    monkeypatch.setattr(zoo, "write_json", fail)
+    with pytest.raises(OSError, match="disk full"):
+        publish(other, models, "kept", num_games=0)
+    assert {path.name: path.read_bytes() for path in models.iterdir()} == before
+
+
 def test_a_critic_and_how_the_policy_learned_that_it_is_of(trained: Path, models: Path) -> None:
     path = trained / "critic"
     blueprint = checkpoints.load_blueprint(trained / "rnad")

@@ -90,6 +90,14 @@ def test_a_file_changes_only_when_all_is_written(tmp_path: Path) -> None:
     assert [file.name for file in tmp_path.iterdir()] == ["file"]
 
 
+def test_errors_name_the_file_that_was_asked_for(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    # Nothing was written, so there is nothing to rename.
+    with pytest.raises(FileNotFoundError) as raised, tensor_files.atomic_path(path):
+        pass
+    assert raised.value.filename == str(path)
+
+
 def test_two_writers_do_not_meet(tmp_path: Path) -> None:
     path = tmp_path / "file"
     with tensor_files.atomic_path(path) as one, tensor_files.atomic_path(path) as other:
