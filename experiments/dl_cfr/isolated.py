@@ -244,7 +244,7 @@ ISOLATED = Experiment(
     render=_report,
     judge=_judge,
 )
-_TOO_FEW = "ours: training for too few steps, on as much or on twice the data"
+_TOO_FEW = "ours: training for too few steps on too few data; `longer` comes below 0.01"
 _NOT_RANDOM = "open: training on the ranges that are asked for comes below 0.01"
 # In Goofspiel neither the layer norm nor more data nor all together went furthest; a network takes
 # three times as long in Oshi-Zumo. The row in `longer` was declared after the others had been seen.
