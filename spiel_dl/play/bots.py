@@ -17,9 +17,7 @@ class SeatedBot(pyspiel.Bot):
     Unlike OpenSpiel's `PolicyBot`, it works in states whose only legal action is 0.
     """
 
-    def __init__(
-        self, policy: openspiel_policy.Policy, player: int, generator: np.random.Generator
-    ):
+    def __init__(self, policy: asking.AnyPolicy, player: int, generator: np.random.Generator):
         """Takes a seat; see `policy_bot`."""
         pyspiel.Bot.__init__(self)
         self._policy = policy
@@ -63,13 +61,13 @@ class SeatedBot(pyspiel.Bot):
         return self.step_with_policy(state)[1]
 
 
-def policy_bot(policy: openspiel_policy.Policy, player: int, seed: int | None = None) -> SeatedBot:
+def policy_bot(policy: asking.AnyPolicy, player: int, seed: int | None = None) -> SeatedBot:
     """A `pyspiel.Bot` that plays a policy.
 
     Args:
-      policy: of the game that is played, or of the game with simultaneous moves that it was
-        converted from. An `ArrayPolicy` of the turn-based game also plays the one with simultaneous
-        moves; a network refuses its states with a ValueError.
+      policy: in Python or C++, of the game that is played, or of the game with simultaneous moves
+        that it was converted from. An `ArrayPolicy` of the turn-based game also plays the one with
+        simultaneous moves; a network refuses its states with a ValueError.
       player: the seat, 0 or 1.
       seed: of its choices; None: a random one.
 
@@ -77,11 +75,8 @@ def policy_bot(policy: openspiel_policy.Policy, player: int, seed: int | None = 
       ValueError: if there is no such player, `policy` is no policy, or the seed is negative.
     """
     check_player(player)
-    if not isinstance(policy, openspiel_policy.Policy):
-        raise ValueError(
-            f"policy={policy!r:.80} of the type {type(policy).__name__} must be an "
-            "open_spiel.python.policy.Policy"
-        )
+    if not isinstance(policy, (openspiel_policy.Policy, pyspiel.Policy)):
+        raise ValueError(f"policy={policy!r} must be an open_spiel.python.policy.Policy")
     if seed is not None and not (is_count(seed) and seed >= 0):
         raise ValueError(f"seed={seed!r} must be a whole number of at least 0, or None")
     return SeatedBot(policy, player, np.random.default_rng(seed))

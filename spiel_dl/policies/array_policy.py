@@ -216,7 +216,9 @@ class ArrayPolicy(openspiel_policy.Policy):
             raise ValueError(f"{path} holds no policy but {header.get('kind')!r}")
         tree = compile_any(header["game"] if game is None else game)
         if not is_game_of(header["game"], tree.game):
-            raise ValueError(f"{path} holds a policy of {header['game']}, not of {tree.game}")
+            raise ValueError(
+                f"{path} holds a policy of {header['game']}, not of {tree.game}; use the same game"
+            )
         if header.get("contents") not in (None, contents_hash(tree.game)):
             raise ValueError(
                 f"{path} holds a policy of another game called {tree.game}: its file was written "

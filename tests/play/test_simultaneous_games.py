@@ -131,6 +131,12 @@ def test_bots_play_the_only_action_also_if_its_id_is_0():
     assert (dict(policy), action) == ({0: 1.0, 1: 0.0}, 0)
 
 
+def test_a_policy_in_cpp_plays():
+    game = pyspiel.load_game("kuhn_poker")
+    bot = bots.policy_bot(pyspiel.UniformRandomPolicy(game), 0)
+    assert bot.get_policy(game.new_initial_state().child(0).child(1)) == [(0, 0.5), (1, 0.5)]
+
+
 def test_the_terminal_asks_the_opponent_for_its_own_player():
     game = pyspiel.load_game(GOOFSPIEL)
     for opponent in (Recorder(game, -1), Recorder(pyspiel.convert_to_turn_based(game), -1)):
