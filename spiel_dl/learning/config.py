@@ -248,8 +248,9 @@ class PolicyGradientConfig(LearnerConfig):
         super().__post_init__()
         self._check("gae_lambda", 0 <= self.gae_lambda <= 1, "between 0 and 1")
         self._check("temperature", 0 <= self.temperature < math.inf, "finite and not negative")
-        for name in ("num_epochs", "value_weight", "annealing_steps"):
-            self._check(name, 0 < getattr(self, name) < math.inf, "positive and finite")
+        for name in ("num_epochs", "annealing_steps"):
+            self._check(name, getattr(self, name) > 0, "positive")
+        self._check("value_weight", 0 < self.value_weight < math.inf, "positive and finite")
 
     @property
     def descents_per_step(self) -> int:
