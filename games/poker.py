@@ -81,7 +81,7 @@ def endgame(
 
 
 def _is_chips(number: object) -> bool:
-    return isinstance(number, numbers.Real) and 0 < number < float("inf")
+    return isinstance(number, numbers.Real) and 0 < float(number) < float("inf")
 
 
 def _range(text: str) -> str:
