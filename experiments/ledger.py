@@ -79,21 +79,19 @@ def record(row: Row, results: Path, earlier: Mapping[str, Any]) -> None:
         the same seeds by another claim, the ledger keeps its verdict, headline and claim.
     """
     report = read_json(row.report(results))
+    environment = report["environment"]
+    entry = {
+        "inputs": row.inputs,
+        "commit": environment.get("git_commit"),
+        "date": environment["started"][:10],
+    }
+    now, before = (set(each.get("settings", {}).get("seeds") or ()) for each in (report, earlier))
     # Rows that run at the same time share the ledger.
     with filelock.FileLock(results / f".{FILE}.lock"):
         ledger = read(results)
-        environment = report["environment"]
-        entry = {
-            "inputs": row.inputs,
-            "commit": environment.get("git_commit"),
-            "date": environment["started"][:10],
-        }
         came_with = ledger.get(row.name, {}).get("came_with")
         if came_with is None and earlier.get("claim") not in (None, report["claim"]):
             came_with = {name: earlier.get(name) for name in ("verdict", "headline", "claim")}
-        now, before = (
-            set(each.get("settings", {}).get("seeds") or ()) for each in (report, earlier)
-        )
         if came_with is not None and (now & before or not (now and before)):
             entry["came_with"] = came_with
         ledger[row.name] = entry

@@ -24,7 +24,7 @@ from spiel_dl.factored.families import compile_any
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.solvers.effort import share_of_largest
 from spiel_dl.solvers.variants import Weighting
-from spiel_dl.tree.counts import is_number
+from spiel_dl.tree.counts import is_number, is_positive
 from spiel_dl.tree.factored_game import FactoredGame
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.load import AnyGame
@@ -93,7 +93,7 @@ def solve(
         is negative, or there is no such variant.
     """
     start = time.perf_counter()
-    if not (is_number(seconds) and 0 < seconds < math.inf):
+    if not is_positive(seconds):
         raise ValueError(f"seconds={seconds!r} must be positive and finite")
     if exploitability is not None and not (is_number(exploitability) and exploitability >= 0):
         raise ValueError(f"exploitability={exploitability!r} must not be negative")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pyspiel
-from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.policies import asking
 from spiel_dl.tree.counts import is_count
@@ -75,7 +74,7 @@ def policy_bot(policy: asking.AnyPolicy, player: int, seed: int | None = None) -
       ValueError: if there is no such player, `policy` is no policy, or the seed is negative.
     """
     check_player(player)
-    if not isinstance(policy, (openspiel_policy.Policy, pyspiel.Policy)):
+    if not isinstance(policy, asking.AnyPolicy):
         raise ValueError(f"policy={policy!r} must be an open_spiel.python.policy.Policy")
     if seed is not None and not (is_count(seed) and seed >= 0):
         raise ValueError(f"seed={seed!r} must be a whole number of at least 0, or None")

@@ -132,7 +132,7 @@ def checked_probabilities(policy: AnyPolicy, state: pyspiel.State, player: int) 
       ValueError: if it is no policy.
       NoAnswerError: if it returns none, or no distribution over the legal actions.
     """
-    if not isinstance(policy, (openspiel_policy.Policy, pyspiel.Policy)):
+    if not isinstance(policy, AnyPolicy):
         raise ValueError(
             f"{policy!r} is no policy but of type {type(policy).__name__}; give an OpenSpiel "
             "policy: of a name load_policy makes one, and a solver has average_policy()"

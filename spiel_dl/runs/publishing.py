@@ -107,8 +107,10 @@ def publish(
         blueprint=blueprint,
     )
     # An older model stays whole until the new one is written.
-    paths = tensor_files.atomic_path(folder / file), tensor_files.atomic_path(folder / model.curve)
-    with paths[0] as network_file, paths[1] as curve_file:
+    with (
+        tensor_files.atomic_path(folder / file) as network_file,
+        tensor_files.atomic_path(folder / model.curve) as curve_file,
+    ):
         tensor_files.save(network_file, stored, trained.header)
         write_json(curve_file, {"metrics": record.metrics})
         zoo.add(whole_name, model, folder)

@@ -7,7 +7,7 @@ import math
 import time
 
 from spiel_dl.solvers.variants import CFR_PLUS, Weighting, variant_by_name
-from spiel_dl.tree.counts import checked_count, is_number
+from spiel_dl.tree.counts import checked_count, is_number, is_positive
 
 _MAX_BATCH = 100
 """The most iterations between two checks of gap and time."""
@@ -38,7 +38,7 @@ class Effort:
         tolerance, seconds = self.tolerance, self.seconds
         if tolerance is not None and not (is_number(tolerance) and 0 <= tolerance < math.inf):
             raise ValueError(f"tolerance={tolerance!r} must be at least 0 and finite, or None")
-        if seconds is not None and not (is_number(seconds) and 0 < seconds < math.inf):
+        if seconds is not None and not is_positive(seconds):
             raise ValueError(f"seconds={seconds!r} must be positive and finite, or None")
 
     def allowed_gap(self, utility_range: float) -> float | None:

@@ -22,7 +22,7 @@ import weakref
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, NamedTuple
 
 import filelock
 import numpy as np
@@ -308,17 +308,14 @@ _locks: weakref.WeakValueDictionary[tuple[int, int], DirectoryLock] = weakref.We
 class DirectoryLock:
     """The lock of a file for this process, released when this object is garbage-collected."""
 
-    def __init__(self, file: BinaryIO, path: Path):
+    def __init__(self, path: Path):
         """Locks a file; callers use `hold`.
-
-        Args:
-          file: opened for writing; closed with the lock.
-          path: its path.
 
         Raises:
           ValueError: if another process has the lock.
-          OSError: if its file system has no locks.
+          OSError: if the file cannot be opened for writing, or its file system has no locks.
         """
+        file = path.open("ab")
         weakref.finalize(self, file.close)
         if not filelock.lock_descriptor(file.fileno(), blocking=False):
             raise ValueError(
@@ -329,12 +326,10 @@ class DirectoryLock:
 
 def _acquire(path: Path) -> DirectoryLock:
     """The lock of a file, shared within this process; raises as `DirectoryLock` does."""
-    file = path.open("ab")
-    status = os.fstat(file.fileno())
+    path.touch()
+    status = path.stat()
     key = status.st_dev, status.st_ino
     lock = _locks.get(key)
     if lock is None:
-        lock = _locks[key] = DirectoryLock(file, path)
-    else:
-        file.close()
+        lock = _locks[key] = DirectoryLock(path)
     return lock

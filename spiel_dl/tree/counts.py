@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import numbers
 from typing import TypeGuard
 
@@ -16,6 +17,11 @@ def is_count(value: object) -> TypeGuard[int]:
 def is_number(value: object) -> TypeGuard[float]:
     """Whether a value is a real number, NaN and infinity included, and no bool."""
     return isinstance(value, numbers.Real) and not isinstance(value, bool)
+
+
+def is_positive(value: object) -> TypeGuard[float]:
+    """Whether a value is a positive and finite number."""
+    return is_number(value) and 0 < value < math.inf
 
 
 def checked_count(name: str, value: object, least: int) -> int:

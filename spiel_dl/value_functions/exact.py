@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Mapping
 
@@ -12,7 +11,7 @@ from spiel_dl.solvers.best_response import best_response
 from spiel_dl.solvers.effort import share_of_largest
 from spiel_dl.solvers.regret_minimization import RegretMinimizer
 from spiel_dl.solvers.variants import PREDICTIVE_CFR_PLUS
-from spiel_dl.tree.counts import checked_count, is_number
+from spiel_dl.tree.counts import checked_count, is_positive
 from spiel_dl.tree.leaf_set import LeafSet
 from spiel_dl.value_functions.base import NormalizedLeafValues, ValueFunction, Values
 
@@ -58,7 +57,7 @@ class ExactValue(ValueFunction):
           ValueError: if a number is not positive, the tolerance not finite, or the number of
             iterations no integer.
         """
-        if not (is_number(tolerance) and 0 < tolerance < math.inf):
+        if not is_positive(tolerance):
             raise ValueError(f"tolerance={tolerance!r} must be positive and finite")
         self.tolerance = tolerance
         self.max_iterations = checked_count("max_iterations", max_iterations, 1)
