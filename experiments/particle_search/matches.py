@@ -12,7 +12,6 @@ from typing import Annotated, Any
 from experiments import experiment
 from experiments.experiment import Experiment, Row
 from experiments.learners.strength import Preset
-from experiments.sepot.study import PRINTED
 from experiments.settings import Checked, as_json
 from experiments.verdicts import Judgement, Tables, verdict
 from spiel_dl.play import registry
@@ -57,7 +56,13 @@ AUTHORS = Search(
 )
 SEPOT = Search("sepot", (("max_histories", 10_000),), "SePoT below 10,000 histories")
 # Options that were defaults when the first of these matches were declared.
-_FIXED = {"sepot": {**PRINTED, "depth_limit": DepthLimit(rounds=1)}}
+_FIXED: dict[str, dict[str, Any]] = {
+    "sepot": {
+        "given_cfvs": "transformations",
+        "refinement": "none",
+        "depth_limit": DepthLimit(rounds=1),
+    }
+}
 
 
 def _by_defaults(depth_limit: DepthLimit, called: str) -> tuple[Search, ...]:

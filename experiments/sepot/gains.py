@@ -44,7 +44,7 @@ LEARNED, PLAYED_OUT = "critic", "play-outs"
 _GAMES_OF_PART, _GAMES_OF_SEED = 25, 100_000
 _PLAY_OUTS = 20_000
 _SEARCHES = "Searches"
-_PRINTED = "transformations"
+_TRANSFORMATIONS = "transformations"
 
 
 class Change(NamedTuple):
@@ -63,9 +63,9 @@ class Change(NamedTuple):
 
 _BEST = Change(LEARNED, "best_response", "prior")
 CHANGES = (
-    Change(LEARNED, _PRINTED, None),
-    Change(PLAYED_OUT, _PRINTED, None),
-    Change(LEARNED, _PRINTED, "prior"),
+    Change(LEARNED, _TRANSFORMATIONS, None),
+    Change(PLAYED_OUT, _TRANSFORMATIONS, None),
+    Change(LEARNED, _TRANSFORMATIONS, "prior"),
     Change(LEARNED, "best_response", None),
     _BEST,
     Change(PLAYED_OUT, "best_response", "prior"),

@@ -218,6 +218,7 @@ POSITION = Experiment(
     compute=_compute,
     render=_report,
     judge=_judge,
+    version=2,  # Given cfvs are those of the identity.
 )
 ROWS = (
     Row(

@@ -36,9 +36,9 @@ from spiel_dl.tree.depth_limit import DepthLimit, has_rounds
 from spiel_dl.tree.from_openspiel import load_turn_based
 from spiel_dl.tree.trunk import cut
 
-PRINTED: dict[str, Any] = {"given_cfvs": "transformations", "refinement": "none"}
-"""Options of a search of SePoT as in the paper's section 5.3: given cfvs are those of the best
-transformation, as the search before has them, and gadgets are not refined."""
+PRINTED: dict[str, Any] = {"given_cfvs": "critic", "refinement": "none"}
+"""Options of a search of SePoT as in the paper: given cfvs are those of the critic's identity
+(sections 4.2 and 5.3), and gadgets are not refined."""
 _SMALL = (128, 128)
 _MAX_PURE = 3
 

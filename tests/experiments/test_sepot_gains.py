@@ -13,7 +13,6 @@ from open_spiel.python.algorithms import expected_game_score
 from experiments.sepot import gains
 from experiments.sepot.gains import CHANGES, GAINS
 from experiments.sepot.kept_cfvs import KEPT_CFVS, Settings
-from experiments.sepot.study import PRINTED
 from experiments.verdicts import FAILS, PARTLY, REPRODUCED
 from spiel_dl.algorithms.sepot import SearchConfig, SePoTPlayPolicy
 from spiel_dl.runs.workspace import Workspace
@@ -28,7 +27,7 @@ def test_advantages_sum_to_what_search_changes() -> None:
     game = load_turn_based("python_goofspiel_ii(num_cards=3,points_order=descending)")
     network = network_policy(game, (8,), scale=3.0, seed=1)
     critic = network_critic(game, (8,), scale=3.0, seed=1)
-    config = SearchConfig(effort=Effort(20), **PRINTED)
+    config = SearchConfig(effort=Effort(20), given_cfvs="transformations", refinement="none")
     searching = SePoTPlayPolicy(game, network, critic, DepthLimit(rounds=1), config=config)
     root = game.new_initial_state()
     for player in (0, 1):
