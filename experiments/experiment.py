@@ -149,6 +149,7 @@ class Row:
       place: figure or table of the paper, such as "Figure 3".
       minutes: expected time on two cores.
       short_of: what of the paper's protocol is cut, for the sake of the budget; "" if nothing.
+      chosen: what the paper does not give and we chose, for the scoreboard; "" if nothing.
       paper: the paper's number, for the scoreboard.
       cause: the known cause of a difference: "paper", "ours", "smaller" or "reading", with a few
         words; "" if there is no difference.
@@ -162,6 +163,7 @@ class Row:
     place: str = OURS
     minutes: float = 5
     short_of: str = ""
+    chosen: str = ""
     paper: str = ""
     cause: str = ""
     checked: str = ""

@@ -81,7 +81,9 @@ def page(results: Path) -> str:
         "(same game and size, enough seeds, our code checked by a second implementation), "
         "*smaller* (our run is smaller than the paper's) or *open* (our code is not checked so, "
         "or the measurement cannot decide). *Not judged*: there is no criterion. A *reading* is "
-        "how we read what the paper leaves open. [All rows](results.md#all-rows) adds "
+        "how we read what the paper leaves open. Verdicts are judged anew from the numbers of the "
+        "reports, by today's criteria; a report begins with that of its day. [All "
+        "rows](results.md#all-rows) adds "
         "experiments of our own and says which reports are current.",
     ]
     states = {row.name: state(row, results) for row in MANIFEST}
@@ -158,11 +160,17 @@ def _cells(rows: Sequence[Row], states: dict[str, State]) -> Sequence[str]:
         verdicts.append(word_of(judgement.verdict) or _NOT_JUDGED)
     if len(set(verdicts)) == 1:
         verdicts = verdicts[:1]
-    sizes = dict.fromkeys(_cut(row.short_of, _SHORT) or "as in the paper" for row in rows)
+    sizes = dict.fromkeys(_size(row) for row in rows)
     causes = dict.fromkeys(row.cause for row in rows if row.cause)
     first = rows[0]
     cells = (first.place, first.experiment.title, first.paper, "; ".join(ours))
     return *cells, "; ".join(sizes), ", ".join(verdicts), "; ".join(causes)
+
+
+def _size(row: Row) -> str:
+    """What of the paper's protocol is cut, and what the paper leaves open."""
+    cut = _cut(row.short_of, _SHORT) or ("" if row.chosen else "as in the paper")
+    return "; ".join(filter(None, (cut, row.chosen and f"not in the paper: {row.chosen}")))
 
 
 def _domain(row: Row) -> str:

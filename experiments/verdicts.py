@@ -122,24 +122,21 @@ def numbers_of(rows: Iterable[Mapping[str, Any]], name: str, *by: str) -> dict[A
 
 
 def at_most(values: Sequence[float], goal: float) -> bool | None:
-    """Whether the mean is at most a goal; None if only its 95 % interval reaches the goal."""
+    """Whether the mean is at most a goal; None if its 95 % interval contains the goal."""
     mean, half_width = statistics.fmean(values), student_half_width(values) or 0.0
-    return None if mean - half_width <= goal < mean else mean <= goal
+    return None if abs(mean - goal) < half_width else mean <= goal
 
 
-def sign_of_difference(first: Sequence[float], second: Sequence[float]) -> int:
-    """The sign of the mean paired difference by seed; 0 if its 95 % interval contains 0."""
+def difference(first: Sequence[float], second: Sequence[float]) -> tuple[float, float | None]:
+    """The mean paired difference by seed, and half its 95 % interval; None of a single seed."""
     pairs = [one - other for one, other in zip(first, second, strict=True)]
-    mean, half_width = statistics.fmean(pairs), student_half_width(pairs)
-    if half_width is None or abs(mean) <= half_width:
-        return 0
-    return 1 if mean > 0 else -1
+    return statistics.fmean(pairs), student_half_width(pairs)
 
 
 def is_less(first: Sequence[float], second: Sequence[float]) -> bool | None:
     """Whether the first numbers are less by seed; None if the 95 % interval contains 0."""
-    sign = sign_of_difference(first, second)
-    return None if sign == 0 else sign < 0
+    mean, half_width = difference(first, second)
+    return None if half_width is None or abs(mean) <= half_width else mean < 0
 
 
 def mean_text(values: Sequence[float], of: str) -> str:

@@ -24,7 +24,6 @@ _NETWORKS = {
 }
 TINY = Trained(**_KUHN, **_NETWORKS)
 SETTINGS = {
-    curves.CURVES: TINY,
     curves.CFVS: TINY,
     safety.SAFETY: TINY,
     protocol.PROTOCOL: protocol.Settings(
@@ -45,7 +44,7 @@ def study(experiment: Experiment[Any], directory: Path, **changes: object) -> An
 
 
 def trained_game(directory: Path, **changes: object) -> TrainedGame[Trained]:
-    [found] = study(curves.CURVES, directory, **changes).games()
+    [found] = study(curves.CFVS, directory, **changes).games()
     return found
 
 

@@ -236,41 +236,74 @@ ISOLATED = Experiment(
     metric=METRIC_TITLE,
     claim=(
         "normalised exploitability below 0.01 with networks trained on random ranges (Main "
-        "Experiments); held of the mean over seeds with the best of the changes, open if only its "
-        "interval reaches it."
+        "Experiments); held of the mean over seeds with the best of the changes, open if its "
+        "interval contains the bound."
     ),
     study=Study,
     compute=_compute,
     render=_report,
     judge=_judge,
 )
-_TOO_FEW = "ours: training for too few steps on too few data; `longer` comes below 0.01"
+_TOO_FEW = "ours: training for too few steps; `longer` comes below the bound in the mean"
 _NOT_RANDOM = "open: training on the ranges that are asked for comes below 0.01"
 # In Goofspiel neither the layer norm nor more data nor all together went furthest; a network takes
-# three times as long in Oshi-Zumo. The row in `longer` was declared after the others had been seen.
-_ALL: Mapping[str, Any] = {}
-_FEWER: Mapping[str, Any] = {"changes": (NO_PURE, BY_MASS, UNSCALED, LONGER), "together": ()}
-_BOTH: Mapping[str, Any] = {"changes": (), "together": (MORE_DATA, LONGER)}
+# three times as long in Oshi-Zumo. The rows in `longer` and `wider` were declared after the others
+# had been seen.
+_NARROW: Mapping[str, Any] = {"num_units": dl_cfr.NARROW}
+_FEWER = {**_NARROW, "changes": (NO_PURE, BY_MASS, UNSCALED, LONGER), "together": ()}
+_BOTH = {**_NARROW, "changes": (), "together": (MORE_DATA, LONGER)}
 ROWS = tuple(
     Row(
         ISOLATED,
         f"dl_cfr/{folder}",
         Settings(
             data,
-            num_units=dl_cfr.NARROW,
             seeds=seeds,
             training=TrainingConfig(networks_per_decade=0, num_epochs=40),
             **changed,
         ),
         "Main Experiments",
         minutes,
-        dl_cfr.FEWER_EPOCHS,
+        chosen=chosen,
         paper="below 0.01",
         cause=cause,
     )
-    for folder, data, seeds, changed, minutes, cause in (
-        ("goofspiel", dl_cfr.GOOFSPIEL, dl_cfr.FIVE_SEEDS, _ALL, 110, _TOO_FEW),
-        ("oshi_zumo", dl_cfr.OSHI_ZUMO, dl_cfr.THREE_SEEDS, _FEWER, 130, _NOT_RANDOM),
-        ("goofspiel/longer", dl_cfr.GOOFSPIEL, dl_cfr.FIVE_SEEDS, _BOTH, 90, _TOO_FEW),
+    for folder, data, seeds, changed, minutes, chosen, cause in (
+        (
+            "goofspiel",
+            dl_cfr.GOOFSPIEL,
+            dl_cfr.FIVE_SEEDS,
+            _NARROW,
+            110,
+            dl_cfr.CHOSEN.format(dl_cfr.NARROW),
+            _TOO_FEW,
+        ),
+        (
+            "oshi_zumo",
+            dl_cfr.OSHI_ZUMO,
+            dl_cfr.THREE_SEEDS,
+            _FEWER,
+            130,
+            dl_cfr.CHOSEN.format(dl_cfr.NARROW),
+            _NOT_RANDOM,
+        ),
+        (
+            "goofspiel/longer",
+            dl_cfr.GOOFSPIEL,
+            dl_cfr.FIVE_SEEDS,
+            _BOTH,
+            90,
+            "100 epochs of twice the data, 5 layers of 200 units",
+            _TOO_FEW,
+        ),
+        (
+            "goofspiel/wider",
+            dl_cfr.GOOFSPIEL,
+            dl_cfr.FIVE_SEEDS,
+            {**_BOTH, "num_units": 400},
+            250,
+            "100 epochs of twice the data, 5 layers of 400 units",
+            "",
+        ),
     )
 )

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Collection, Mapping
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -69,28 +68,29 @@ def _left_out_report(study: Study, rows: dl_cfr.Rows) -> Report:
     )
 
 
-def _judge_left_out(
-    tables: Tables, *, unit: float = 1.0, kept_at_once: Collection[str] = ()
-) -> Judgement:
-    """Judges the largest L∞ error over states, in both readings of L∞, against the paper's.
+def _judge_left_out(tables: Tables, *, unit: float, untrained: Sequence[float]) -> Judgement:
+    """Judges both readings of L∞, over left-out states in the mean and in the worst.
 
     Args:
       tables: the report's.
       unit: the paper's unit of errors.
-      kept_at_once: the readings that are not judged, because a network has no larger errors than
-        the paper's after one step of training (`checkpoints`).
+      untrained: by reading, the error over all states of a network after one step of training.
     """
     of_what = {line["what"]: line for line in tables[dl_cfr.SUMMARY]}
-    lines = [of_what[dl_cfr.ALL_ERRORS[name]] for name in dl_cfr.PAPER_LINF]
-    parts = {
-        line["what"]: dl_cfr.in_unit(name, line["largest"], unit) <= line["paper"]
-        for name, line in zip(dl_cfr.PAPER_LINF, lines, strict=True)
-        if line.get("paper") and name not in kept_at_once
-    }
-    return Judgement(
-        verdict(parts),
-        "; ".join(f"{line['what']}: at most {line['largest']:.3g}" for line in lines),
-    )
+    parts: dict[str, bool | None] = {}
+    headlines = []
+    for name, before in zip(dl_cfr.PAPER_LINF, untrained, strict=True):
+        line = of_what[dl_cfr.ALL_ERRORS[name]]
+        mean, largest, first = (
+            dl_cfr.in_unit(name, value, unit) for value in (line["mean"], line["largest"], before)
+        )
+        headlines.append(f"{line['what']}: {mean:.3g} in the mean, at most {largest:.3g}")
+        parts[f"learned: {line['what']}"] = mean < first
+        # An error that a network has at once says nothing about learning.
+        if line.get("paper") and first > line["paper"]:
+            is_open = mean <= line["paper"] < largest
+            parts[f"as the paper's: {line['what']}"] = None if is_open else mean <= line["paper"]
+    return Judgement(verdict(parts), "; ".join(headlines))
 
 
 LEFT_OUT = Experiment(
@@ -98,21 +98,23 @@ LEFT_OUT = Experiment(
     title="Errors in public states left out of training",
     metric="L∞ error, unnormalised (utility)",
     claim=(
-        "L∞ errors in left-out public states of 2.6 in Goofspiel, 0.1 in Oshi-Zumo and 0.08 in "
-        "Leduc (Main Experiments), which does not say of what; held are the largest of all, "
-        "and the mean over samples of each one's largest, in the worst public state, where a "
-        "network after one step of training (`checkpoints`) has larger errors. Errors in Goofspiel "
+        "networks generalise to public states that they never saw, with L∞ errors of 2.6 in "
+        "Goofspiel, 0.1 in Oshi-Zumo and 0.08 in Leduc (Main Experiments), which does not say of "
+        "what. Held are the largest of all, and the mean over samples of each one's largest: that "
+        "the mean over states is below the error over all states of networks after one step of "
+        "training (`checkpoints`), and, where that error is larger than the paper's, that states "
+        "are at most at the paper's, open if only their mean is. Errors in Goofspiel "
         "are doubled first: the authors' library pays differences of points, ours half of them."
     ),
     study=Study,
     compute=_left_out_rows,
     render=_left_out_report,
-    judge=_judge_left_out,
 )
-_MEAN: Mapping[str, Any] = {"kept_at_once": dl_cfr.PAPER_LINF[1:]}
 ROWS = tuple(
     Row(
-        dataclasses.replace(LEFT_OUT, judge=functools.partial(_judge_left_out, **known)),
+        dataclasses.replace(
+            LEFT_OUT, judge=functools.partial(_judge_left_out, unit=unit, untrained=untrained)
+        ),
         f"dl_cfr/{domain}",
         Settings(
             dl_cfr.DOMAINS[domain],
@@ -123,20 +125,15 @@ ROWS = tuple(
         ),
         "Main Experiments",
         minutes,
-        f"one seed; {states}; 10 epochs instead of our default 100",
+        states,
+        chosen="10 epochs, one seed",
         paper="L∞ 2.6 in Goofspiel, 0.1 in Oshi-Zumo, 0.08 in Leduc",
         cause="reading: the paper does not define L∞",
     )
-    for domain, every, minutes, linf, states, known in (
-        (
-            "goofspiel",
-            1,
-            60,
-            2.6,
-            "all leaf public states",
-            {"unit": dl_cfr.GOOFSPIEL_UNIT, **_MEAN},
-        ),
-        ("oshi_zumo", 16, 30, 0.1, "one leaf public state in 16", _MEAN),
-        ("leduc", 15, 30, 0.08, "one leaf public state in 15", {}),
+    # The least errors of `checkpoints` after one step.
+    for domain, every, minutes, linf, states, unit, untrained in (
+        ("goofspiel", 1, 60, 2.6, "", dl_cfr.GOOFSPIEL_UNIT, (5.56, 1.088)),
+        ("oshi_zumo", 16, 30, 0.1, "one leaf public state in 16", 1.0, (1.188, 0.0129)),
+        ("leduc", 15, 30, 0.08, "one leaf public state in 15", 1.0, (2.16, 0.316)),
     )
 )

@@ -44,11 +44,13 @@ _POINTS_PER_DECADE = 8
 # Ranges are alike if their statistics differ by at most the share _ALIKE, and unlike if one
 # distance is at least _UNLIKE times the other.
 _ALIKE, _UNLIKE = 0.1, 2.0
+_AS_GOOD = 2.0
+"""How many times the validation error still counts as "satisfactory"."""
 _FIRST = 10
 """The last of the first iterations."""
 _DISTANCE, _L1 = "distance_to_nearest", UNNORMALISED + "l1"
 _COMPARED = ("entropy", "largest", _DISTANCE)
-_AT_CFR_D = "CFR-D's ranges"
+_AT_CFR_D, _VALIDATION = "CFR-D's ranges", "validation"
 
 
 class _Results(NamedTuple):
@@ -113,11 +115,15 @@ def _judge(tables: Tables) -> Judgement:
     """Judges the paper's observations as numbers, see `parts_held`."""
     means = _means(tables[dl_cfr.ALL_NUMBERS])
     errors = next(row for row in tables[dl_cfr.SUMMARY] if row["what"] == dl_cfr.ALL_ERRORS[_L1])
-    at_cfr_d = [value for place, value in errors.items() if place.endswith(_AT_CFR_D)]
+    at_cfr_d, validation = (
+        [value for place, value in errors.items() if place.endswith(ending)]
+        for ending in (_AT_CFR_D, _VALIDATION)
+    )
+    ratios = [one / other for one, other in zip(at_cfr_d, validation, strict=True)]
     distances = [f"{who} {found[_DISTANCE]:.2g}" for who, found in means.items()]
     entropies = [f"{who} {found['entropy']:.2g}" for who, found in means.items() if who != _RANDOM]
     return Judgement(
-        verdict(parts_held(means, _means(tables[dl_cfr.ALL_NUMBERS], _FIRST), at_cfr_d)),
+        verdict(parts_held(means, _means(tables[dl_cfr.ALL_NUMBERS], _FIRST), ratios)),
         f"distance to the nearest training range: {', '.join(distances)}; entropy: "
         f"{', '.join(entropies)}",
     )
@@ -137,13 +143,14 @@ def _means(
 Means = Mapping[str, Mapping[str, float]]
 
 
-def parts_held(means: Means, first: Means, at_cfr_d: Iterable[float]) -> dict[str, bool]:
+def parts_held(means: Means, first: Means, error_ratios: Iterable[float]) -> dict[str, bool]:
     """Whether each part of the paper's claim holds.
 
     Args:
       means: means of `STATISTICS` over all iterations, by source.
       first: the same over the first iterations.
-      at_cfr_d: each network's mean unnormalised L1 error at CFR-D's ranges.
+      error_ratios: each network's mean unnormalised L1 error at CFR-D's ranges, divided by that in
+        validation.
     """
     cfr_d = means[_CFR_D]
     networks = [source for source in means if source not in (_RANDOM, _CFR_D)]
@@ -158,7 +165,7 @@ def parts_held(means: Means, first: Means, at_cfr_d: Iterable[float]) -> dict[st
             first[_CFR_D]["entropy"] > first[source]["entropy"] for source in networks
         ),
         "both unlike training ranges": nearest >= _UNLIKE * means[_RANDOM][_DISTANCE],
-        "small errors on CFR-D's": all(error < dl_cfr.BOUNDS[_L1] for error in at_cfr_d),
+        "as good on CFR-D's": all(ratio <= _AS_GOOD for ratio in error_ratios),
     }
 
 
@@ -169,11 +176,13 @@ RANGES = Experiment(
     claim=(
         "by eye, the ranges asked for by DL-CFR+ with a network are much like those asked for "
         "by CFR-D, which are more uniform in the first iterations; random training ranges are "
-        "unlike both. Errors on CFR-D's ranges are satisfactory (Main Experiments). Held as "
+        "unlike both (Main Experiments). Errors on CFR-D's ranges are satisfactory (Additional "
+        "Experiments). Held as "
         "numbers, in means over iterations: entropies, largest entries and distances within "
         f"{_ALIKE:.0%} of CFR-D's; CFR-D's entropy the larger one up to iteration {_FIRST}; "
         f"both at least {_UNLIKE:g} times as far from training ranges as random strategies set "
-        f"apart; and mean L1 errors at CFR-D's ranges below {dl_cfr.BOUNDS[_L1]}."
+        f"apart; and mean L1 errors at CFR-D's ranges at most {_AS_GOOD:g} times those in "
+        "validation."
     ),
     study=Study,
     compute=_compute,
@@ -187,9 +196,9 @@ ROWS = tuple(
         dl_cfr.Trained(data, seeds=dl_cfr.THREE_SEEDS, training=dl_cfr.FORTY_EPOCHS),
         "Main Experiments",
         30,
-        dl_cfr.FEWER_EPOCHS,
+        chosen=dl_cfr.CHOSEN.format(400),
         paper="those of DL-CFR+ and CFR-D alike, both unlike training ranges",
-        cause="reading: the paper compares by eye",
+        cause="reading: the paper compares by eye; 40 % of our training infosets are almost pure",
     )
     for domain, data in dl_cfr.DOMAINS.items()
 )
@@ -296,7 +305,7 @@ def _errors(study: Study, cfr_d: Dataset) -> dict[int, dict[str, dict[str, float
         samples = network.samples(cfr_d)
         numbers = samples.numbers(np.arange(cfr_d.num_strategies), np.arange(samples.num_states))
         errors[seed] = {
-            "validation": {name: last[name] for name in dl_cfr.ALL_ERRORS},
+            _VALIDATION: {name: last[name] for name in dl_cfr.ALL_ERRORS},
             _AT_CFR_D: validation_errors(network, samples, numbers),
         }
     return errors

@@ -356,8 +356,9 @@ ROWS = (
         Settings(),
         "2025, abstract",
         10,
-        "portfolios of its figures are not known here",
-        paper="more than twice the gain against late mistakes",
-        cause="reading: at equal exploitability RNR gains at most 1.4 times; at equal p ABD 2.4",
+        "small games, Battleships 2x2 instead of up to 5x5",
+        "portfolios; p; what is equal",
+        "more than twice the gain against late mistakes",
+        "reading: in these means at equal exploitability no method could reach twice",
     ),
 )

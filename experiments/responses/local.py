@@ -141,10 +141,15 @@ def _judge_reading(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[bool]]:
         for key, own in grouped(rows, "game", "player", "iterations").items()
     }
     poker = {key: gains for key, gains in cases.items() if LBR in gains}
-    last = max((number for _, _, number in poker), default=0)
+    numbers = [number for _, _, number in poker]
+    first, last = min(numbers, default=0), max(numbers, default=0)
     largest = cdbr_name(max(LOOK_AHEAD))
+    more = {key: gains[largest] > gains[LBR] for key, gains in poker.items()}
     return {
-        f"{largest} gains more than LBR": [gains[largest] > gains[LBR] for gains in poker.values()],
+        f"{largest} gains more than LBR": [held for key, held in more.items() if key[2] > first],
+        f"{largest} gains more than LBR at {first} iterations": [
+            held for key, held in more.items() if key[2] == first
+        ],
         f"LBR gains nothing at {last} iterations": [
             gains[LBR] <= _SAME for key, gains in poker.items() if key[2] == last
         ],

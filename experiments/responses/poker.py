@@ -14,7 +14,7 @@ from experiments.experiment import Experiment, Row
 from experiments.responses import lbr
 from experiments.responses import study as responses_study
 from experiments.responses.responders import Responder
-from experiments.verdicts import Judgement, Tables, grouped, verdict
+from experiments.verdicts import Judgement, Tables, grouped, numbers_of, verdict
 from spiel_dl.algorithms.best_response import best_response_policy
 from spiel_dl.algorithms.cdbr import CDBRPolicy
 from spiel_dl.algorithms.cdrnr import CDRNRPolicy
@@ -91,24 +91,24 @@ def _report(study: Study, rows: Rows) -> Report:
 
 
 def _judge(tables: Tables) -> Judgement:
-    """Judges CDBR's gain against each model and for each player."""
-    cases = {
-        key: {row["method"]: row for row in rows}
-        for key, rows in grouped(tables[_ROWS], "game", "model", "player").items()
+    """Judges CDBR's gain against each model, of both players together."""
+    rows = tables[_ROWS]
+    more = {
+        f"{_MORE} against {model}": sum(gains["CDBR"]) > sum(gains["LBR"]) + 2 * _SAME * _MBB
+        for model, own in grouped(rows, "model").items()
+        for gains in (numbers_of(own, "gain", "method"),)
     }
-    everywhere = {
-        _MORE: [
-            case["CDBR"]["gain"] > case["LBR"]["gain"] + _SAME * _MBB for case in cases.values()
-        ],
-        "RNR and CDRNR are at most as exploitable as they gain": [
-            case[method]["exploitability"] <= case[method]["gain"] + _SAME * _MBB
-            for case in cases.values()
-            for method in _ROBUST
-        ],
-    }
-    headline = "; ".join(f"{part}: {sum(held)} of {len(held)}" for part, held in everywhere.items())
-    # The second part is a theorem: reported, not judged.
-    return Judgement(verdict({_MORE: all(everywhere[_MORE])}), headline)
+    robust = [
+        row["exploitability"] <= row["gain"] + _SAME * _MBB
+        for row in rows
+        if row["method"] in _ROBUST
+    ]
+    # That is a theorem: reported, not judged.
+    return Judgement(
+        verdict(more),
+        f"{_MORE}: {sum(more.values())} of {len(more)} models; RNR and CDRNR are at most as "
+        f"exploitable as they gain: {sum(robust)} of {len(robust)}",
+    )
 
 
 POKER = Experiment(
@@ -117,8 +117,8 @@ POKER = Experiment(
     metric="gain and exploitability (mbb a hand)",
     claim=(
         "CDBR gains significantly more than LBR against SlumBot (Table 2). Held here: more than "
-        "LBR against each of five models, for both players. RNR and CDRNR lose at most what they "
-        "gain, p / (1 - p) times, with p = 0.5; that is a theorem, told and not judged."
+        "LBR against each of five models, both players together. RNR and CDRNR lose at most what "
+        "they gain, p / (1 - p) times, with p = 0.5; that is a theorem, told and not judged."
     ),
     study=Study,
     compute=_rows,

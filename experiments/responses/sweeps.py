@@ -4,7 +4,7 @@
 |---|---|
 | `CDRNR, GADGET` (`algorithms.cdrnr`), `RNR` (`algorithms.rnr`) | p |
 | `SES` (`algorithms.ses`) | alpha |
-| `mix` of the best Nash equilibrium and CDBR, of realization plans | the weight of CDBR |
+| `mix` of an equilibrium and CDBR, of realization plans | the weight of CDBR |
 | `Pareto set` (`best_nash.safe_best_response`) | none; over bounds of exploitability |
 | `best Nash`, `LBR` (in poker games) | none |
 | `CFR average` of some iterations, which ignores the model | none; over iterations |
@@ -37,8 +37,6 @@ from spiel_dl.policies.array_policy import ArrayPolicy, mix_policies
 from spiel_dl.system.parameters import Bounds
 from spiel_dl.tree.depth_limit import DepthLimit
 
-BY_PATH = ("joint", "full", "resolving", "max_margin", "reach_max_margin")
-"""Gadgets of the first reports; their `full` keeps solved subgames on the path only."""
 BEST_NASH, LOCAL, MIX, PARETO, RNR, SES = "best Nash", "LBR", "mix", "Pareto set", "RNR", "SES"
 CFR_AVERAGE = "CFR average"
 
@@ -68,7 +66,7 @@ class Sweep(Checked):
     not_empty = ("parameters", "bounds")
     depth_limit: DepthLimit = _TWO_PLIES
     scheme: str = "block"
-    gadgets: tuple[Annotated[str, OneOf(GADGETS)], ...] = BY_PATH
+    gadgets: tuple[Annotated[str, OneOf(GADGETS)], ...] = ("full_trunk", "joint")
     parameters: tuple[Share, ...] = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
     bounds: tuple[Share, ...] = (0.0, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0)
     cfr_iterations: tuple[int, ...] = (10, 100, 1000)
@@ -84,7 +82,7 @@ def methods(responder: Responder, sweep: Sweep) -> Mapping[str, tuple[Respond, S
     limit, scheme = sweep.depth_limit, sweep.scheme
     nash = functools.cache(lambda: best_nash(*setting))
     cdbr = functools.cache(lambda: CDBRPolicy(*setting, limit, exact=True).to_array_policy())
-    blueprint = functools.cache(lambda: solve_zero_sum_game(tree)[2])
+    equilibrium = functools.cache(lambda: solve_zero_sum_game(tree)[2])
     best_response = functools.cache(
         lambda: responder.judge(best_response_policy(tree, model, player))
     )
@@ -98,10 +96,10 @@ def methods(responder: Responder, sweep: Sweep) -> Mapping[str, tuple[Respond, S
         return RNRPolicy(*setting, p=p, exact=True).to_array_policy()
 
     def ses(alpha: float) -> ArrayPolicy:
-        return safe_exploitation_search(*setting, limit, alpha=alpha, blueprint=blueprint())
+        return safe_exploitation_search(*setting, limit, alpha=alpha, blueprint=equilibrium())
 
     def mix(weight: float) -> ArrayPolicy:
-        return mix_policies(tree, [nash(), cdbr()], [1.0 - weight, weight])
+        return mix_policies(tree, [equilibrium(), cdbr()], [1.0 - weight, weight])
 
     def pareto(bound: float) -> ArrayPolicy:
         largest = best_response()["exploitability"]

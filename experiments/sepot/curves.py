@@ -1,8 +1,7 @@
 """Exploitability over training: Figures 3 to 12 of Kubíček et al. (2023).
 
-`curves`: the network and search with each depth limit, by the defaults (Figures 3, 5 and 6).
-`cfvs`: for each depth limit, given cfvs of the critic, as in the paper, of previous searches
-(Figures 4 and 7 to 12), and by the defaults.
+The network, and search with each depth limit: with given cfvs of the critic (Figures 3, 5 and 6),
+and of previous searches (Figures 4 and 7 to 12).
 """
 
 from __future__ import annotations
@@ -14,14 +13,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from experiments.experiment import Experiment, Row
-from experiments.sepot.evaluation import CRITIC, SEARCHES, TRANSFORMATIONS, Search
+from experiments.sepot.evaluation import CRITIC, SEARCHES, Search
 from experiments.sepot.study import Trained, TrainedGame, TrainedStudy, is_whole_game
 from experiments.verdicts import (
     Judgement,
     Tables,
+    difference,
     grouped,
     is_less,
-    sign_of_difference,
     student_half_width,
     verdict,
 )
@@ -33,7 +32,7 @@ from spiel_dl.tree.depth_limit import DepthLimit
 Study = TrainedStudy[Trained]
 Game = TrainedGame[Trained]
 NETWORK = "network"
-_AT_THE_END = "At the last step"
+_AT_THE_END, _ALL = "At the last step", "All points"
 _WHOLE = " (to the end of the game, without a network)"
 _METRICS = {
     "nash_conv": "NashConv (utility)",
@@ -78,39 +77,26 @@ class Figure(NamedTuple):
     rows: list[dict[str, Any]]
 
 
-def _curves(study: Study) -> list[Figure]:
-    """Points of Figures 3, 5 and 6: the network, and search with each depth limit."""
-    figures = []
-    for each in study.games():
-        rows = measured(each, _policies(each, each.limits, TRANSFORMATIONS))
-        name = file_name("curves", each.name)
-        figures.append(Figure(each, name, "search by the defaults", rows))
-    return figures
-
-
-def _cfvs(study: Study) -> list[Figure]:
-    """Points of Figures 4 and 7 to 12: given cfvs of the critic, or of previous searches."""
+def _compute(study: Study) -> list[Figure]:
+    """The points of the network and of search with each depth limit and kind of given cfvs."""
     figures = []
     for each in study.games():
         for limit in each.limits:
-            rows = measured(each, _policies(each, [limit], CRITIC, SEARCHES, TRANSFORMATIONS))
+            rows = measured(each, _policies(each, limit))
             name = file_name("cfvs", each.name, limit)
             figures.append(Figure(each, name, f"depth limit {limit}", rows))
     return figures
 
 
-def _judge_curves(tables: Tables) -> Judgement:
-    claims: dict[str, bool | None] = {}
-    for game, final in grouped(tables[_AT_THE_END], "game").items():
-        claims |= curves_claims(game, final)
-    return Judgement(verdict(claims), _headline(tables))
-
-
-def _judge_cfvs(tables: Tables) -> Judgement:
+def _judge(tables: Tables) -> Judgement:
     """Judges both kinds of given cfvs against each other, and the critic's against the network."""
     claims: dict[str, bool | None] = {}
     for game, final in grouped(tables[_AT_THE_END], "game").items():
-        claims |= curves_claims(game, [row for row in final if row["policy"].endswith(CRITIC)])
+        *_, network = (
+            row["values"] for row in tables[_ALL] if (row["game"], row["policy"]) == (game, NETWORK)
+        )
+        by_critic = [row for row in final if row["policy"].endswith(CRITIC)]
+        claims |= curves_claims(game, by_critic, network)
         limits = dict.fromkeys(_limit(row) for row in final)
         claims |= {
             f"previous searches better, {limit}": cfvs_claim(
@@ -136,32 +122,44 @@ def _headline(tables: Tables) -> str:
     )
 
 
-def curves_claims(game: str, final: Sequence[Mapping[str, Any]]) -> dict[str, bool | None]:
+def curves_claims(
+    game: str, final: Sequence[Mapping[str, Any]], network: Sequence[float]
+) -> dict[str, bool | None]:
     """Checks section 5.2's claims about a game, which differ for Leduc and Goofspiel.
 
     Args:
       game: the preset's name.
       final: `last_points` of searches with one kind of given cfvs, the shortest depth limit first.
+      network: the network's NashConv at the last step, by seed.
 
     Returns:
-      Whether each claim holds; None: open.
+      Whether each claim holds; None: open, as paired differences of seeds do not tell.
     """
     first, *others = final
     if game == "leduc":
         limited = [row for row in final if not is_whole_game(game, _limit(row))]
         return {
-            f"no better than the network, {_limit(row)}": row["nash_conv"] >= row["network"]
+            f"no better than the network, {_limit(row)}": is_less(network, row["values"])
             for row in limited
         }
-    parts: dict[str, bool | None] = {
-        f"better than the network and {_limit(first)}, {_limit(row)}": row["nash_conv"]
-        < min(row["network"], first["nash_conv"])
-        for row in others
-    }
+    parts: dict[str, bool | None] = {}
+    for row in others:
+        part = f"better than {{}}, {_limit(row)}"
+        parts[part.format("the network")] = is_less(row["values"], network)
+        parts[part.format(_limit(first))] = is_less(row["values"], first["values"])
     if len(others) > 1:
         part = f"{_limit(others[0])} and {_limit(others[1])} alike"
-        parts[part] = sign_of_difference(others[1]["values"], others[0]["values"]) == 0
+        parts[part] = are_alike(others[0], others[1], min(first["nash_conv"], first["network"]))
     return parts
+
+
+def are_alike(one: Mapping[str, Any], other: Mapping[str, Any], reference: float) -> bool | None:
+    """Whether two searches are closer to each other than both are to a reference; None: open."""
+    mean, half_width = difference(one["values"], other["values"])
+    distance = reference - max(one["nash_conv"], other["nash_conv"])
+    if half_width is None or abs(mean) - half_width <= distance < abs(mean) + half_width:
+        return None
+    return abs(mean) < distance
 
 
 def cfvs_claim(final: Sequence[Mapping[str, Any]]) -> bool | None:
@@ -175,7 +173,7 @@ def cfvs_claim(final: Sequence[Mapping[str, Any]]) -> bool | None:
     return is_less(pair[SEARCHES], pair[CRITIC])
 
 
-def _report(study: Study, figures: Sequence[Figure], note: str) -> Report:
+def _report(study: Study, figures: Sequence[Figure]) -> Report:
     rows: dict[tuple[Any, ...], dict[str, Any]] = {}
     pictures = []
     for figure in figures:
@@ -187,8 +185,8 @@ def _report(study: Study, figures: Sequence[Figure], note: str) -> Report:
     final = [row for figure in figures for row in last_points(figure.rows)]
     return Report(
         "",
-        [*_notes(study.settings, list(studies.values())), note],
-        {_AT_THE_END: Table(final, _FINAL), "All points": Table([*rows.values()], _POINT)},
+        _notes(study.settings, list(studies.values())),
+        {_AT_THE_END: Table(final, _FINAL), _ALL: Table([*rows.values()], _POINT)},
         pictures,
     )
 
@@ -229,10 +227,10 @@ def last_points(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return [row for row in last if row is not network]
 
 
-def _policies(study: Game, limits: Sequence[DepthLimit], *sources: str) -> dict[str, Search | None]:
-    """The network, and search with each combination of depth limit and source of given cfvs."""
+def _policies(study: Game, limit: DepthLimit) -> dict[str, Search | None]:
+    """The network, and search with each source of given cfvs."""
     policies: dict[str, Search | None] = {NETWORK: None}
-    for source, limit in itertools.product(sources, limits):
+    for source in (CRITIC, SEARCHES):
         search = Search(limit, source, study.settings.iterations)
         policies[f"search, {limit}, cfvs of {source}"] = search
     return policies
@@ -252,7 +250,8 @@ def _notes(settings: Trained, studies: Sequence[Game]) -> list[str]:
     return [
         "NashConv is in utility units; a player's exploitability is what a best response to it "
         "earns above the game's value, and the two sum to NashConv. Means over seeds. Searches go "
-        "in blocks: each begins where the last one ends.",
+        "in blocks: each begins where the last one ends. Own ranges are those that were played "
+        "with both kinds of given cfvs.",
         f"{'; '.join(study.describe() for study in studies)}. Seeds "
         f"{', '.join(map(str, settings.seeds))}; R-NaD of {settings.num_steps:,} learner steps, "
         f"batch {settings.learner.batch_size}, policy network {sizes}, critic {critic}, "
@@ -261,84 +260,47 @@ def _notes(settings: Trained, studies: Sequence[Game]) -> list[str]:
     ]
 
 
-CURVES = Experiment(
-    name="curves",
-    title="Exploitability of the network and of search over training",
+CFVS = Experiment(
+    name="cfvs",
+    title="Exploitability of the network and of search over training, by given cfvs",
     metric=_METRICS["nash_conv"],
     claim=(
         "in Goofspiel searches of 2 and 3 rounds are less exploitable than the network and "
         "than those of one, and alike; in Leduc search is not less exploitable than the "
-        "network (section 5.2, Figures 3, 5 and 6); held against the means over seeds at the "
-        "last step, and alike are those whose paired difference is not told from 0. Searches "
-        "are by our defaults; `cfvs` holds those with the critic's given cfvs, as the paper "
-        "has them, to the same."
+        "network (section 5.2, Figures 3, 5 and 6), with given cfvs of the critic, as in all "
+        "the paper's experiments but the next. Those of previous searches are better: in Leduc by "
+        "much, with limits of 1, and in Goofspiel slightly, with all (section 5.3, Figures 4 and "
+        "7 to 12). Held against paired differences of seeds at the last step, and open where "
+        "these are not told from 0; how much is not judged. Alike are searches that are closer to "
+        "each other than to the better of the network and the search of one round."
     ),
     study=Study,
-    compute=_curves,
-    render=lambda study, figures: _report(
-        study,
-        figures,
-        "Given cfvs are those of the transformation that the critic says is best in each infoset, "
-        "our default.",
-    ),
-    judge=_judge_curves,
-    version=2,  # Networks see features.
-)
-CFVS = Experiment(
-    name="cfvs",
-    title="Given cfvs of the critic and of previous searches",
-    metric=_METRICS["nash_conv"],
-    claim=(
-        "cfvs of previous searches are better than the critic's: in Leduc by much, with limits "
-        "of 1, and in Goofspiel slightly, with all (section 5.3, Figures 4 and 7 to 12); held "
-        "against the paired differences of seeds at the last step, and open where these are "
-        "not told from 0. How much is not judged. Searches with the critic's are held to what "
-        "`curves` is held to as well."
-    ),
-    study=Study,
-    compute=_cfvs,
-    render=lambda study, figures: _report(
-        study, figures, "Own ranges are those that were played with all kinds of given cfvs."
-    ),
-    judge=_judge_cfvs,
+    compute=_compute,
+    render=_report,
+    judge=_judge,
     version=2,  # Networks see features.
 )
 _WHY = (
     "{} seeds of ten; learner steps: 20,000 of 100,000 in Goofspiel with random prizes, 100,000 of "
     "a million in Leduc; networks of 128 and 128 units; 250 iterations, of predictive CFR+"
 )
-_BOTH = (
-    (
-        CURVES,
-        "Figures 3, 5 and 6",
-        "searches of 2 and 3 rounds below the network; in Leduc no better than it",
-        "smaller; reading: given cfvs of transformations, `cfvs` has the critic's",
-    ),
-    (
-        CFVS,
-        "Figures 4 and 7 to 12",
-        "cfvs of previous searches better than the critic's",
-        "smaller",
-    ),
-)
 # The paper's networks learn for days; ten points of shorter trainings show what search adds.
 ROWS = tuple(
     Row(
-        experiment,
+        CFVS,
         f"sepot/{folder}",
         Trained((game,), seeds, iterations=250, num_steps=steps, steps_per_evaluation=steps // 10),
-        place,
+        "Figures 3 to 12",
         minutes,
         _WHY.format(len(seeds)),
-        paper=paper,
-        cause=cause,
+        paper="2 and 3 rounds below the network, in Leduc no search; cfvs of searches are better",
+        cause="smaller",
     )
     # The criteria were set after other seeds had been seen.
-    for folder, game, seeds, steps, minutes_of in (
-        ("goofspiel_5", "goofspiel_5_descending", (11, 12, 13, 14, 15), 20_000, (45, 45)),
+    for folder, game, seeds, steps, minutes in (
+        ("goofspiel_5", "goofspiel_5_descending", (11, 12, 13, 14, 15), 20_000, 60),
         # With random prizes, searches of the whole game take up to half a minute.
-        ("goofspiel_5_random", "goofspiel_5_random", (11, 12, 13, 14, 15), 20_000, (60, 90)),
-        ("leduc", "leduc", (11, 12, 13), 100_000, (90, 5)),
+        ("goofspiel_5_random", "goofspiel_5_random", (11, 12, 13, 14, 15), 20_000, 120),
+        ("leduc", "leduc", (11, 12, 13), 100_000, 90),
     )
-    for (experiment, place, paper, cause), minutes in zip(_BOTH, minutes_of, strict=True)
 )

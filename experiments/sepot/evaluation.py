@@ -21,7 +21,7 @@ from spiel_dl.solvers.variants import PREDICTIVE_CFR_PLUS
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.game_tree import GameTree
 
-TRANSFORMATIONS, CRITIC, SEARCHES = "transformations", "critic", "previous searches"
+CRITIC, SEARCHES = "critic", "previous searches"
 _SYMMETRIC = ("python_goofspiel_ii", "goofspiel")
 """Short names of games whose value is 0 because they are symmetric."""
 
@@ -31,10 +31,9 @@ class Search(NamedTuple):
 
     Attributes:
       depth_limit: how deep each search looks.
-      cfvs: the source of the opponent's given cfvs. `TRANSFORMATIONS`: the critic's values of the
-        best transformation in each infoset. `CRITIC`, the paper's except in section 5.3: the
-        critic's values of the identity. `SEARCHES`: the previous search's values, which in blocks
-        are those of the best transformation.
+      cfvs: the source of the opponent's given cfvs. `CRITIC`: the critic's values of the identity.
+        `SEARCHES`: the previous search's values, which in blocks are the critic's of the best
+        transformation in each infoset.
       iterations: iterations of predictive CFR+.
     """
 
@@ -44,12 +43,11 @@ class Search(NamedTuple):
 
     def config(self) -> SearchConfig:
         """The configuration for `SePoTPolicy`, which searches in blocks."""
-        sources = (TRANSFORMATIONS, CRITIC, SEARCHES)
-        if self.cfvs not in sources:
-            raise ValueError(f"cfvs={self.cfvs!r} must be one of {sources}")
+        given = {CRITIC: "critic", SEARCHES: "transformations"}
+        if self.cfvs not in given:
+            raise ValueError(f"cfvs={self.cfvs!r} must be one of {tuple(given)}")
         return SearchConfig(
-            # In blocks, the previous search's values are those of the best transformation.
-            given_cfvs=CRITIC if self.cfvs == CRITIC else TRANSFORMATIONS,
+            given_cfvs=given[self.cfvs],
             refinement="none",
             effort=Effort(self.iterations, variant=PREDICTIVE_CFR_PLUS),
         )

@@ -181,6 +181,7 @@ BY_DEFAULTS = dataclasses.replace(
 )
 _ONE_MOVE = (DepthLimit(moves=1),)
 """In Battleships, so that searches start where the player itself decides, not a shot before."""
+_CHOSEN = "searches one round deep"
 _CUT = "networks of 100,000 steps instead of three days on a GPU; 18,000 games instead of a million"
 
 
@@ -191,8 +192,6 @@ def _row(
     cut: str,
     num_steps: int,
     experiment: Experiment[Study] = PROTOCOL,
-    *,
-    cause: str = "",
     **others: Any,
 ) -> Row:
     """A row of six networks, of which the last checkpoint is kept."""
@@ -203,8 +202,10 @@ def _row(
         steps_per_evaluation=num_steps,
         **others,
     )
+    if experiment is BY_DEFAULTS:
+        return Row(experiment, folder, settings, minutes=minutes)
     paper = paper_result(game, settings.bounds[-1]) or ""
-    return Row(experiment, folder, settings, "Table 1", minutes, cut, paper=paper, cause=cause)
+    return Row(experiment, folder, settings, "Table 1", minutes, cut, _CHOSEN, paper)
 
 
 def _row_of_ours(game: str, number: int, minutes: int, *kind: Any, **others: Any) -> Row:

@@ -19,8 +19,9 @@ from experiments.verdicts import (
     PARTLY,
     REPRODUCED,
     SMALLER,
+    at_most,
+    is_less,
     qualified,
-    sign_of_difference,
     verdict,
 )
 from spiel_dl.runs.reports import Report, Table
@@ -128,13 +129,28 @@ def test_what_fails_is_a_contradiction_only_if_nothing_else_is_to_blame() -> Non
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "sign"),
-    [([1.0, 2.0], [2.0, 3.1], -1), ([2.0, 3.1], [1.0, 2.0], 1), ([1, 5], [2, 3], 0), ([1], [2], 0)],
+    ("first", "second", "expected"),
+    [
+        ([1.0, 2.0], [2.0, 3.1], True),
+        ([2.0, 3.1], [1.0, 2.0], False),
+        ([1, 5], [2, 3], None),
+        ([1], [2], None),
+    ],
 )
 def test_differences_are_told_from_0_by_their_interval(
-    first: list[float], second: list[float], sign: int
+    first: list[float], second: list[float], expected: bool | None
 ) -> None:
-    assert sign_of_difference(first, second) == sign
+    assert is_less(first, second) is expected
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"), [([1.0, 1.1], True), ([1.0, 2.0], None), ([2.3, 2.4], False)]
+)
+def test_a_goal_inside_the_interval_is_open_from_both_sides(
+    values: list[float], expected: bool | None
+) -> None:
+    for goal in (1.9, 1.4) if expected is None else (1.7,):
+        assert at_most(values, goal) is expected
 
 
 def test_inputs_are_all_that_is_declared() -> None:

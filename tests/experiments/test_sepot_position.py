@@ -127,8 +127,6 @@ def test_the_report_asks_at_every_limit(tmp_path):
         answer = battleships.measure(blueprint, critic, limit)
         assert (row["network"], row["search"]) == (answer.network, answer.search)
     assert rows[0]["search"] != rows[1]["search"]
-    held = [row["search"] > row["network"] for row in rows]
-    assert any(held)
-    assert found.verdict.startswith("reproduced" if all(held) else "partly")
+    assert found.verdict.startswith("see the tables")
     with pytest.raises(ValueError, match="there is no network none/battleships_5x5"):
         report(POSITION, tmp_path, network="none/{game}")

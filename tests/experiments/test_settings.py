@@ -75,9 +75,9 @@ def test_what_is_wrong_is_told(change: str, message: str) -> None:
         ("learners/leduc/strength", "algorithms=", r"algorithms=\(\) must not be empty"),
         ("learners/battleships_3x3/opponents", "num_games=1", "num_games=1 must be at least 2"),
         ("particle/leduc_fractions/fractions", "fractions=", r"fractions=\(\) must not be empty"),
-        ("responses/frontier", "players=", r"players=\(\) must not be empty"),
-        ("responses/frontier", "players=3", r"players=\(3,\) must be between 0 and 1"),
-        ("responses/frontier", "sweep.bounds=", r"bounds=\(\) must not be empty"),
+        ("responses/full_trunk/frontier", "players=", r"players=\(\) must not be empty"),
+        ("responses/full_trunk/frontier", "players=3", r"players=\(3,\) must be between 0 and 1"),
+        ("responses/full_trunk/frontier", "sweep.bounds=", r"bounds=\(\) must not be empty"),
         (
             "particle/leduc/architectures",
             "sizes.width=inf",

@@ -96,7 +96,7 @@ def test_rows_are_listed_and_of_one_its_settings(tmp_path: Path) -> None:
         ("particle/leduc/architectures", ("game=kuhn_poker", "depth_limit=9 moves"),
          "0 public states at 9 moves"),
         ("sepot/battleships_5x5/position", ("games=kuhn_poker",), "use games=battleships_5x5"),
-        ("sepot/leduc/curves", ("games=kuhn_poker", "limits=1 rounds"), "has no rounds"),
+        ("sepot/leduc/cfvs", ("games=kuhn_poker", "limits=1 rounds"), "has no rounds"),
     ],
 )  # fmt: skip
 def test_wrong_input_is_told_and_leaves_nothing(
