@@ -16,6 +16,7 @@ _STREETS = ("flop", "turn", "river")
 _SEAT = re.compile(r"^Seat \d+: (.+) \(\D?([\d,.]+) in chips\b", re.MULTILINE)
 _CHIPS = re.compile(r"(?<![\w.])\D?(\d[\d,.]*)")
 _RETURNED = re.compile(r"^Uncalled bet \(\D?([\d,.]+)\) returned to (.+)$")
+_EXAMPLES = {"board": "QsJh2h4d", "bets": "33%, pot, allin"}
 
 
 def endgame(
@@ -52,6 +53,9 @@ def endgame(
       ValueError: if a card is invalid or comes twice, there is nothing left to bet, a size or an
         item of a range is invalid, or there are not two ranges with a compatible pair of hands.
     """
+    for name, text in {"board": board, "bets": bets}.items():
+        if not isinstance(text, str):
+            raise ValueError(f"{name}={text!r} must be a text, such as {_EXAMPLES[name]!r}")
     cards = holdem_cards.parse_cards(board)
     if not 3 <= len(cards) <= 5:
         raise ValueError(
@@ -59,7 +63,7 @@ def endgame(
         )
     if not _is_chips(pot):
         raise ValueError(f"pot={pot!r} must be a number of chips, more than 0")
-    if isinstance(ranges, str) or len(ranges) != 2:
+    if np.shape(ranges) != (2,) or not all(isinstance(text, str) for text in ranges):
         raise ValueError(f"ranges={ranges!r} must be two, one for each player; '' is all hands")
     if np.shape(stacks) != (2,) or not all(map(_is_chips, stacks)):
         raise ValueError(

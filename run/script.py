@@ -39,6 +39,7 @@ _HELP = ("help", "helpshort", "h", "?")
 _REMEDIES = {
     errno.ENOSPC: "free some space; a run goes on with --resume",
     errno.EDQUOT: "free some space; a run goes on with --resume",
+    errno.EFBIG: "raise the limit on files' sizes; a run goes on with --resume",
     errno.EACCES: "choose another place, or change its permissions",
     errno.EPERM: "choose another place, or change its permissions",
     errno.EROFS: "choose a place that can be written",

@@ -152,7 +152,10 @@ class Workspace:
         path = self._path(name)
         if not path.exists():
             return None
-        part = read_json(path)
+        try:
+            part = read_json(path)
+        except ValueError:
+            part = {}
         if not {"settings", "result"} <= part.keys():
             raise ValueError(f"{path} is no finished part; delete it, and it is made again")
         if self._only_own and part.get("git_commit") != self._commit:

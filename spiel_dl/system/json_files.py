@@ -62,16 +62,22 @@ def _json_object(text: bytes, where: str) -> dict[str, Any]:
 def append_json_line(path: Path, content: Mapping[str, Any]) -> None:
     """Appends one JSON object as a line, to a file that need not exist.
 
-    An incomplete last line, left by a killed run, is dropped.
+    An incomplete last line, left by a killed run, is dropped. The line is flushed to the disk: a
+    checkpoint that is written after it says that it is there.
     """
-    with path.open("ab+") as file:
-        if file.tell():
-            file.seek(-1, os.SEEK_END)
-            if file.read() != b"\n":
-                file.seek(0)
-                *_, last = file
-                if _is_complete(last):
-                    file.write(b"\n")
-                else:
-                    file.truncate(file.tell() - len(last))
-        file.write(f"{json.dumps(dict(content))}\n".encode())
+    try:
+        with path.open("ab+") as file:
+            if file.tell():
+                file.seek(-1, os.SEEK_END)
+                if file.read() != b"\n":
+                    file.seek(0)
+                    *_, last = file
+                    if _is_complete(last):
+                        file.write(b"\n")
+                    else:
+                        file.truncate(file.tell() - len(last))
+            file.write(f"{json.dumps(dict(content))}\n".encode())
+            tensor_files.flush(file)
+    except OSError as error:
+        error.filename = error.filename or str(path)
+        raise

@@ -157,8 +157,9 @@ class RunDirectory:
                 f"{self.metrics_path} has {len(kept)} lines up to {step_name} {last_step}, of the "
                 f"{num_lines} that it had when the checkpoint was written; {REMEDY}"
             )
-        with tensor_files.atomic_path(self.metrics_path) as temporary:
-            temporary.write_text("".join(json.dumps(line) + "\n" for line in kept))
+        with tensor_files.atomic_path(self.metrics_path) as temporary, temporary.open("w") as file:
+            file.writelines(json.dumps(line) + "\n" for line in kept)
+            tensor_files.flush(file)
         self.record_start()
 
     def save_checkpoint(self, arrays: Mapping[str, np.ndarray], header: Mapping[str, Any]) -> None:

@@ -8,7 +8,7 @@ import os
 import uuid
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import safetensors
@@ -24,15 +24,20 @@ def save(
     """Writes arrays and a JSON-serialisable header.
 
     The data are flushed to the disk before they replace an older file, so that one of the two
-    survives a loss of power. Other, mostly small files are not flushed: it takes some 8 ms each.
+    survives a loss of power. Except for metrics, other files are not flushed: it takes some 8 ms.
     """
     metadata = {_HEADER_KEY: json.dumps(dict(header))}
     contiguous = {name: np.asarray(array, order="C") for name, array in arrays.items()}
     with atomic_path(path) as temporary, temporary.open("wb") as file:
         # safetensors' own save_file gives the file to its owner alone, whatever the umask.
         file.write(safetensors.numpy.save(contiguous, metadata))
-        file.flush()
-        os.fsync(file.fileno())
+        flush(file)
+
+
+def flush(file: IO[Any]) -> None:
+    """Waits until what was written is on the disk."""
+    file.flush()
+    os.fsync(file.fileno())
 
 
 def load(path: str | os.PathLike[str]) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
@@ -74,8 +79,8 @@ def _read_errors(path: str | os.PathLike[str]) -> Iterator[None]:
     except (KeyError, json.JSONDecodeError):
         reason = "it has no header of ours"
     raise ValueError(
-        f"{path} was not written by this package: {reason}; a network of another program is played "
-        "as onnx:FILE"
+        f"{path} was not written by this package: {reason}; restore a damaged file from a copy; a "
+        "network of another program is played as onnx:FILE"
     ) from None
 
 
@@ -98,7 +103,7 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
         yield temporary
         temporary.replace(target)
     except OSError as error:
-        if error.filename == str(temporary):
+        if error.filename in (None, str(temporary)):
             error.filename = str(target)  # which the user knows
         raise
     finally:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import gc
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from spiel_dl.system.json_files import write_json
+from spiel_dl.system.json_files import append_json_line, write_json
 from spiel_dl.system.run_directory import RunDirectory, numbered, read_run, slug
 
 CONFIG: dict[str, Any] = {"game": "kuhn_poker()", "alpha": 1.5, "layers": (64, 64), "seed": None}
@@ -154,6 +155,35 @@ def test_later_steps_are_dropped(tmp_path: Path) -> None:
     assert directory.read_metrics() == [{"step": step, "loss": 1 / 3} for step in (1, 2, 5)]
     directory.truncate_metrics("step", 0)
     assert directory.read_metrics() == []
+
+
+def test_metrics_are_on_the_disk_before_the_checkpoint_that_counts_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flushed: list[str] = []
+
+    def name_of(file: int) -> None:
+        flushed.append(Path(f"/proc/self/fd/{file}").resolve().name)
+
+    monkeypatch.setattr(os, "fsync", name_of)
+    directory = RunDirectory(tmp_path, CONFIG)
+    flushed.clear()
+    directory.append_metrics({"step": 1})
+    directory.save_checkpoint({}, {})
+    directory.truncate_metrics("step", 1)
+    metrics, checkpoint, rewritten = flushed
+    assert metrics == "metrics.jsonl"
+    assert "checkpoint" in checkpoint
+    assert "metrics.jsonl" in rewritten
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+def test_a_full_disk_is_told_with_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "metrics.jsonl"
+    path.symlink_to("/dev/full")
+    with pytest.raises(OSError, match="No space left") as found:
+        append_json_line(path, {"step": 1})
+    assert found.value.filename == str(path)
 
 
 def test_json_is_written_completely_or_not_at_all(tmp_path: Path) -> None:
