@@ -324,7 +324,7 @@ class Rules(abc.ABC, Generic[State]):
         Raises:
           ValueError: if it is of another shape.
         """
-        sizes = [math.prod(shape) for shape in self.public_pieces(perfect_recall=True).values()]
+        sizes = [math.prod(shape) for shape in self.public_pieces(True).values()]
         if public_tensor.shape != (sum(sizes),):
             raise ValueError(
                 f"public_tensor has shape {list(public_tensor.shape)} but this game's "

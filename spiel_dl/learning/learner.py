@@ -244,9 +244,10 @@ class Learner(abc.ABC):
         self._window.add(rows.sum(dim=0).tolist(), len(rows))
 
     def _raise_not_finite(self, name: str, what: str, step: int) -> None:
+        at_once = " and see that the game's tensors are finite" if step == 1 else ""
         raise ValueError(
             f"{name} {what} at step {step}; the last good checkpoint is {self._last_checkpoint}; "
-            f"use a smaller learning rate than {self._config_of(name).learning_rate}"
+            f"use a smaller learning rate than {self._config_of(name).learning_rate}{at_once}"
         )
 
     def _config_of(self, name: str) -> Any:

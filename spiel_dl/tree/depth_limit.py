@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import random
 
 import numpy as np
 import pyspiel
@@ -11,6 +12,7 @@ from spiel_dl.tree.compiled_tree import CompiledTree
 from spiel_dl.tree.counts import is_count
 from spiel_dl.tree.histories import is_converted
 
+_PLAYOUTS = 20
 _MAX_LIMIT = 1_000_000  # More than the depth of any game.
 
 
@@ -110,9 +112,26 @@ def check_depth_limit(depth_limit: object) -> None:
 def has_rounds(game: pyspiel.Game) -> bool:
     """Whether depth limits of a turn-based game may be in rounds.
 
-    They may if the game has `Rules`, or if it was converted from simultaneous moves.
+    They may if the game has `Rules`, or if it was converted from simultaneous moves, and no player
+    moves alone in some random playouts.
     """
-    return hasattr(game, "rules") or is_converted(game)
+    if not is_converted(game):
+        return hasattr(game, "rules")
+    generator = random.Random(0)
+    return not any(_moves_alone(game, generator) for _ in range(_PLAYOUTS))
+
+
+def _moves_alone(game: pyspiel.Game, generator: random.Random) -> bool:
+    """Whether a player moves alone in a random playout of a converted game."""
+    state, follows_player_0 = game.new_initial_state(), False
+    while not state.is_terminal():
+        player = state.current_player()
+        if (player == 1) != follows_player_0:
+            return True
+        follows_player_0 = player == 0
+        actions = [outcome for outcome, _ in state.chance_outcomes()] if player < 0 else None
+        state.apply_action(generator.choice(actions or state.legal_actions()))
+    return follows_player_0
 
 
 def default_depth_limit(game: pyspiel.Game) -> DepthLimit:

@@ -129,14 +129,33 @@ class GameTree(CompiledTree):
         """Network features of a player's infosets `begin` to `end` - 1: float32 [N, F].
 
         Raises:
-          ValueError: if the game has no features.
+          ValueError: if the game has no features, or if they differ between the first and the last
+            history of an infoset. Networks would see hidden information then.
         """
         histories = self.first_history[player][begin:end]
         if hasattr(self.game, "rules"):
             batch: np.ndarray = self.game.rules.features(self.states_of(histories), player).numpy()
             return batch
-        rows = [features(self.state(each), player) for each in histories]
-        return np.array(rows, np.float32).reshape(len(rows), num_features(self.game))
+        first, last = (
+            np.array([features(self.state(each), player) for each in chosen], np.float32)
+            for chosen in (histories, self._last_history(player)[begin:end])
+        )
+        if not np.array_equal(first, last, equal_nan=True):
+            infoset = int(np.flatnonzero((first != last).any(axis=1))[0]) + (begin or 0)
+            raise ValueError(
+                f"{self.game}: player {player}'s tensors differ between states that it cannot tell "
+                f"apart, of the information state {self.infoset_string(player, infoset)!r}; "
+                "networks would see what is hidden. Correct the game's observation_tensor or "
+                "information_state_tensor"
+            )
+        return first.reshape(len(first), num_features(self.game))
+
+    def _last_history(self, player: int) -> np.ndarray:
+        """The last history of each of a player's infosets: int [N]."""
+        acting = np.flatnonzero(self.player == player)
+        last: np.ndarray = np.zeros(self.num_infosets(player), np.int64)
+        last[self.infoset[acting]] = acting
+        return last
 
     def legal_rows(self, player: int, begin: int = 0, end: int | None = None) -> np.ndarray:
         """Legal actions in a player's infosets `begin` to `end` - 1: bool [N, A]."""

@@ -22,7 +22,7 @@ from spiel_dl.tree.information_states import information_string_function
 from spiel_dl.tree.size_limit import SizeLimit
 
 _ZERO_SUM_TOLERANCE = 1e-9
-_MAX_ACTION = np.iinfo(np.int32).max
+_MAX_ACTIONS = np.iinfo(np.int32).max + 1
 # The exceptions of games without information states of players who are not to move, in C++ and in
 # Python. Any other exception is an error of the game.
 _REFUSALS = (pyspiel.SpielError, ValueError, NotImplementedError)
@@ -34,19 +34,24 @@ def zero_sum_utility(game: pyspiel.Game, state: pyspiel.State) -> float:
     """Player 0's utility in a terminal state of a two-player game.
 
     Raises:
-      ValueError: if the state does not give two finite utilities that sum to 0.
+      ValueError: if the state does not give two finite utilities that sum to 0, or if they are
+        larger than the game says; critics rely on that.
     """
     utilities: list[float] = list(state.returns())
     if len(utilities) != 2 or not all(map(math.isfinite, utilities)):
         refuse_state(game, state.history(), f"returns {utilities}, which must be 2 finite numbers")
     # Large numbers are rounded more; in a game of small utilities, all are small.
-    least = min(1.0, max(abs(game.min_utility()), abs(game.max_utility())))
-    size = max(least, *map(abs, utilities))
+    largest = max(abs(game.min_utility()), abs(game.max_utility()))
+    size = max(min(1.0, largest), *map(abs, utilities))
     if abs(utilities[0] + utilities[1]) > _ZERO_SUM_TOLERANCE * size:
         raise InvalidGameError(
             f"{game}: not zero-sum. The returns of history {state.history()} are {utilities}. "
-            "Only zero-sum games work here."
+            "Only zero-sum games work here; where the sum is always the same, take half of it from "
+            "each player's."
         )
+    if abs(utilities[0]) > largest + _ZERO_SUM_TOLERANCE * size:
+        bounds = f"min_utility={game.min_utility()} and max_utility={game.max_utility()}"
+        refuse_state(game, state.history(), f"returns {utilities}, beyond {bounds} of the game")
     return utilities[0]
 
 
@@ -63,6 +68,7 @@ class Walk:
 
     def __init__(self, game: pyspiel.Game):
         self._game = game
+        self._num_actions = min(game.num_distinct_actions(), _MAX_ACTIONS)
         self._parent = array.array("i")
         self._depth = array.array("i")
         self._action = array.array("i")
@@ -161,7 +167,7 @@ class Walk:
         self._keys[1 - player].append(self._idle_key(state, 1 - player, string))
         if not actions:
             refuse_state(self._game, self.actions(), f"has no legal actions for player {player}")
-        self._check_actions("legal actions", actions)
+        self._check_actions("legal actions", actions, self._num_actions)
         return actions
 
     def _chance_outcomes(self, state: pyspiel.State) -> list[tuple[int, float]]:
@@ -183,17 +189,17 @@ class Walk:
                 f"has the chance outcomes {outcomes}, whose probabilities must be at least 0 and "
                 "sum to 1",
             )
-        self._check_actions("chance outcomes", [outcome for outcome, _ in outcomes])
+        self._check_actions("chance outcomes", [outcome for outcome, _ in outcomes], _MAX_ACTIONS)
         return outcomes
 
-    def _check_actions(self, name: str, actions: Sequence[int]) -> None:
+    def _check_actions(self, name: str, actions: Sequence[int], number: int) -> None:
         if len(set(actions)) != len(actions):
             refuse_state(self._game, self.actions(), f"has the {name} {actions}; none may be twice")
-        if not 0 <= min(actions) <= max(actions) <= _MAX_ACTION:
+        if not 0 <= min(actions) <= max(actions) < number:
             refuse_state(
                 self._game,
                 self.actions(),
-                f"has the {name} {actions}; they must be from 0 to {_MAX_ACTION}",
+                f"has the {name} {actions}; they must be from 0 to {number - 1}",
             )
 
     def _idle_key(self, state: pyspiel.State, observer: int, label: str | None = None) -> int:

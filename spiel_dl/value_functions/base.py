@@ -264,7 +264,7 @@ def check_leaves(leaves: LeafSet) -> None:
     if not leaves.num_public_states:
         raise ValueError(
             f"{leaves.tree.game} ends above a depth limit of {leaves.depth_limit}, so there is "
-            "nothing to value; choose a smaller limit, or solve the game by CFR"
+            "nothing to value; choose a smaller limit, as in moves, or solve the game by CFR"
         )
 
 

@@ -261,12 +261,16 @@ def _check_terminal_states(rules: Rules, level: _Level) -> None:
 
 
 def _check_step(rules: Rules, above: _Level, below: _Level) -> None:
-    """The public tensor grows by a bit or more and loses none; rounds do not run backwards."""
+    """The public tensor grows by a bit or more, and loses none; rounds are public, and go on."""
     before, after = above.public[below.parent], below.public
     assert (before & ~after == 0).all(), "an action takes a public bit away"
     assert (after != before).any(axis=1).all(), "an action adds no public bit"
     rounds = rules.round_index(above.states).numpy()[below.parent]
-    assert (rules.round_index(below.states).numpy() >= rounds).all(), "rounds run backwards"
+    after_rounds = rules.round_index(below.states).numpy()
+    assert (after_rounds >= rounds).all(), "rounds run backwards"
+    states = np.unique(after, axis=0, return_inverse=True)[1].reshape(-1)
+    facts = _facts_by_group(states, after_rounds)
+    assert max(map(len, facts.values())) == 1, "round_index differs within a public state"
     parent, action, probability = rules.successors(above.states)
     order = "successors must be all pairs of rows and possible actions, by row, then by action"
     assert np.array_equal(parent.numpy(), below.parent), order
@@ -283,8 +287,9 @@ def _check_whole_game(rules: Rules, levels: list[_Level]) -> None:
     """Lengths and utility bounds are those announced; public tensors tell a history's length."""
     utilities = np.concatenate([rules.returns(level.states).numpy() for level in levels])
     utilities = np.concatenate([utilities, -utilities])
-    assert utilities.max() == rules.max_utility, "max_utility is not attained"
-    assert utilities.min() == rules.min_utility, "min_utility is not attained"
+    for name, found in (("max_utility", utilities.max()), ("min_utility", utilities.min())):
+        bound = getattr(rules, name)
+        assert found == bound, f"{name}={bound} is not attained, but {found} is"
     longest = max(level.moves.max() for level in levels)
     assert longest == rules.max_game_length, "max_game_length is not attained, or exceeded"
     chance_nodes = max((level.actions.shape[1] - level.moves).max() for level in levels)

@@ -119,6 +119,10 @@ def _peek(_: Any, seen: torch.Tensor, state: GoofspielIIState, *__: Any) -> torc
     return torch.cat([state.remaining[:, 3:4].float(), seen[:, 1:]], dim=1)
 
 
+def _count_a_hidden_card(_: Any, rounds: torch.Tensor, state: GoofspielIIState) -> torch.Tensor:
+    return rounds + (~state.remaining[:, 3]).to(rounds.dtype)
+
+
 def _on_the_host(_: Any, answer: torch.Tensor, state: Any) -> torch.Tensor:
     """A fresh tensor on the CPU."""
     return torch.zeros(state.batch_size, dtype=torch.int16) if answer.is_meta else answer
@@ -142,7 +146,7 @@ class _AnnouncesLongGames(GoofspielIIRules):
         (_broken("private_code", lambda _, code, *__: code[:, 1:]), "codes and tensors differ"),
         (_broken("chance_probabilities", lambda _, p, __: p / 2), "Not equal to tolerance"),
         (_broken("returns", lambda _, u, __: torch.ones_like(u)), "returns before the end"),
-        (_broken("returns", lambda _, u, __: u / 2), "max_utility is not attained"),
+        (_broken("returns", lambda _, u, __: u / 2), "max_utility=1.0 is not attained, but 0.5 is"),
         (
             _broken("apply", _look_at_values),
             "apply makes tensors elsewhere .* make every tensor on state.device",
@@ -152,6 +156,7 @@ class _AnnouncesLongGames(GoofspielIIRules):
             "current_player makes tensors elsewhere",
         ),
         (_broken("round_index", _on_the_host), "round_index does not answer on state.device"),
+        (_broken("round_index", _count_a_hidden_card), "round_index differs within a public state"),
         (_broken("apply", _mix_rows), "depends on its batch"),
         (_broken("consistent_histories", _overlook_a_history), "other histories than"),
         (_AnnouncesLongGames, "max_game_length is not attained"),

@@ -55,9 +55,7 @@ def test_parts_say_whose_code_made_them(tmp_path: Path) -> None:
 def test_a_damaged_part_is_named_with_the_remedy(content: str, tmp_path: Path) -> None:
     (tmp_path / "parts").mkdir()
     (tmp_path / "parts" / "one.json").write_text(content)
-    with pytest.raises(
-        ValueError, match=r"one\.json is no finished part; delete it"
-    ):
+    with pytest.raises(ValueError, match=r"one\.json is no finished part; delete it"):
         Workspace(tmp_path).part("one", {}, lambda: 0)
 
 

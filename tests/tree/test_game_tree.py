@@ -10,7 +10,7 @@ import numpy as np
 import pyspiel
 import pytest
 
-from spiel_dl.tree import GameTree
+from spiel_dl.tree import GameTree, game_tree
 from spiel_dl.tree.information_states import information_string_function
 from tests import reference, tiny_games
 
@@ -240,3 +240,14 @@ def histories_of(tree: GameTree) -> list[tuple[int, ...]]:
 def last(node: reference.Node, player: int) -> tuple[Hashable, int] | None:
     """A player's last decision; None if it has not acted."""
     return node.past[player][-1] if node.past[player] else None
+
+
+def test_tensors_that_show_what_is_hidden_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    tree = GameTree.from_game("kuhn_poker")
+
+    def opponents_card(state: pyspiel.State, player: int) -> np.ndarray:
+        return np.array([state.history()[1 - player]], np.float32)
+
+    monkeypatch.setattr(game_tree, "features", opponents_card)
+    with pytest.raises(ValueError, match=r"player 0's tensors differ .* would see what is hidden"):
+        tree.features(0)
