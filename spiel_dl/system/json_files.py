@@ -79,5 +79,6 @@ def append_json_line(path: Path, content: Mapping[str, Any]) -> None:
             file.write(f"{json.dumps(dict(content))}\n".encode())
             tensor_files.flush(file)
     except OSError as error:
-        error.filename = error.filename or str(path)
+        if error.errno is not None:
+            error.filename = error.filename or str(path)
         raise

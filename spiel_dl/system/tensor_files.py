@@ -103,8 +103,9 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
         yield temporary
         temporary.replace(target)
     except OSError as error:
-        if error.filename in (None, str(temporary)):
-            error.filename = str(target)  # which the user knows
+        # A system's error, which has a number, names the file that the user knows.
+        if error.errno is not None and error.filename in (None, str(temporary)):
+            error.filename = str(target)
         raise
     finally:
         temporary.unlink(missing_ok=True)
