@@ -12,7 +12,7 @@ from spiel_dl.tree.compiled_tree import CompiledTree
 from spiel_dl.tree.counts import is_count
 from spiel_dl.tree.histories import is_converted
 
-_PLAYOUTS = 20
+_PLAYOUTS, _LONGEST_PLAYOUT = 20, 1000
 _MAX_LIMIT = 1_000_000  # More than the depth of any game.
 
 
@@ -124,14 +124,16 @@ def has_rounds(game: pyspiel.Game) -> bool:
 def _moves_alone(game: pyspiel.Game, generator: random.Random) -> bool:
     """Whether a player moves alone in a random playout of a converted game."""
     state, follows_player_0 = game.new_initial_state(), False
-    while not state.is_terminal():
+    for _ in range(_LONGEST_PLAYOUT):  # A game without end is refused where it is listed.
+        if state.is_terminal():
+            return follows_player_0
         player = state.current_player()
         if (player == 1) != follows_player_0:
             return True
         follows_player_0 = player == 0
         actions = [outcome for outcome, _ in state.chance_outcomes()] if player < 0 else None
         state.apply_action(generator.choice(actions or state.legal_actions()))
-    return follows_player_0
+    return False
 
 
 def default_depth_limit(game: pyspiel.Game) -> DepthLimit:
