@@ -308,14 +308,14 @@ ROWS = tuple(
     Row(
         _AMOUNT_IN_POINTS if (experiment, domain) == (AMOUNT, "goofspiel") else experiment,
         f"dl_cfr/{domain}",
-        settings(data, seeds=dl_cfr.THREE_SEEDS, training=dl_cfr.FORTY_EPOCHS, **sizes),
+        settings := make(data, seeds=dl_cfr.THREE_SEEDS, training=dl_cfr.FORTY_EPOCHS, **sizes),
         "Additional Experiments",
         minutes,
-        chosen=dl_cfr.CHOSEN.format(sizes.get("num_units", 400)),
+        chosen=settings.chosen(),
         paper=paper,
         cause=_CAUSES.get((experiment.name, domain), ""),
     )
-    for experiment, settings, sizes, minutes, paper in (
+    for experiment, make, sizes, minutes, paper in (
         (LOSSES, dl_cfr.Trained, _NARROW, 45, "standard losses suffice; no numbers"),
         (
             AMOUNT,

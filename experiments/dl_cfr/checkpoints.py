@@ -157,12 +157,12 @@ ROWS = (
             judge=functools.partial(_judge_checkpoints, unit=dl_cfr.GOOFSPIEL_UNIT),
         ),
         "dl_cfr/goofspiel",
-        dl_cfr.Trained(
+        settings := dl_cfr.Trained(
             dl_cfr.GOOFSPIEL, num_units=dl_cfr.NARROW, seeds=dl_cfr.FIVE_SEEDS, training=_KEPT
         ),
         "Figure 2",
         30,
-        chosen=dl_cfr.CHOSEN.format(dl_cfr.NARROW),
+        chosen=settings.chosen(),
         paper=_PAPER,
         cause="ours: small networks, trained briefly, see `isolated`",
     ),
@@ -170,10 +170,12 @@ ROWS = (
         Row(
             CHECKPOINTS,
             f"dl_cfr/{domain}",
-            dl_cfr.Trained(data, seeds=dl_cfr.THREE_SEEDS, training=dl_cfr.FORTY_EPOCHS),
+            settings := dl_cfr.Trained(
+                data, seeds=dl_cfr.THREE_SEEDS, training=dl_cfr.FORTY_EPOCHS
+            ),
             "Main Experiments",
             minutes,
-            chosen=dl_cfr.CHOSEN.format(400),
+            chosen=settings.chosen(),
             paper=_PAPER,
             cause=cause,
         )

@@ -7,8 +7,9 @@ Makes each change to the declared training alone, with all seeds, and then all c
 from __future__ import annotations
 
 import dataclasses
+import functools
 import statistics
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any
 
 import numpy as np
@@ -66,6 +67,14 @@ class Settings(dl_cfr.Trained):
         LONGER,
     )
     together: tuple[Annotated[str, OneOf(CHANGES)], ...] = (NO_PURE, UNSCALED, NO_NORM)
+
+    def chosen(self) -> str:
+        """As `Trained.chosen`, with all changes where none is made alone."""
+        return dl_cfr.Trained.chosen(self.changed(() if self.changes else self.together))
+
+    def changed(self, changes: Sequence[str]) -> Settings:
+        """With all these changes."""
+        return functools.reduce(lambda settings, name: CHANGES[name](settings), changes, self)
 
 
 class UnscaledNetwork(PositionalNetwork):
@@ -155,9 +164,7 @@ def _compute(study: Study) -> dl_cfr.Rows:
 
 
 def _measured(study: Study, changes: tuple[str, ...]) -> dl_cfr.Rows:
-    settings = study.settings
-    for change in changes:
-        settings = CHANGES[change](settings)
+    settings = study.settings.changed(changes)
     inner = dl_cfr.TrainedStudy(settings, study.workspace.within(file_name("with", *changes)))
     kind = UnscaledNetwork if UNSCALED in changes else PositionalNetwork
     rows = []
@@ -256,7 +263,7 @@ ROWS = tuple(
     Row(
         ISOLATED,
         f"dl_cfr/{folder}",
-        Settings(
+        settings := Settings(
             data,
             seeds=seeds,
             training=TrainingConfig(networks_per_decade=0, num_epochs=40),
@@ -264,36 +271,19 @@ ROWS = tuple(
         ),
         "Main Experiments",
         minutes,
-        chosen=chosen,
+        chosen=settings.chosen(),
         paper="below 0.01",
         cause=cause,
     )
-    for folder, data, seeds, changed, minutes, chosen, cause in (
-        (
-            "goofspiel",
-            dl_cfr.GOOFSPIEL,
-            dl_cfr.FIVE_SEEDS,
-            _NARROW,
-            110,
-            dl_cfr.CHOSEN.format(dl_cfr.NARROW),
-            _TOO_FEW,
-        ),
-        (
-            "oshi_zumo",
-            dl_cfr.OSHI_ZUMO,
-            dl_cfr.THREE_SEEDS,
-            _FEWER,
-            130,
-            dl_cfr.CHOSEN.format(dl_cfr.NARROW),
-            _NOT_RANDOM,
-        ),
+    for folder, data, seeds, changed, minutes, cause in (
+        ("goofspiel", dl_cfr.GOOFSPIEL, dl_cfr.FIVE_SEEDS, _NARROW, 110, _TOO_FEW),
+        ("oshi_zumo", dl_cfr.OSHI_ZUMO, dl_cfr.THREE_SEEDS, _FEWER, 130, _NOT_RANDOM),
         (
             "goofspiel/longer",
             dl_cfr.GOOFSPIEL,
             dl_cfr.FIVE_SEEDS,
             _BOTH,
             90,
-            "100 epochs of twice the data, 5 layers of 200 units",
             _TOO_FEW,
         ),
         (
@@ -302,7 +292,6 @@ ROWS = tuple(
             dl_cfr.FIVE_SEEDS,
             {**_BOTH, "num_units": 400},
             250,
-            "100 epochs of twice the data, 5 layers of 400 units",
             "",
         ),
     )

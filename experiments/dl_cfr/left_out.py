@@ -116,7 +116,7 @@ ROWS = tuple(
             LEFT_OUT, judge=functools.partial(_judge_left_out, unit=unit, untrained=untrained)
         ),
         f"dl_cfr/{domain}",
-        Settings(
+        settings := Settings(
             dl_cfr.DOMAINS[domain],
             seeds=(0,),
             training=TrainingConfig(networks_per_decade=8, num_epochs=10),
@@ -126,7 +126,7 @@ ROWS = tuple(
         "Main Experiments",
         minutes,
         states,
-        chosen="10 epochs, one seed",
+        chosen=f"{settings.chosen()}, one seed",
         paper="L∞ 2.6 in Goofspiel, 0.1 in Oshi-Zumo, 0.08 in Leduc",
         cause="reading: the paper does not define L∞",
     )

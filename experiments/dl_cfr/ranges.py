@@ -193,10 +193,10 @@ ROWS = tuple(
     Row(
         RANGES,
         f"dl_cfr/{domain}",
-        dl_cfr.Trained(data, seeds=dl_cfr.THREE_SEEDS, training=dl_cfr.FORTY_EPOCHS),
+        settings := dl_cfr.Trained(data, seeds=dl_cfr.THREE_SEEDS, training=dl_cfr.FORTY_EPOCHS),
         "Main Experiments",
         30,
-        chosen=dl_cfr.CHOSEN.format(400),
+        chosen=settings.chosen(),
         paper="those of DL-CFR+ and CFR-D alike, both unlike training ranges",
         cause="reading: the paper compares by eye; 40 % of our training infosets are almost pure",
     )

@@ -96,8 +96,6 @@ DOMAINS = {"goofspiel": GOOFSPIEL, "oshi_zumo": OSHI_ZUMO, "leduc": LEDUC}
 NARROW = 200
 """Units of a layer, the least of the paper's 200 to 500, in a quarter of the time that 400 take. In
 Goofspiel networks of 400 have a third of the validation error (`ranges`, 40 epochs as well)."""
-CHOSEN = "40 epochs, 5 layers of {} units"
-"""What the paper does not give, or gives as a span."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -125,6 +123,12 @@ class Trained(Checked):
     training: TrainingConfig = dataclasses.field(
         default_factory=lambda: TrainingConfig(networks_per_decade=8)
     )
+
+    def chosen(self) -> str:
+        """What the paper does not give, or gives as a span."""
+        data = f"{self.num_shards * self.data.shard_size:,} strategies"
+        layers = f"{self.num_layers} layers of {self.num_units} units"
+        return f"{self.training.num_epochs} epochs of {data}, {layers}"
 
 
 AnyTrained = TypeVar("AnyTrained", bound=Trained)
