@@ -182,7 +182,7 @@ BY_DEFAULTS = dataclasses.replace(
 _ONE_MOVE = (DepthLimit(moves=1),)
 """In Battleships, so that searches start where the player itself decides, not a shot before."""
 _CHOSEN = "searches one round deep"
-_CUT = "networks of 100,000 steps instead of three days on a GPU; 18,000 games instead of a million"
+_CUT = "{} R-NaD, {:,} steps on two cores, not three days on a GPU; {:,} games of a million"
 
 
 def _row(
@@ -215,24 +215,29 @@ def _row_of_ours(game: str, number: int, minutes: int, *kind: Any, **others: Any
     learner = dataclasses.replace(
         RNaDConfig(**PRESETS[game].of("rnad")), history_values=True, decay_steps=8_000
     )
-    cut = (
-        f"our R-NaD, 8,000 steps on two cores, not three days on a GPU; {9 * number:,} games of a "
-        "million; searches below 25,000 histories alone"
-    )
+    cut = _CUT.format("our", 8_000, 9 * number) + "; searches below 25,000 histories alone"
     others = {"learner": learner, "num_games": number, "bounds": (25_000,), **others}
     return _row(game, f"sepot/{game}/our_networks", minutes, cut, 8_000, *kind, **others)
 
 
 ROWS = (
     *(
-        _row(game, f"sepot/{game}", minutes, _CUT, 100_000, learner=rnad.PAPER, device="cuda")
-        for game, minutes in (
-            ("goofspiel_8_descending", 400),
-            ("goofspiel_8_random", 400),
-            ("goofspiel_13_descending", 700),
-            ("goofspiel_13_random", 900),
-            ("battleships_3x3", 400),
-            ("battleships_5x5", 900),
+        _row(
+            game,
+            f"sepot/{game}",
+            minutes,
+            _CUT.format("the paper's", num_steps, 9 * number),
+            num_steps,
+            learner=rnad.PAPER,
+            num_games=number,
+        )
+        for game, num_steps, number, minutes in (
+            ("goofspiel_8_descending", 8_000, 500, 50),
+            ("goofspiel_8_random", 8_000, 500, 50),
+            ("goofspiel_13_descending", 4_000, 500, 105),
+            ("goofspiel_13_random", 4_000, 500, 105),
+            ("battleships_3x3", 8_000, 500, 85),
+            ("battleships_5x5", 4_000, 60, 215),
         )
     ),
     _row_of_ours("goofspiel_8_descending", 500, 20),
