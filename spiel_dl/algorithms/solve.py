@@ -36,6 +36,9 @@ _GROWTH = 1.2
 _SHARE_OF_TIME = 1.0 / 16
 """From one evaluation to the next, the number of iterations grows by this factor, at least by
 `_MIN_STRETCH`, and takes at most this part of the time."""
+_FEWEST = 8
+"""The fewest iterations at once in a listed game: another compiled loop does fewer, and loading
+both takes seconds the first time."""
 
 
 class SolvedPolicy(ArrayPolicy):
@@ -81,8 +84,8 @@ def solve(
 
     Args:
       game: the game, its game string, or the compiled game.
-      seconds: the most wall-clock time, approximately, with loading compiled loops; at least one
-        iteration is done, and compiling a game is not interrupted.
+      seconds: the most wall-clock time, approximately, with loading compiled loops; a few
+        iterations are done in any case, and compiling a game is not interrupted.
       exploitability: stop as soon as this is reached, in units of utility; None: 1e-9 of the
         game's largest utility, see `solvers.effort.share_of_largest`.
       variant: of CFR: a name in `solvers.variants.VARIANTS`, or a `Weighting`.
@@ -101,7 +104,8 @@ def solve(
     if exploitability is None:
         exploitability = share_of_largest(_SMALL, tree.sequence_form.utility_range)
     solver = CFRSolver(tree, variant=variant, num_threads=num_threads)
-    stretch, best = 1, (math.inf, solver.current_policy(), "current")
+    fewest = _FEWEST if isinstance(tree, GameTree) else 1
+    stretch, best = fewest, (math.inf, solver.current_policy(), "current")
     while True:
         begin = time.perf_counter()
         solver.run(stretch)
@@ -112,7 +116,7 @@ def solve(
             break
         affordable = rate * min(left, _SHARE_OF_TIME * seconds)
         planned = max(_MIN_STRETCH, (_GROWTH - 1.0) * solver.iteration)
-        stretch = max(1, int(min(affordable, planned)))
+        stretch = max(fewest, int(min(affordable, planned)))
     return SolvedPolicy(
         tree,
         best[1].strategies,

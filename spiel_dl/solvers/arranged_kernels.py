@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numba
 import numpy as np
 
-from spiel_dl.solvers.arrangement import ArrangedGame
+from spiel_dl.solvers.arrangement import ArrangedGame, Arrangement
 from spiel_dl.solvers.kernels import (
     Learned,
     accumulate,
@@ -65,29 +65,27 @@ class _Places(NamedTuple):
 
 
 @_jit
-def _to_arranged_order(place, array):
-    arranged = np.empty(array.size)
-    for s in range(array.size):
-        arranged[place[s]] = array[s]
-    return arranged
-
-
-@_jit
 def _to_original_order(place, arranged, array):
     for s in range(array.size):
         array[s] = arranged[place[s]]
 
 
-@_jit
-def _arrange_learner(arrangement, learner):
-    place = arrangement.place
+def _in_places(arrangement: Arrangement, learner: Learned) -> _Places:
+    """A copy of a learner in the arranged order."""
+
+    def in_order(array: np.ndarray) -> np.ndarray:
+        arranged = np.empty(array.size)
+        if array.size:  # There may be no inflow.
+            arranged[arrangement.place] = array
+        return arranged
+
     return _Places(
-        _to_arranged_order(place, learner.regret),
-        _to_arranged_order(place, learner.strategy),
-        _to_arranged_order(place, learner.realization),
-        _to_arranged_order(place, learner.average),
-        np.empty(place.size),
-        _to_arranged_order(place, learner.inflow),
+        in_order(learner.regret),
+        in_order(learner.strategy),
+        in_order(learner.realization),
+        in_order(learner.average),
+        np.empty(arrangement.place.size),
+        in_order(learner.inflow),
         np.empty(arrangement.parents.size),
     )
 
@@ -145,20 +143,34 @@ def _update_group(
 @_jit
 def _cfvs(payoffs, constants, num_threads, realization, cfv):
     """`kernels.counterfactual_values`."""
-    # Slices differ in length, so threads get equal numbers of entries, not of slices.
-    shares = np.arange(num_threads + 1) * np.int64(payoffs.slice_starts[-1]) // num_threads
-    bounds = np.searchsorted(payoffs.slice_starts[:-1], shares)
+    starts = payoffs.slice_starts[:-1]
     for thread in numba.prange(num_threads):
         for s in range(*_share(cfv.size, thread, num_threads)):
             cfv[s] = constants[s]
     for thread in numba.prange(num_threads):
-        add_slices(payoffs, bounds[thread], bounds[thread + 1], realization, cfv)
+        # Slices differ in length, so threads get equal numbers of entries, not of slices.
+        begin, end = _share(np.int64(payoffs.slice_starts[-1]), thread, num_threads)
+        first, last = _first_at_least(starts, begin), _first_at_least(starts, end)
+        add_slices(payoffs, first, last, realization, cfv)
 
 
 @_jit
 def _share(count, thread, num_threads):
     """The first index and the end of one thread's share of `count` items."""
     return np.uint32(count * thread // num_threads), np.uint32(count * (thread + 1) // num_threads)
+
+
+@_jit
+def _first_at_least(ascending, value):
+    """The first index whose number is not less, as np.searchsorted, which takes 2 s to compile."""
+    low, high = 0, ascending.size
+    while low < high:
+        middle = (low + high) // 2
+        if ascending[middle] < value:
+            low = middle + 1
+        else:
+            high = middle
+    return low
 
 
 @_jit
@@ -187,8 +199,8 @@ def _update_regrets(arrangement, learner, rates, tolerance, num_threads, work):
                 continue
             for r in range(first_round, end_round):
                 start, round_targets = rounds[r], targets[rounds[r] : rounds[r + 1]]
-                since = np.searchsorted(round_targets, level_targets[begin])
-                until = np.searchsorted(round_targets, level_targets[end - 1], "right")
+                since = _first_at_least(round_targets, level_targets[begin])
+                until = _first_at_least(round_targets, level_targets[end - 1] + 1)
                 for k in range(np.uint32(start + since), np.uint32(start + until)):
                     cfv[targets[k]] += values[children[k]]
 
@@ -237,10 +249,9 @@ def _realize_group(
 
 
 @_jit
-def _run(game, learned, iterations, numbers, alternating, tolerance, num_done, num_threads):
+def _run(game, learned, places, iterations, numbers, alternating, tolerance, num_done, num_threads):
     (arrangement_0, arrangement_1), (payoffs_0, payoffs_1), (constants_0, constants_1) = game
-    learner_0 = _arrange_learner(arrangement_0, learned[0])
-    learner_1 = _arrange_learner(arrangement_1, learned[1])
+    learner_0, learner_1 = places
     work = np.empty((num_threads, 3 * _TILE))
     for iteration in range(iterations[0], iterations[1] + 1):
         rates = rates_at(float(iteration), numbers)
@@ -254,6 +265,7 @@ def _run(game, learned, iterations, numbers, alternating, tolerance, num_done, n
             _cfvs(payoffs_1, constants_1, num_threads, learner_0.realization, learner_1.cfv)
         _update_regrets(arrangement_1, learner_1, rates, tolerance, num_threads, work)
         _average_and_realize(arrangement_1, learner_1, weight, num_threads, work)
+    # In compiled code, which no KeyboardInterrupt ends half done.
     _write_back(arrangement_0, learner_0, learned[0])
     _write_back(arrangement_1, learner_1, learned[1])
     num_done[0] += iterations[1] + 1 - iterations[0]
@@ -289,7 +301,9 @@ def run_iterations(
       num_done: int64 [1], counts the iterations.
       num_threads: numba's threads; results do not depend on their number.
     """
-    arguments = (game, learned, iterations, numbers, alternating, tolerance, num_done, num_threads)
+    first, second = map(_in_places, game.arrangements, learned)
+    more = (iterations, numbers, alternating, tolerance, num_done, num_threads)
+    arguments = (game, learned, (first, second), *more)
     if num_threads == 1:
         _run(*arguments)
         return
