@@ -174,8 +174,8 @@ def _size(row: Row) -> str:
 
 
 def _domain(row: Row) -> str:
-    """The last part of a row's folder, which differs among rows of one figure."""
-    return row.folder.rpartition("/")[2]
+    """A row's folder within its paper's."""
+    return row.folder.partition("/")[2] or row.folder
 
 
 def _to_run(rows: Sequence[Row], states: dict[str, State]) -> Iterator[str]:
