@@ -80,8 +80,8 @@ def page(results: Path) -> str:
         "claim holds. *Partly*: some parts hold. Where none holds, the verdict is *contradicts* "
         "(same game and size, enough seeds, our code checked by a second implementation), "
         "*smaller* (our run is smaller than the paper's) or *open* (our code is not checked so, "
-        "or the measurement cannot decide). *Not judged*: there is no criterion. A *reading* is "
-        "how we read what the paper leaves open. Verdicts are judged anew from the numbers of the "
+        "or the measurement cannot decide). *Not judged*: there is no criterion. What is "
+        "*chosen* the paper leaves open; a *reading* is how we read it. Verdicts are judged anew from the numbers of the "
         "reports, by today's criteria; a report begins with that of its day. [All "
         "rows](results.md#all-rows) adds "
         "experiments of our own and says which reports are current.",
@@ -170,7 +170,7 @@ def _cells(rows: Sequence[Row], states: dict[str, State]) -> Sequence[str]:
 def _size(row: Row) -> str:
     """What of the paper's protocol is cut, and what the paper leaves open."""
     cut = _cut(row.short_of, _SHORT) or ("" if row.chosen else "as in the paper")
-    return "; ".join(filter(None, (cut, row.chosen and f"not in the paper: {row.chosen}")))
+    return "; ".join(filter(None, (cut, row.chosen and f"chosen: {row.chosen}")))
 
 
 def _domain(row: Row) -> str:
