@@ -10,8 +10,12 @@ import matplotlib.figure
 import pytest
 
 _DRAWN = {
-    f"tests.runs.test_{name}" for name in ("dl_cfr_run", "plots", "reports", "solver_run")
-}  # fmt: skip
+    "tests.runs.test_dl_cfr_run",
+    "tests.runs.test_plots",
+    "tests.runs.test_reports",
+    "tests.runs.test_solver_run",
+    "tests.test_docs",
+}
 
 
 @pytest.fixture(scope="module", autouse=True)
