@@ -20,7 +20,7 @@ from experiments.responses import (
     poker,
     table_1,
 )
-from experiments.sepot import curves, gains, kept_cfvs, position, protocol, safety
+from experiments.sepot import curves, position, protocol, safety
 
 
 @dataclasses.dataclass(frozen=True)
@@ -92,14 +92,7 @@ PAPERS: Sequence[Paper] = (
     ),
     Paper(
         "Kubíček et al. (2023), look-ahead search on top of policy networks",
-        (
-            *protocol.ROWS,
-            *curves.ROWS,
-            *position.ROWS,
-            *safety.ROWS,
-            *gains.ROWS,
-            *kept_cfvs.ROWS,
-        ),
+        (*protocol.ROWS, *curves.ROWS, *position.ROWS, *safety.ROWS),
         (
             "search that still improves after more training (section 5.2): networks of 20,000 "
             "steps alone; searches of 3 rounds above one of 100,000 were worse than it in an "

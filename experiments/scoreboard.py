@@ -81,9 +81,9 @@ def page(results: Path) -> str:
         "(same game and size, enough seeds, our code checked by a second implementation), "
         "*smaller* (our run is smaller than the paper's) or *open* (our code is not checked so, "
         "or the measurement cannot decide). *Not judged*: there is no criterion. What is "
-        "*chosen* the paper leaves open; a *reading* is how we read it. Verdicts are judged anew from the numbers of the "
-        "reports, by today's criteria; a report begins with that of its day. [All "
-        "rows](results.md#all-rows) adds "
+        "*chosen* the paper leaves open; a *reading* is how we read it. Verdicts are judged anew "
+        "from the numbers of the reports, by today's criteria; a report begins with that of its "
+        "day. [All rows](results.md#all-rows) adds "
         "experiments of our own and says which reports are current.",
     ]
     states = {row.name: state(row, results) for row in MANIFEST}
