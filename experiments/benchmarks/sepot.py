@@ -139,15 +139,18 @@ def to_the_same_gap(problem: Problem, iterations: int, rounds: int) -> list[dict
         "predictive CFR+, until the same gap": until,
         f"the default: until a gap of {DEFAULT_EFFORT.tolerance}": DEFAULT_EFFORT,
     }
-    rows = [
-        {name: common.timed(functools.partial(search, problem, effort))[1] for name, effort in each}
-        for each in [tuple(efforts.items())] * rounds
+    times = [
+        {
+            name: common.timed(functools.partial(search, problem, effort))[1]
+            for name, effort in efforts.items()
+        }
+        for _ in range(rounds)
     ]
     first = next(iter(efforts))
     rows = []
     for name, effort in efforts.items():
-        ratios = [{"r": each[first]["seconds"] / each[name]["seconds"]} for each in rows]
-        seconds = common.medians([each[name] for each in rows])
+        ratios = [{"r": each[first]["seconds"] / each[name]["seconds"]} for each in times]
+        seconds = common.medians([each[name] for each in times])
         reached = gap if effort is fixed else search(problem, effort)
         rows.append({"way": name, "gap": reached, **seconds, "faster": common.medians(ratios)["r"]})
     return rows
