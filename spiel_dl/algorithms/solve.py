@@ -23,6 +23,7 @@ from spiel_dl.algorithms.exploitability import exploitability as exploitability_
 from spiel_dl.factored.families import compile_any
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.solvers.effort import share_of_largest
+from spiel_dl.solvers.regret_minimization import MIN_ARRANGED
 from spiel_dl.solvers.variants import Weighting
 from spiel_dl.tree.counts import is_number, is_positive
 from spiel_dl.tree.factored_game import FactoredGame
@@ -36,9 +37,6 @@ _GROWTH = 1.2
 _SHARE_OF_TIME = 1.0 / 16
 """From one evaluation to the next, the number of iterations grows by this factor, at least by
 `_MIN_STRETCH`, and takes at most this part of the time."""
-_FEWEST = 8
-"""The fewest iterations at once in a listed game: another compiled loop does fewer, and loading
-both takes seconds the first time."""
 
 
 class SolvedPolicy(ArrayPolicy):
@@ -104,7 +102,8 @@ def solve(
     if exploitability is None:
         exploitability = share_of_largest(_SMALL, tree.sequence_form.utility_range)
     solver = CFRSolver(tree, variant=variant, num_threads=num_threads)
-    fewest = _FEWEST if isinstance(tree, GameTree) else 1
+    # Another compiled loop does fewer in a listed game, and loading both takes seconds once.
+    fewest = MIN_ARRANGED if isinstance(tree, GameTree) else 1
     stretch, best = fewest, (math.inf, solver.current_policy(), "current")
     while True:
         begin = time.perf_counter()

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numba
 import numpy as np
 
-from spiel_dl.solvers.arrangement import ArrangedGame, Arrangement
+from spiel_dl.solvers.arrangement import ArrangedGame, Arrangement, in_places
 from spiel_dl.solvers.kernels import (
     Learned,
     accumulate,
@@ -70,22 +70,14 @@ def _to_original_order(place, arranged, array):
         array[s] = arranged[place[s]]
 
 
-def _in_places(arrangement: Arrangement, learner: Learned) -> _Places:
-    """A copy of a learner in the arranged order."""
-
-    def in_order(array: np.ndarray) -> np.ndarray:
-        arranged = np.empty(array.size)
-        if array.size:  # There may be no inflow.
-            arranged[arrangement.place] = array
-        return arranged
-
+def _arranged(arrangement: Arrangement, learner: Learned) -> _Places:
     return _Places(
-        in_order(learner.regret),
-        in_order(learner.strategy),
-        in_order(learner.realization),
-        in_order(learner.average),
+        in_places(learner.regret, arrangement),
+        in_places(learner.strategy, arrangement),
+        in_places(learner.realization, arrangement),
+        in_places(learner.average, arrangement),
         np.empty(arrangement.place.size),
-        in_order(learner.inflow),
+        in_places(learner.inflow, arrangement),
         np.empty(arrangement.parents.size),
     )
 
@@ -301,7 +293,7 @@ def run_iterations(
       num_done: int64 [1], counts the iterations.
       num_threads: numba's threads; results do not depend on their number.
     """
-    first, second = map(_in_places, game.arrangements, learned)
+    first, second = map(_arranged, game.arrangements, learned)
     more = (iterations, numbers, alternating, tolerance, num_done, num_threads)
     arguments = (game, learned, (first, second), *more)
     if num_threads == 1:

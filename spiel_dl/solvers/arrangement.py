@@ -125,7 +125,7 @@ def arrange_game(
     return ArrangedGame(
         (first, second),
         (_by_places(payoffs[0], first, second), _by_places(payoffs[1], second, first)),
-        (_constants_by_places(constants[0], first), _constants_by_places(constants[1], second)),
+        (in_places(constants[0], first), in_places(constants[1], second)),
     )
 
 
@@ -133,10 +133,12 @@ def _by_places(payoffs: SlicedPayoffs, own: Arrangement, opponent: Arrangement) 
     return payoffs._replace(rows=own.place[payoffs.rows], columns=opponent.place[payoffs.columns])
 
 
-def _constants_by_places(constants: np.ndarray, arrangement: Arrangement) -> np.ndarray:
-    by_places = np.empty_like(constants)
-    by_places[arrangement.place] = constants
-    return by_places
+def in_places(array: np.ndarray, arrangement: Arrangement) -> np.ndarray:
+    """A copy of an array of sequences, [S], in the arranged order; an empty one stays empty."""
+    arranged = np.empty_like(array)
+    if array.size:
+        arranged[arrangement.place] = array
+    return arranged
 
 
 def _level_starts(treeplex: Treeplex) -> np.ndarray:

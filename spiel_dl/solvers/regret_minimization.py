@@ -34,8 +34,8 @@ RELATIVE_TOLERANCE = 1e-12
 LeafCfvs = Callable[[tuple[int, ...], Pair], Sequence[np.ndarray]]
 """Maps the players who are updated next, (0,), (1,) or (0, 1), and both realization plans, float64
 [S_p], to these players' counterfactual values at their leaf infosets, float64 [L_p] each."""
-# With fewer iterations, copying learners to the arranged order takes longer than it saves.
-_MIN_ARRANGED = 8
+MIN_ARRANGED = 8
+"""With fewer iterations, copying learners to the arranged order takes longer than it saves."""
 
 
 class RegretMinimizer:
@@ -106,7 +106,7 @@ class RegretMinimizer:
         alternating, num_done = self.alternating_updates, np.zeros(1, np.int64)
         arguments = (self.learned, span, self._numbers, alternating, self._tolerance, num_done)
         any_fixed = any(learner.is_fixed.any() for learner in self.learned)
-        is_faster = not 0 < num_iterations < _MIN_ARRANGED or self._num_threads > 1
+        is_faster = not 0 < num_iterations < MIN_ARRANGED or self._num_threads > 1
         arranged = self._arranged_game if is_faster and not any_fixed else None
         try:
             if arranged is not None:

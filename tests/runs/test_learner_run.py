@@ -147,7 +147,8 @@ def test_a_run_leaves_what_belongs_to_its_learner(tmp_path: Path) -> None:
     assert "nash_conv" not in line
     assert not (tmp_path / "large" / learner_run.POLICY_FILE).exists()
     for name in ("kuhn", "particle", "large"):
-        assert (tmp_path / name / learner_run.PLOT_FILE).exists()
+        picture = (tmp_path / name / learner_run.PLOT_FILE).read_bytes()
+        assert picture.startswith(b"\x89PNG\r\n\x1a\n")
 
 
 def test_wrong_input_is_refused(tmp_path: Path) -> None:
