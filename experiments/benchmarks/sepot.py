@@ -176,7 +176,7 @@ def search_seconds(
 
 
 def product_seconds(critic: NetworkCritic, num_histories: int, rounds: int) -> float:
-    """Median seconds of a critic's layers after the first, the least that its values can take."""
+    """Median seconds of a critic's layers after the first; a search needs one player's outputs."""
     _, *later = critic.network.padded_layers(critic.parameters)
     inputs = torch.rand(num_histories, HIDDEN_SIZES[0])
     products = functools.partial(evaluate, later, inputs)
@@ -209,8 +209,8 @@ def measure(*, iterations: int = 1500, rounds: int = 3) -> Report:
             f"{np.count_nonzero(problem.trunk.tree.parent == 0):,} root histories, "
             f"{len(leaves.histories):,} leaves, {leaves.num_infosets(1):,} leaf infosets of the "
             f"opponent, {problem.utilities.shape[1]} transformations; networks of two layers of "
-            f"{HIDDEN_SIZES[0]} units. Of the values, products of the second and third layer take "
-            f"{products:.3g} seconds. Peak memory of the process: {peak:.2f} GB.",
+            f"{HIDDEN_SIZES[0]} units. Products of the second and third layer, with both "
+            f"players' outputs, take {products:.3g} seconds of the values. Peak memory of the process: {peak:.2f} GB.",
         ],
         {
             "Seconds of the parts of a search": Table.of(
