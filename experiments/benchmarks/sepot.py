@@ -210,7 +210,8 @@ def measure(*, iterations: int = 1500, rounds: int = 3) -> Report:
             f"{len(leaves.histories):,} leaves, {leaves.num_infosets(1):,} leaf infosets of the "
             f"opponent, {problem.utilities.shape[1]} transformations; networks of two layers of "
             f"{HIDDEN_SIZES[0]} units. Products of the second and third layer, with both "
-            f"players' outputs, take {products:.3g} seconds of the values. Peak memory of the process: {peak:.2f} GB.",
+            f"players' outputs, take {products:.3g} seconds of the values. Peak memory of the "
+            f"process: {peak:.2f} GB.",
         ],
         {
             "Seconds of the parts of a search": Table.of(
