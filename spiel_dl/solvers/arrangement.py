@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spiel_dl.solvers.kernels import SlicedPayoffs
+from spiel_dl.solvers.kernels import LARGE, SlicedPayoffs
 from spiel_dl.tree.sequence_form import Treeplex
 
 # With fewer infosets per group on average, the cost of starting a group exceeds the gain.
@@ -60,12 +60,18 @@ class ArrangedGame(NamedTuple):
     constants: tuple[np.ndarray, np.ndarray]
 
 
-def arrange(treeplex: Treeplex) -> Arrangement:
-    """The arrangement of a treeplex."""
+def arrange(treeplex: Treeplex, payoffs: SlicedPayoffs | None = None) -> Arrangement:
+    """The arrangement of a treeplex.
+
+    Args:
+      treeplex: a player's strategy space.
+      payoffs: the player's, if they are large: infosets of a group get the order of their payoffs.
+    """
     size, num_infosets = treeplex.num_actions.astype(np.int64), treeplex.num_infosets
     level_starts = _level_starts(treeplex)
     level = np.searchsorted(level_starts, np.arange(num_infosets), "right") - 1
-    order = np.lexsort((size, level))
+    near = np.zeros(num_infosets) if payoffs is None else _near(treeplex, level_starts, payoffs)
+    order = np.lexsort((near, size, level))
     index = np.empty(num_infosets, np.int64)
     index[order] = np.arange(num_infosets)
 
@@ -119,7 +125,11 @@ def arrange_game(
     Returns:
       The game; None if groups are so small that iterations would not be faster.
     """
-    first, second = arrange(treeplexes[0]), arrange(treeplexes[1])
+    is_large = payoffs[0].values.size >= LARGE
+    first, second = (
+        arrange(treeplex, rows if is_large else None)
+        for treeplex, rows in zip(treeplexes, payoffs, strict=True)
+    )
     if any(len(x.parents) < _MIN_GROUP_SIZE * len(x.groups) for x in (first, second)):
         return None
     return ArrangedGame(
@@ -127,6 +137,18 @@ def arrange_game(
         (_by_places(payoffs[0], first, second), _by_places(payoffs[1], second, first)),
         (in_places(constants[0], first), in_places(constants[1], second)),
     )
+
+
+def _near(treeplex: Treeplex, level_starts: np.ndarray, payoffs: SlicedPayoffs) -> np.ndarray:
+    """For each infoset, the first payoff of its sequences and of what is behind: int64 [I]."""
+    rows = payoffs.rows.ravel()
+    first = np.full(treeplex.num_sequences, rows.size)
+    first[rows[::-1]] = np.arange(rows.size)[::-1]
+    bounds = np.append(level_starts, treeplex.num_infosets)
+    for start, end in zip(bounds[-2::-1], bounds[:0:-1], strict=True):
+        near = np.minimum.reduceat(first, treeplex.first_sequence)
+        np.minimum.at(first, treeplex.parent_sequence[start:end], near[start:end])
+    return np.minimum.reduceat(first, treeplex.first_sequence)
 
 
 def _by_places(payoffs: SlicedPayoffs, own: Arrangement, opponent: Arrangement) -> SlicedPayoffs:

@@ -17,8 +17,13 @@ from typing import NamedTuple
 import numba
 import numpy as np
 import scipy.sparse
+import scipy.sparse.csgraph
 
 LANES = 8
+LARGE = 2**20
+"""From so many payoffs on, how fast memory delivers them decides how long an iteration takes."""
+# Plans' entries that so many rows read fit into the L2 cache.
+_WINDOW = 4096
 
 _jit = numba.njit(cache=True, boundscheck=False, error_model="numpy", nogil=True)
 _inline = numba.njit(
@@ -34,7 +39,7 @@ class SlicedPayoffs(NamedTuple):
         the first row of its slice and adds nothing to it.
       slice_starts: uint32 [n + 1], each slice's first entry.
       columns: uint32 [m, LANES], entry by entry.
-      values: float64 [m, LANES].
+      values: float64 [m, LANES]; float32 in large matrices whose values all have this precision.
     """
 
     rows: np.ndarray
@@ -61,11 +66,40 @@ class Learned(NamedTuple):
     is_fixed: np.ndarray
 
 
-def slice_payoffs(payoffs: scipy.sparse.csr_array) -> SlicedPayoffs:
-    """Arranges a sparse matrix (float64 [R, C]) in slices; its empty rows are left out."""
+def parts(payoffs: scipy.sparse.csr_array) -> tuple[np.ndarray, np.ndarray]:
+    """Divides a large sparse matrix into parts that share no row and no column.
+
+    A part of a game's payoffs is what ends in one public state, or less.
+
+    Returns:
+      For each row, int32 [R], and each column, int32 [C], the number of its part; 0 everywhere if
+      the matrix is not large.
+    """
+    num_rows, num_columns = payoffs.shape
+    if payoffs.nnz < LARGE:
+        return np.zeros(num_rows, np.int32), np.zeros(num_columns, np.int32)
+    starts = np.append(payoffs.indptr, np.full(num_columns, payoffs.indptr[-1]))
+    edges = np.ones(payoffs.nnz, np.bool_), payoffs.indices + num_rows, starts
+    graph = scipy.sparse.csr_array(edges, shape=(num_rows + num_columns,) * 2)
+    _, part = scipy.sparse.csgraph.connected_components(graph, directed=False)
+    return part[:num_rows], part[num_rows:]
+
+
+def slice_payoffs(payoffs: scipy.sparse.csr_array, part: np.ndarray) -> SlicedPayoffs:
+    """Arranges a sparse matrix (float64 [R, C]) in slices; its empty rows are left out.
+
+    Args:
+      payoffs: the matrix.
+      part: int [R], of `parts`. In a large matrix, rows of one part are in near slices, so that
+        what they read of a plan is still in a cache.
+    """
+    is_large = payoffs.nnz >= LARGE
     length = np.diff(payoffs.indptr)
     rows = np.flatnonzero(length)
-    rows = rows[np.argsort(length[rows], kind="stable")]
+    rows = rows[np.argsort(part[rows], kind="stable")]
+    window = np.arange(len(rows)) // _WINDOW * is_large
+    rows = rows[np.lexsort((length[rows], window))]
+    is_short = is_large and (payoffs.data.astype(np.float32) == payoffs.data).all()
     num_slices = -(-len(rows) // LANES)
     padded = np.full(num_slices * LANES, -1, np.int64)
     padded[: len(rows)] = rows
@@ -74,7 +108,7 @@ def slice_payoffs(payoffs: scipy.sparse.csr_array) -> SlicedPayoffs:
     # Each slice is as long as its longest row.
     starts = np.concatenate([[0], np.cumsum(lane_length.max(axis=1, initial=0))])
     columns = np.zeros((int(starts[-1]), LANES), np.uint32)
-    values = np.zeros((int(starts[-1]), LANES))
+    values = np.zeros((int(starts[-1]), LANES), np.float32 if is_short else np.float64)
     slot = np.empty(payoffs.shape[0], np.int64)
     slot[rows] = np.arange(len(rows))
     entry_row = np.repeat(np.arange(payoffs.shape[0]), length)

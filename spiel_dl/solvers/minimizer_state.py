@@ -45,7 +45,10 @@ def game_arrays(form: SequenceForm | FactoredForm) -> GameArrays | None:
     """Treeplexes, payoffs and constants for compiled code; None for factored forms."""
     if isinstance(form, FactoredForm):
         return None
-    first, second = (kernels.slice_payoffs(form.payoffs_for(player)) for player in (0, 1))
+    first, second = (
+        kernels.slice_payoffs(form.payoffs_for(player), part)
+        for player, part in enumerate(kernels.parts(form.payoffs))
+    )
     zeros = (np.zeros(form.treeplexes[0].num_sequences), np.zeros(form.treeplexes[1].num_sequences))
     treeplexes = (form.treeplexes[0].arrays, form.treeplexes[1].arrays)
     return treeplexes, (first, second), form.constants or zeros

@@ -5,8 +5,8 @@ import pytest
 import scipy.sparse
 
 from spiel_dl.solvers import arrangement as arrangement_module
+from spiel_dl.solvers import kernels, minimizer_state
 from spiel_dl.solvers.arrangement import arrange_game
-from spiel_dl.solvers.kernels import slice_payoffs
 from spiel_dl.solvers.regret_minimization import RegretMinimizer
 from spiel_dl.solvers.variants import VARIANTS, Weighting
 from spiel_dl.tree import GameTree, SequenceForm, Treeplex
@@ -90,10 +90,30 @@ def test_fixed_infosets_and_inflow_are_kept_in_many_iterations(is_fixed):
 def test_leduc_is_arranged_and_kuhn_poker_is_too_small():
     for game_name, is_arranged in (("leduc_poker", True), ("kuhn_poker", False)):
         form = GameTree.from_game(game_name).sequence_form
-        payoffs = (slice_payoffs(form.payoffs_for(0)), slice_payoffs(form.payoffs_for(1)))
-        zeros = tuple(np.zeros(treeplex.num_sequences) for treeplex in form.treeplexes)
-        game = arrange_game(form.treeplexes, payoffs, zeros)
-        assert (game is not None) == is_arranged
+        _, payoffs, constants = minimizer_state.game_arrays(form)
+        assert (arrange_game(form.treeplexes, payoffs, constants) is not None) == is_arranged
+
+
+def test_large_games_have_another_order_and_the_same_bits(monkeypatch):
+    game = "python_goofspiel_ii(num_cards=5,points_order=descending)"
+    form = GameTree.from_game(game).sequence_form
+    small = RegretMinimizer(form)
+    for module in (kernels, arrangement_module):
+        monkeypatch.setattr(module, "LARGE", 1)
+    monkeypatch.setattr(kernels, "_WINDOW", 64)
+    large = RegretMinimizer(form)
+    places = [each._arranged_game.arrangements[1].place for each in (small, large)]
+    assert not np.array_equal(*places)
+    np.testing.assert_array_equal(*(np.sort(place) for place in places))
+    # Payoffs of 1 and -1 need 4 bytes.
+    payoffs = [each._game[1][0].values.dtype for each in (small, large)]
+    assert payoffs == [np.float64, np.float32]
+    for num_iterations in (20, 1):  # in the arranged order, and in the other one
+        small.run(num_iterations)
+        large.run(num_iterations)
+        for mine, other in zip(small.learned, large.learned, strict=True):
+            assert mine.regret.tobytes() == other.regret.tobytes()
+            assert mine.average.tobytes() == other.average.tobytes()
 
 
 @pytest.mark.usefixtures("groups_of_any_size")
