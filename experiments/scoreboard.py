@@ -32,6 +32,7 @@ _NOT_JUDGED = "not judged"
 _HOURS = "Hours are for two cores."
 _LONGEST, _SHORT = 100, 70
 """Most characters of a cell in the table of all rows, and of a row's text on the scoreboard."""
+_DECIMAL = re.compile(r"\d\.\d")
 
 
 def open_rows(results: Path, only: Sequence[str] = ()) -> list[Row]:
@@ -74,6 +75,15 @@ def judged(row: Row, status: State) -> Judgement:
 
 def page(results: Path) -> str:
     """The scoreboard in Markdown."""
+    states = {row.name: state(row, results) for row in MANIFEST}
+    with_verdict = [
+        row
+        for row in MANIFEST
+        if row.place != OURS
+        and states[row.name].word == CURRENT
+        and word_of(judged(row, states[row.name]).verdict)
+    ]
+    num_set_after = sum("came_with" in states[row.name].entry for row in with_verdict)
     parts = [
         "# Scoreboard",
         "One line for each figure or table of the four papers. *Reproduced*: every part of the "
@@ -82,11 +92,12 @@ def page(results: Path) -> str:
         "*smaller* (our run is smaller than the paper's) or *open* (our code is not checked so, "
         "or the measurement cannot decide). *Not judged*: there is no criterion. What is "
         "*chosen* the paper leaves open; a *reading* is how we read it. Verdicts are judged anew "
-        "from the numbers of the reports, by today's criteria; a report begins with that of its "
-        "day. [All rows](results.md#all-rows) adds "
-        "experiments of our own and says which reports are current.",
+        f"from the numbers of the reports, by today's criteria; for {num_set_after} of "
+        f"{len(with_verdict)} reports the criterion was set after the numbers had been seen "
+        "([which](results.md#all-rows)). A report begins with the verdict of its day. [All "
+        "rows](results.md#all-rows) adds experiments of our own and says which reports are "
+        "current.",
     ]
-    states = {row.name: state(row, results) for row in MANIFEST}
     contradictions, missing = [], []
     for paper in PAPERS:
         rows = [row for row in paper.rows if row.place != OURS]
@@ -94,7 +105,10 @@ def page(results: Path) -> str:
             continue
         current_rows = [row for row in rows if states[row.name].word == CURRENT]
         lines = [_line(_HEADER), _line(["---"] * len(_HEADER))]
-        lines += [_line(_cells(group, states)) for group in _groups(current_rows)]
+        metric = ""
+        for group in _groups(current_rows):
+            lines.append(_line(_cells(group, states, metric)))
+            metric = group[0].experiment.metric
         parts += [f"## {paper.title}", "\n".join(lines)]
         contradictions += [
             f"- `{row.name}`: {row.why}"
@@ -150,12 +164,15 @@ def _groups(rows: Sequence[Row]) -> Iterator[list[Row]]:
     yield from groups.values()
 
 
-def _cells(rows: Sequence[Row], states: dict[str, State]) -> Sequence[str]:
-    """The cells of a scoreboard line."""
+def _cells(rows: Sequence[Row], states: dict[str, State], metric_above: str) -> Sequence[str]:
+    """The cells of a scoreboard line; where numbers need it, with a metric unlike that above."""
     ours, verdicts = [], []
+    what, metric = rows[0].experiment.title, rows[0].experiment.metric
     for row in rows:
         judgement = judged(row, states[row.name])
         headline = _cut(judgement.headline, _SHORT)
+        if _DECIMAL.search(headline) and metric != metric_above:
+            what = f"{rows[0].experiment.title}; *{metric}*"
         ours.append(f"[{_domain(row)}](../results/{row.name}.md) {headline}")
         verdicts.append(word_of(judgement.verdict) or _NOT_JUDGED)
     if len(set(verdicts)) == 1:
@@ -163,7 +180,7 @@ def _cells(rows: Sequence[Row], states: dict[str, State]) -> Sequence[str]:
     sizes = dict.fromkeys(_size(row) for row in rows)
     causes = dict.fromkeys(row.cause for row in rows if row.cause)
     first = rows[0]
-    cells = (first.place, first.experiment.title, first.paper, "; ".join(ours))
+    cells = (first.place, what, first.paper, "; ".join(ours))
     return *cells, "; ".join(sizes), ", ".join(verdicts), "; ".join(causes)
 
 

@@ -128,7 +128,8 @@ ROWS = tuple(
         states,
         chosen=f"{settings.chosen()}, one seed",
         paper="L∞ 2.6 in Goofspiel, 0.1 in Oshi-Zumo, 0.08 in Leduc",
-        cause="reading: the paper does not define L∞",
+        cause="reading: the paper does not define L∞; errors in Goofspiel are doubled, "
+        "as our payoffs are half of theirs",
     )
     # The least errors of `checkpoints` after one step.
     for domain, every, minutes, linf, states, unit, untrained in (

@@ -120,7 +120,10 @@ def _judge(tables: Tables) -> Judgement:
         for ending in (_AT_CFR_D, _VALIDATION)
     )
     ratios = [one / other for one, other in zip(at_cfr_d, validation, strict=True)]
-    distances = [f"{who} {found[_DISTANCE]:.2g}" for who, found in means.items()]
+    distances = [
+        f"{'random' if who == _RANDOM else who} {found[_DISTANCE]:.2g}"
+        for who, found in means.items()
+    ]
     entropies = [f"{who} {found['entropy']:.2g}" for who, found in means.items() if who != _RANDOM]
     return Judgement(
         verdict(parts_held(means, _means(tables[dl_cfr.ALL_NUMBERS], _FIRST), ratios)),

@@ -57,7 +57,7 @@ def measure(
     moves: int = 2,
     iterations: int = 100,
 ) -> Report:
-    """Compares all searches of both players in a game.
+    """Compares all searches that begin at a move of the searching player: player 0, in Goofspiel.
 
     Args:
       program: where the authors' repository lies.

@@ -133,7 +133,7 @@ ROWS = (
         "Table 2",
         5,
         short_of="a turn with five hands a player for no-limit hold'em, our models for SlumBot",
-        paper="CDBR 1774 ± 137, LBR 1388 ± 150 mbb a hand",
+        paper="CDBR 1774 ± 137, LBR 1388 ± 150 mbb (thousandths of a big blind) a hand",
         cause="smaller: another game; five hands a player",
     ),
 )

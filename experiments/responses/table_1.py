@@ -133,7 +133,7 @@ def _judge(tables: Tables) -> Judgement:
 
 TABLE_1 = Experiment(
     name="table_1",
-    title="Table 1: gain against a model, in percent of a best response's",
+    title="Table 1: gain against a model",
     metric="gain, in percent of a best response's",
     claim=(
         "player 0 against the uniform policy, ABR, CDBR 1, 3 and 5 and best Nash: "
