@@ -39,7 +39,7 @@ LARGE: dict[str, Rules] = {
     "abrupt phantom tic-tac-toe": abrupt_phantom_ttt(),
     "liar's dice 2x5": LiarsDiceRules(2, 5),
     "battleships 5x5": BattleshipsRules(5, 5, "[3;2;2]"),
-    "battleships 3x3, crowded": BattleshipsRules(
+    "battleships 3x3, values": BattleshipsRules(
         3, 3, "[3;3;2]", False, "ship_values", "[0.5;2;1]", num_shots=4
     ),
     "battleships 4x3, repeated": BattleshipsRules(4, 3, "[2;3]", True, "ship_values", num_shots=12),

@@ -24,8 +24,10 @@ WRONG = {
     "python_battleships": [
         ("board_width=0", "board_width=0"),
         ("ship_sizes=[]", "at least one ship"),
-        ("ship_sizes=[11]", "do not fit on a 10x10 board"),
-        ("board_width=2,board_height=2,ship_sizes=[2;2;2]", "do not fit on a 2x2 board"),
+        ("ship_sizes=[11]", "do not fit, .* on a 10x10 board"),
+        ("board_width=2,board_height=2,ship_sizes=[2;2;2]", "do not fit, .* on a 2x2 board"),
+        # A ship of one tile in the middle of three leaves none for the ship of two.
+        ("board_width=3,board_height=1,ship_sizes=[1;2]", "name larger ones first"),
         ("ship_sizes=[1;1;1;1;1;1;1;1;1;1;1]", "11 ships"),
         ("num_shots=0", "num_shots=0"),
         ("num_shots=16", "num_shots=16 can sink no fleet"),

@@ -122,7 +122,7 @@ def test_turns_are_as_long_as_all_their_tries_may_be() -> None:
 def infosets_of_histories(rules: PhantomRules) -> dict[tuple, set[tuple[int, ...]]]:
     """The histories of both players' infosets in games that go on, by player and tensors."""
     found: dict[tuple, set[tuple[int, ...]]] = collections.defaultdict(set)
-    for states, histories in enumeration.levels(rules, rules.initial_state(), 0):
+    for states, histories in enumeration.levels(rules):
         public = rules.public_tensor(states)
         for player in (0, 1):
             private = rules.private_tensor(states, player)
