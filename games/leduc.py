@@ -138,6 +138,7 @@ class LeducRules(rules.Rules[LeducState]):
         self.max_game_length = NUM_ROUNDS * self._longest_round
         self.num_deals = 1 if deal_ranks else 2
         self.max_chance_nodes = self.num_deals + 1
+        self.longest_chance_run = self.num_deals
         one_round = max(self.bet_sizes) + max_raises * max(self.raise_sizes, default=0)
         self.max_stake = ante + (1 + SECOND_ROUND_FACTOR) * one_round
         if 2 * self.max_stake > _MAX_CHIPS:
