@@ -75,8 +75,9 @@ class RulesGame(pyspiel.Game):
         """Makes the rules; called by `pyspiel.load_game`.
 
         Raises:
-          ValueError: if a parameter is unknown, of a wrong type or out of range, if the rules have
-            more than 2^15 actions or chance outcomes, or tensors that do not fit their pieces.
+          ValueError: if a parameter is unknown, of a wrong type or out of range, or cannot be
+            written in a game string; if the rules have more than 2^15 actions or chance outcomes,
+            or tensors that do not fit their pieces.
         """
         self.registration = registration
         parameters = complete_parameters(registration, params or {})
@@ -92,6 +93,7 @@ class RulesGame(pyspiel.Game):
                 f"{registration.short_name} has {self.rules.num_chance_outcomes} chance outcomes "
                 "and max_chance_nodes=0; give the largest number of chance events in a history"
             )
+        _check_writable(registration.short_name, parameters)
         info = pyspiel.GameInfo(
             num_distinct_actions=self.rules.num_actions,
             max_chance_outcomes=self.rules.num_chance_outcomes,
@@ -136,6 +138,22 @@ class RulesGame(pyspiel.Game):
         return RulesObserver(
             self.rules, iig_obs_type or pyspiel.IIGObservationType(perfect_recall=False)
         )
+
+
+def _check_writable(short_name: str, parameters: Mapping[str, Parameter]) -> None:
+    """Raises a ValueError if the game's string, by which it is pickled, is read otherwise."""
+    for name, value in parameters.items():
+        given = {"name": short_name, name: value}
+        try:
+            read = pyspiel.game_parameters_from_string(pyspiel.game_parameters_to_string(given))
+        except pyspiel.SpielError:
+            read = {}
+        if read != given:
+            raise ValueError(
+                f"{name}={value!r} of {short_name} is another value in a game string, by which "
+                "games are pickled and loaded again: separate by spaces or semicolons, not by "
+                "commas; end a range like 77 with ';'; give numbers at most 15 digits"
+            )
 
 
 def _check_sizes(game_rules: rules.Rules, root: rules.StateBatch) -> None:

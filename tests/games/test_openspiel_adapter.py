@@ -124,6 +124,27 @@ def test_unknown_or_mistyped_parameters_are_refused() -> None:
     assert openspiel.RulesGame(registration, {"num_cards": 4}).rules.num_cards == 4
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "accepted"),
+    [
+        ("bets", "33%, pot, allin", "33% pot allin"),
+        ("range_0", "22+,A2s+", "22+;A2s+"),
+        ("range_1", "77", "77;"),
+        ("min_wager", 1 / 3, 0.333333333333333),
+    ],
+)
+def test_games_have_strings_by_which_they_are_pickled(
+    name: str, value: str | float, accepted: str | float
+) -> None:
+    small = {"board": "QsJh2h4d", "board_cards": "[0;1]", "stacks": "[3;3]"}
+    with pytest.raises(ValueError, match=f"{name}=.*separate by spaces or semicolons.* with ';'"):
+        pyspiel.load_game("python_holdem", {**small, name: value})
+    game = pyspiel.load_game("python_holdem", {**small, name: accepted})
+    for again in (pickle.loads(pickle.dumps(game)), pyspiel.load_game(str(game))):
+        assert again.get_parameters() == game.get_parameters()
+        assert again.get_parameters()[name] == accepted
+
+
 def test_game_has_its_rules_and_another_process_can_load_it(tmp_path: pathlib.Path) -> None:
     game = pyspiel.load_game("python_goofspiel_ii(num_cards=4)")
     assert isinstance(game, openspiel.RulesGame)
