@@ -77,7 +77,7 @@ class RulesGame(pyspiel.Game):
         Raises:
           ValueError: if a parameter is unknown, of a wrong type or out of range, or cannot be
             written in a game string; if the rules have more than 2^15 actions or chance outcomes,
-            or tensors that do not fit their pieces.
+            or tensors that do not fit their pieces, or pieces of equal names.
         """
         self.registration = registration
         parameters = complete_parameters(registration, params or {})
@@ -106,7 +106,7 @@ class RulesGame(pyspiel.Game):
         has_chance = self.rules.max_chance_nodes > 0
         super().__init__(game_type(registration, has_chance), info, parameters)
         self.root = _Node.of(self.rules, self.rules.initial_state())
-        _check_sizes(self.rules, self.root.batch)
+        _check_pieces(self.rules, self.root.batch)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # A function of this module, whose import registers the games in the loading process.
@@ -156,9 +156,16 @@ def _check_writable(short_name: str, parameters: Mapping[str, Parameter]) -> Non
             )
 
 
-def _check_sizes(game_rules: rules.Rules, root: rules.StateBatch) -> None:
-    """Raises a ValueError if a tensor does not have as many columns as its pieces."""
+def _check_pieces(game_rules: rules.Rules, root: rules.StateBatch) -> None:
+    """Raises a ValueError if pieces share a name, or a tensor has not as many columns as they."""
     for recall in (False, True):
+        names = ["player", *game_rules.public_pieces(recall), *game_rules.private_pieces(recall)]
+        for name in names:
+            if names.count(name) > 1:
+                raise ValueError(
+                    f"{name!r} names two pieces with perfect_recall={recall}; give each of "
+                    "public_pieces and private_pieces a name of its own, and none 'player'"
+                )
         sizes = {
             "public": (game_rules.public_tensor(root, recall), game_rules.public_size(recall)),
             "private": (

@@ -11,6 +11,7 @@ import pathlib
 import pickle
 import subprocess
 import sys
+from typing import Any
 
 import numpy as np
 import pyspiel
@@ -176,11 +177,13 @@ def test_parameters_are_those_of_the_rules(registration: registry.Registration) 
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
+        ({"private_pieces": lambda _, recall: {"flips": ()}}, "'flips' names two pieces"),
+        ({"private_pieces": lambda _, recall: {"player": ()}}, "'player' names two pieces"),
         ({"num_actions": (1 << 15) + 1}, r"python_wrong has 32769 actions.*at most 32768"),
         ({"max_chance_nodes": 0}, "2 chance outcomes and max_chance_nodes=0; give the largest"),
     ],
 )
-def test_rules_that_cannot_be_are_refused(changed: dict[str, int], message: str) -> None:
+def test_rules_that_cannot_be_are_refused(changed: dict[str, Any], message: str) -> None:
     wrong = type("WrongRules", (FlipsRules,), changed)
     registration = registry.Registration("python_wrong", "Wrong", {}, wrong, True)
     with pytest.raises(ValueError, match=message):
