@@ -39,6 +39,7 @@ WRONG = {
         ("returns_type=ship_values,ship_values=[1;1;1;1;inf]", r"ship_values=.* is not a list"),
     ],
     "python_holdem": [
+        (f"bets={' '.join(f'{chips}c' for chips in range(1, 128))}", "127 sizes; use at most 126"),
         ("blinds=[1.0;nan]", r"blinds='\[1.0;nan\]' is not a list of numbers"),
         ("stacks=[20.0;nan]", r"stacks='\[20.0;nan\]' is not a list of numbers"),
         ("stacks=[2;20]", r"stacks=\[2;20\] must be larger than blinds="),
