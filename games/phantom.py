@@ -299,9 +299,12 @@ class PhantomRules(rules.Rules[PhantomState]):
         state = self.initial_state(len(numbers))
         for step in range(num_steps):
             state = self.apply(state, actions[:, step])
-        private_tensors = self.private_tensor(state, player)
-        if not torch.equal(private_tensors, private_tensor.cpu().expand_as(private_tensors)):
-            raise impossible
+        for found, given in (
+            (self.public_tensor(state), public_tensor),
+            (self.private_tensor(state, player), private_tensor),
+        ):
+            if not torch.equal(found, given.cpu().expand_as(found)):
+                raise impossible
         device = public_tensor.device
         reach = torch.ones(len(numbers), dtype=torch.float64, device=device)
         histories = rules.ConsistentHistories(

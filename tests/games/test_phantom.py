@@ -202,6 +202,21 @@ def test_observations_of_no_history_are_refused(
         rules.draw_histories(public, 5, np.random.default_rng(0), 0, private)
 
 
+def test_observations_of_different_positions_are_refused_unless_they_belong_together() -> None:
+    rules = dark_hex(2, 2)
+    infosets = infosets_of_histories(rules)
+    for player in (0, 1):
+        keys = [key for key in infosets if key[0] == player]
+        for public in {key[1] for key in keys}:
+            for private in {key[2] for key in keys}:
+                key = (player, public, private)
+                if key in infosets:
+                    assert set(check_drawn(rules, key, 9999)[0]) == infosets[key]
+                else:
+                    with pytest.raises(ValueError, match="no history has these observations"):
+                        check_drawn(rules, key, 9999)
+
+
 def test_a_large_board_is_refused() -> None:
     with pytest.raises(ValueError, match="the board has 17 cells; use one of at most 16"):
         PhantomRules(boards.Board(17, boards.tic_tac_toe().wins), 17, is_abrupt=True)
