@@ -93,11 +93,11 @@ def consistent_fleets(
     max_hits = np.where(possible, num_hits, 0).max(axis=1)[:num_placed]
     max_later_hits = max_hits.sum() - max_hits.cumsum()
     fleets = np.zeros((1, 0), dtype=np.int16)
-    covered = np.zeros(1, dtype=np.int64)
+    covered = np.zeros(1, dtype=np.int16)
     for ship in range(num_placed):
         candidates = possible[ship].nonzero()[0]
         total = covered[:, None] + num_hits[ship, candidates]
-        allowed = total + max_later_hits[ship] >= hits_needed
+        allowed = total >= np.int16(hits_needed - max_later_hits[ship])  # no wider sums
         for earlier in range(ship):
             excludes = tables.excludes[earlier][:, ship][:, candidates]
             allowed &= ~excludes[fleets[:, earlier]]
@@ -117,7 +117,7 @@ def _consistent_placements(
 
     Returns:
       possible: bool [S, 2N].
-      num_hits: int64 [S, 2N], tiles of the placement that were hit.
+      num_hits: int16 [S, 2N], tiles of the placement that were hit.
       hits_needed: the number of tiles hit.
     """
     num_shots, num_tiles = len(shots), tables.covers.shape[2]
@@ -132,7 +132,7 @@ def _consistent_placements(
         possible &= ~tables.covers[:, :, tile] | (expected == outcome)
     is_hit = np.zeros(num_tiles, dtype=bool)
     is_hit[shots[outcomes != MISS]] = True
-    return possible, (tables.covers & is_hit).sum(axis=2), int(is_hit.sum())
+    return possible, (tables.covers & is_hit).sum(axis=2, dtype=np.int16), int(is_hit.sum())
 
 
 def _covers(width: int, height: int, size: int) -> np.ndarray:
