@@ -76,9 +76,7 @@ class BatchedEnvironment:
         self.state: rules.StateBatch
         self.generator = torch.Generator(device).manual_seed(seed)
         self._check_actions = check_actions
-        # The start of a new game is an event of its own, unless chance acts in it.
-        starts = int(game_rules.current_player(game_rules.initial_state())) != rules.CHANCE_PLAYER
-        self._num_events = longest_chance_run(game_rules) + starts
+        self._num_events = events_per_step(game_rules)
         self._roots = game_rules.initial_state(batch_size, device)
         keep_freed_memory()
         self.restart()
@@ -160,8 +158,7 @@ class BatchedEnvironment:
     def _refuse_illegal(self, action: torch.Tensor) -> None:
         column = action.clamp(0, self.rules.num_actions - 1)
         legal = self._legal_actions.gather(1, column.unsqueeze(1))[:, 0] & (column == action)
-        illegal_rows = (~legal & (self._player >= 0)).nonzero()[:, 0].tolist()
-        for row in illegal_rows[:1]:
+        for row in (~legal).nonzero()[:1, 0].tolist():
             raise ValueError(
                 f"row {row}: action {int(action[row])} is not legal for player "
                 f"{int(self._player[row])}, who moves; use one of "
@@ -208,6 +205,15 @@ def sample(weights: torch.Tensor, uniform: torch.Tensor, dtype: torch.dtype) -> 
     target = (uniform.unsqueeze(1) * cumulative[:, -1:]).to(dtype)
     # The first column whose sum is above the target; it never has weight 0.
     return torch.searchsorted(cumulative, target, right=True)[:, 0].clamp(max=weights.shape[1] - 1)
+
+
+def events_per_step(game_rules: rules.Rules) -> int:
+    """E, the number of events between two moves for which random numbers are drawn.
+
+    The start of a new game is an event of its own, unless chance acts in it.
+    """
+    starts = int(game_rules.current_player(game_rules.initial_state())) != rules.CHANCE_PLAYER
+    return longest_chance_run(game_rules) + starts
 
 
 def longest_chance_run(game_rules: rules.Rules) -> int:
