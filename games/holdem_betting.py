@@ -31,7 +31,7 @@ CHANCE, TERMINAL = -1, -4
 MOST_NODES = 1 << 20
 ANY_NUMBER = 1 << 30
 """`Betting.max_wagers` of a round without a limit."""
-_MAX_SIZES = 126  # so that actions fit int8
+MAX_SIZES = 128 - FIRST_WAGER  # states record actions as int8
 
 
 class Sizes(NamedTuple):
@@ -173,8 +173,8 @@ def _names(text: str, sizes: str) -> tuple[str, ...]:
     if not words:
         raise ValueError(f"bets={text!r} has a street without a size; write none if it has no bets")
     names = tuple(word for word in dict.fromkeys(words) if word != "none")
-    if len(names) > _MAX_SIZES:
-        raise ValueError(f"bets={text!r} has {len(names)} sizes; use at most {_MAX_SIZES}")
+    if len(names) > MAX_SIZES:
+        raise ValueError(f"bets={text!r} has {len(names)} sizes; use at most {MAX_SIZES}")
     return names
 
 

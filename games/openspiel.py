@@ -28,7 +28,7 @@ import pyspiel
 import torch
 
 from spiel_dl.games import rules
-from spiel_dl.games.pieces import strings_of_pieces
+from spiel_dl.games.pieces import split_row, strings_of_pieces, total_size
 from spiel_dl.games.registration import (
     Parameter,
     Registration,
@@ -317,13 +317,8 @@ class RulesObserver:
         self._own = private == pyspiel.PrivateInfoType.SINGLE_PLAYER
         self._all = private == pyspiel.PrivateInfoType.ALL_PLAYERS
         self._pieces = self._make_pieces()
-        sizes = [math.prod(shape) for shape in self._pieces.values()]
-        self.tensor = np.zeros(sum(sizes), dtype=np.float32)
-        self.dict: dict[str, np.ndarray] = {}
-        start = 0
-        for (name, shape), size in zip(self._pieces.items(), sizes, strict=True):
-            self.dict[name] = self.tensor[start : start + size].reshape(shape)
-            start += size
+        self.tensor = np.zeros(total_size(self._pieces), dtype=np.float32)
+        self.dict = split_row(self._pieces, self.tensor)
 
     def set_from(self, state: RulesState, player: int) -> None:
         """Writes the observation of `player` into `tensor`, and so into `dict`.

@@ -133,6 +133,13 @@ class PhantomRules(rules.Rules[PhantomState]):
         # Player 0 may try all cells, and player 1 all but that of the last stone.
         self.turn_lengths = [1] * (2 * n - 1) if is_abrupt else boards.turn_lengths(n)
         self.max_game_length = sum(self.turn_lengths)
+        num_turns = len(self.turn_lengths)
+        turn = np.append(np.repeat(np.arange(num_turns), self.turn_lengths), num_turns)
+        self._by_step = {
+            "mover": turn % 2,
+            "turn": turn.astype(np.int16),
+            "is_last": np.append(turn[1:] != turn[:-1], True),
+        }
         self.num_actions = n if is_abrupt else n + 1  # The last action is to wait.
         self._tables_by_device: dict[torch.device, _Tables] = {}
 
@@ -314,7 +321,8 @@ class PhantomRules(rules.Rules[PhantomState]):
 
     def compiled(self) -> CompiledRules:
         """See `Rules.compiled`."""
-        return compiled_phantom(self.board, self.turn_lengths)
+        mover, is_last = (self._by_step[name][:-1] for name in ("mover", "is_last"))
+        return compiled_phantom(self.board, mover, is_last)
 
     def action_to_string(self, player: int, action: int) -> str:
         """A cell's row and column, from 0 on, or "wait"."""
@@ -340,8 +348,7 @@ class PhantomRules(rules.Rules[PhantomState]):
 
     def _tables(self, device: torch.device) -> _Tables:
         if device not in self._tables_by_device:
-            n, num_turns = self.board.num_cells, len(self.turn_lengths)
-            turn = np.append(np.repeat(np.arange(num_turns), self.turn_lengths), num_turns)
+            n = self.board.num_cells
             arrays = {
                 "bits": 1 << np.arange(n, dtype=np.int32),
                 "wins": self.board.wins.reshape(-1).copy(),
@@ -349,9 +356,7 @@ class PhantomRules(rules.Rules[PhantomState]):
                 "steps": np.arange(self.max_game_length),
                 "try_bits": np.eye(n + 1, dtype=np.float32)[:, 1:],
                 "players": np.arange(2, dtype=np.int32),
-                "mover": turn % 2,
-                "turn": turn.astype(np.int16),
-                "is_last": np.append(turn[1:] != turn[:-1], True),
+                **self._by_step,
             }
             self._tables_by_device[device] = _Tables(
                 **{name: torch.from_numpy(array).to(device) for name, array in arrays.items()}
