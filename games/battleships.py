@@ -1,12 +1,12 @@
 """Battleships, with the rules of OpenSpiel's `battleship` and returns that are always zero-sum.
 
 Each player has a board of N = board_width * board_height tiles, numbered row by row, and S ships.
-The players take turns, player 0 first: in S rounds each places its next ship, unseen by the other,
-wherever that leaves room for its ships to come; then in T = num_shots rounds each shoots at a tile
-of the other's board. It is public whether a shot missed, hit or sank a ship: it sinks the ship
-whose last tile it hits, and a repeated shot is answered for the ship's present state. The other
-tiles of a sunk ship are not revealed. The game ends when a fleet is sunk, at once, or when all
-shots are fired.
+The players take turns, player 0 first: in S rounds each places its next ship on free tiles, unseen
+by the other; then in T = num_shots rounds each shoots at a tile of the other's board. Boards on
+which the ships before may leave no room for a ship are refused. It is public whether a shot missed,
+hit or sank a ship: it sinks the ship whose last tile it hits, and a repeated shot is answered for
+the ship's present state. The other tiles of a sunk ship are not revealed. The game ends when a
+fleet is sunk, at once, or when all shots are fired.
 
     python_battleships(board_width=5,board_height=5,ship_sizes=[3;2;2])
 
@@ -70,7 +70,7 @@ class BattleshipsRules(BattleshipsBoards):
       num_shots: shots per player; -1 for one per tile, enough to sink everything.
 
     Raises:
-      ValueError: if a parameter is out of its range or the fleet does not fit.
+      ValueError: if a parameter is out of its range, or the fleet does not fit, or may not.
     """
 
     num_chance_outcomes = 0
@@ -355,20 +355,10 @@ class BattleshipsRules(BattleshipsBoards):
         """The legal placements of the mover's next ship: bool [B, 2 N]."""
         tables = self._tables(state.next_move.device)
         own_placements = state.record.gather(1, tables.own_ships.index_select(0, state.next_move))
-        if self.fleets.next_prefix is not None:
-            return self._free_by_prefix(state, own_placements)
         rows = tables.free_rows.index_select(0, state.next_move) + own_placements
         free = tables.free.index_select(0, rows.view(-1))
         by_ship = free.view(-1, self.num_ships, 2 * self.num_tiles).unbind(dim=1)
         return functools.reduce(torch.Tensor.logical_and, by_ship)  # much faster than `all`
-
-    def _free_by_prefix(self, state: BattleshipsState, placements: torch.Tensor) -> torch.Tensor:
-        """`_free_placements` on crowded boards, by the mover's placements, int16 [B, S]."""
-        next_prefix = self._tables(state.next_move.device).next_prefix
-        prefix = torch.zeros_like(placements[:, 0], dtype=torch.int64)
-        for action in placements.unbind(dim=1):
-            prefix = next_prefix[prefix, 1 + action.long()]
-        return next_prefix[prefix, 1 + self.num_tiles :] >= 0
 
     def _board_lines(self, state: BattleshipsState, row: int, player: int) -> list[str]:
         marks = ["."] * self.num_tiles

@@ -16,7 +16,6 @@ from spiel_dl.games.compiled import (
     kernel,
 )
 
-_NO_PLACEMENTS = np.zeros((0, 0), np.int32)
 _SCORES = np.array([0, NO_FIT, 1, NO_FIT], np.float32)  # of NOTHING, MISS, HIT, SUNK
 
 
@@ -27,7 +26,6 @@ class _Constants(NamedTuple):
       covers: bool [S, 2N, N], see `FleetTables`.
       fits: bool [S, 2N], see `FleetTables`.
       excludes: bool [S, 2N, S, 2N], see `FleetTables`.
-      next_prefix: int32 [P, 2N], see `FleetTables`; of size 0 for None.
       ship_values: float64 [S].
       lines: int64 [P, L], the tiles of all placements of all ships; padded with N.
       scale: float32, 1 divided by the most placements that cover a tile of an empty board.
@@ -39,7 +37,6 @@ class _Constants(NamedTuple):
     covers: np.ndarray
     fits: np.ndarray
     excludes: np.ndarray
-    next_prefix: np.ndarray
     ship_values: np.ndarray
     lines: np.ndarray
     scale: np.float32
@@ -56,12 +53,10 @@ def compiled_battleships(
     is_win_loss: bool,
 ) -> CompiledRules:
     """Steps `BattleshipsState`s of a game; the arguments are described by `_Constants`."""
-    next_prefix = _NO_PLACEMENTS if fleets.next_prefix is None else fleets.next_prefix
     constants = _Constants(
         fleets.covers,
         fleets.fits,
         fleets.excludes,
-        next_prefix,
         np.array(ship_values),
         _lines(fleets),
         np.float32(1.0) / np.float32(fleets.covers.sum(axis=(0, 1)).max()),
@@ -152,16 +147,9 @@ def _allow_shots(constants: _Constants, boards: np.ndarray, move: int, legal: np
 def _allow_placements(
     constants: _Constants, record: np.ndarray, move: int, legal: np.ndarray
 ) -> None:
-    """Marks the placements that leave room for the ships to come as legal."""
+    """Marks the placements on free tiles as legal."""
     num_tiles = constants.covers.shape[2]
     ship, first = move // 2, num_tiles
-    if constants.next_prefix.size:
-        prefix = 0
-        for earlier in range(ship):
-            prefix = constants.next_prefix[prefix, record[2 * earlier + move % 2] - num_tiles]
-        for placement in range(2 * num_tiles):
-            legal[first + placement] = constants.next_prefix[prefix, placement] >= 0
-        return
     for placement in range(2 * num_tiles):
         is_free = constants.fits[ship, placement]
         for earlier in range(ship):

@@ -28,16 +28,11 @@ class FleetTables:
       covers: bool [S, 2N, N], the tiles of each placement; none where the ship does not fit.
       fits: bool [S, 2N], whether the ship fits there on the empty board.
       excludes: bool [S, 2N, S, 2N], whether two placements of two ships share a tile.
-      next_prefix: None if ships placed in order, wherever they fit, never leave one without a
-        placement. Otherwise int32 [P, 2N]: the transitions between beginnings of fleets, numbered
-        by the tiles they occupy, 0 the empty one; -1 where a placement overlaps or leaves none for
-        the ships to come.
     """
 
     covers: np.ndarray
     fits: np.ndarray
     excludes: np.ndarray
-    next_prefix: np.ndarray | None
 
     @property
     def num_ships(self) -> int:
@@ -54,17 +49,19 @@ def fleet_tables(width: int, height: int, ship_sizes: Sequence[int]) -> FleetTab
     """Computes the tables of a board and its ships.
 
     Raises:
-      ValueError: if the fleet does not fit, or is so large for its board that it takes too long
-        to find out which placements leave room for the ships to come.
+      ValueError: if ships placed in order, wherever they fit, may leave one without a placement, or
+        are so many for their board that it takes too long to find out.
     """
     covers = np.stack([_covers(width, height, size) for size in ship_sizes])
     fits: np.ndarray = np.any(covers, axis=2)
     placements = covers.reshape(-1, width * height).astype(np.float32)
     excludes = (placements @ placements.T > 0).reshape(*fits.shape, *fits.shape)
-    next_prefix = None
     if not _never_stuck(covers, excludes):
-        next_prefix = _prefixes(width, height, ship_sizes, covers, fits)
-    return FleetTables(covers, fits, excludes, next_prefix)
+        raise ValueError(
+            f"ship_sizes={list(ship_sizes)} do not fit, or may leave a ship without a place, on a "
+            f"{width}x{height} board; use a larger board or fewer ships, or name larger ones first"
+        )
+    return FleetTables(covers, fits, excludes)
 
 
 def consistent_fleets(
@@ -96,26 +93,20 @@ def consistent_fleets(
     max_hits = np.where(possible, num_hits, 0).max(axis=1)[:num_placed]
     max_later_hits = max_hits.sum() - max_hits.cumsum()
     fleets = np.zeros((1, 0), dtype=np.int16)
-    covered = np.zeros(1, dtype=np.int64)
-    prefix = np.zeros(1, dtype=np.int64)
+    covered = np.zeros(1, dtype=np.int16)
     for ship in range(num_placed):
         candidates = possible[ship].nonzero()[0]
         total = covered[:, None] + num_hits[ship, candidates]
-        allowed = total + max_later_hits[ship] >= hits_needed
+        allowed = total >= np.int16(hits_needed - max_later_hits[ship])  # no wider sums
         for earlier in range(ship):
             excludes = tables.excludes[earlier][:, ship][:, candidates]
             allowed &= ~excludes[fleets[:, earlier]]
-        if tables.next_prefix is not None:
-            following = tables.next_prefix[prefix[:, None], candidates]
-            allowed &= following >= 0
         count = int(allowed.sum())
         if count > limit:
             return count, None
         rows, columns = allowed.nonzero()
         placed = candidates[columns].astype(np.int16)[:, None]
         fleets, covered = np.concatenate([fleets[rows], placed], axis=1), total[rows, columns]
-        if tables.next_prefix is not None:
-            prefix = following[rows, columns]
     return len(fleets), fleets
 
 
@@ -126,7 +117,7 @@ def _consistent_placements(
 
     Returns:
       possible: bool [S, 2N].
-      num_hits: int64 [S, 2N], tiles of the placement that were hit.
+      num_hits: int16 [S, 2N], tiles of the placement that were hit.
       hits_needed: the number of tiles hit.
     """
     num_shots, num_tiles = len(shots), tables.covers.shape[2]
@@ -141,7 +132,7 @@ def _consistent_placements(
         possible &= ~tables.covers[:, :, tile] | (expected == outcome)
     is_hit = np.zeros(num_tiles, dtype=bool)
     is_hit[shots[outcomes != MISS]] = True
-    return possible, (tables.covers & is_hit).sum(axis=2), int(is_hit.sum())
+    return possible, (tables.covers & is_hit).sum(axis=2, dtype=np.int16), int(is_hit.sum())
 
 
 def _covers(width: int, height: int, size: int) -> np.ndarray:
@@ -186,46 +177,3 @@ def _never_stuck(covers: np.ndarray, excludes: np.ndarray) -> bool:
         if len(occupied) > _MAX_OCCUPANCIES:
             return False
     return True
-
-
-def _prefixes(
-    width: int, height: int, ship_sizes: Sequence[int], covers: np.ndarray, fits: np.ndarray
-) -> np.ndarray | None:
-    """`FleetTables.next_prefix`, found by trying all beginnings of fleets."""
-    placements = [
-        [(int(p), mask) for p, mask in zip(fits[k].nonzero()[0], _masks(covers[k]), strict=True)]
-        for k in range(len(covers))
-    ]
-    levels: list[dict[int, list[tuple[int, int]]]] = []
-    occupied = {0}
-    visited = 0
-    for options in placements:
-        visited += len(occupied)
-        if visited > _MAX_OCCUPANCIES:
-            raise ValueError(
-                f"ship_sizes={list(ship_sizes)} crowd the {width}x{height} board: more than "
-                f"{_MAX_OCCUPANCIES} arrangements may leave a ship without a place; use a larger "
-                "board or fewer ships"
-            )
-        levels.append({o: [(p, o | m) for p, m in options if not o & m] for o in occupied})
-        occupied = {after for moves in levels[-1].values() for _, after in moves}
-    completable = [occupied]
-    for level in reversed(levels):
-        ahead = completable[-1]
-        completable.append({o for o, moves in level.items() if any(a in ahead for _, a in moves)})
-    completable.reverse()
-    if not completable[0]:
-        raise ValueError(
-            f"ship_sizes={list(ship_sizes)} do not fit on a {width}x{height} board; use a larger "
-            "board or fewer or shorter ships"
-        )
-    if all(len(good) == len(level) for good, level in zip(completable, levels, strict=False)):
-        return None
-    keys = [(k, o) for k, good in enumerate(completable) for o in sorted(good)]
-    number = {key: index for index, key in enumerate(keys)}
-    table = np.full((len(keys), fits.shape[1]), -1, dtype=np.int32)
-    for k, level in enumerate(levels):
-        for o in completable[k]:
-            for placement, after in level[o]:
-                table[number[k, o], placement] = number.get((k + 1, after), -1)
-    return table

@@ -29,7 +29,6 @@ class BattleshipsTables(NamedTuple):
     own_ships: torch.Tensor  # int64 [L + 1, S], slots of the mover's ships
     free_rows: torch.Tensor  # int64 [L + 1, S], by own ship: row of its action 0 in `free`
     free: torch.Tensor  # bool [(S * S + 1) * (1 + 3 N), 2 N], free for the next ship
-    next_prefix: torch.Tensor  # int64 [P, 1 + 3 N], `FleetTables.next_prefix` by 1 + action
     # By slot.
     sizes: torch.Tensor  # int8 [2 S]
     values: torch.Tensor  # float64 [2 S], player 0's gain if the ship is sunk
@@ -108,13 +107,9 @@ def _lookups(fleets: FleetTables) -> dict[str, torch.Tensor]:
     free[:, :, first:] = ~fleets.excludes.transpose(2, 0, 1, 3)
     free[range(num_ships), range(num_ships), 0] = fleets.fits
     never = np.zeros((num_rows, 2 * num_tiles), dtype=bool)
-    prefixes = np.zeros((0, 2 * num_tiles)) if fleets.next_prefix is None else fleets.next_prefix
-    # Without a placement the beginning of the fleet stays the same.
-    stay = np.repeat(np.arange(len(prefixes))[:, None], first, axis=1)
     rows = 1 + num_rows * torch.arange(2 * num_ships)
     return {
         "free": torch.from_numpy(np.concatenate([free.reshape(-1, 2 * num_tiles), never])),
-        "next_prefix": torch.from_numpy(np.concatenate([stay, prefixes], 1).astype(np.int64)),
         "cover_rows": rows * 9 * num_tiles,
         "covers": torch.from_numpy(covers).flatten(),
         "ship_rows": rows[:num_ships],

@@ -6,22 +6,22 @@ import numpy as np
 import torch
 
 from spiel_dl.games import rules
-from spiel_dl.games.compiled import NO_ACTION, TERMINAL, Games
-from spiel_dl.games.environments import BatchedEnvironment, EpisodeEnds
+from spiel_dl.games.compiled import NO_ACTION, Games
+from spiel_dl.games.environments import events_per_step
 
 
-class CompiledEnvironment(BatchedEnvironment):
-    """`BatchedEnvironment` by compiled loops: the same games, from the same random numbers.
+class CompiledEnvironment:
+    """The games of a `BatchedEnvironment` from the same random numbers, by compiled loops.
 
-    Two things differ. A row whose game is over stays at its end, without legal actions, until
-    `restart`. And `step` changes `state`, and all tensors that methods return, in place.
+    A row whose game is over stays at its end, without legal actions, until `restart`.
 
     Attributes:
+      rules: the game.
+      generator: the source of all chance.
       roots: the arrays of the games at the root, before chance plays.
       games: the arrays of the games now.
+      state: the B states; changed in place, as are the arrays.
     """
-
-    games: Games
 
     def __init__(self, game_rules: rules.Rules, batch_size: int, seed: int = 0):
         """Starts all games.
@@ -34,49 +34,42 @@ class CompiledEnvironment(BatchedEnvironment):
         Raises:
           ValueError: if `batch_size` is not positive, or the rules have no compiled form.
         """
+        if batch_size < 1:
+            raise ValueError(f"batch_size={batch_size} plays nothing; use 1 or more")
         compiled = game_rules.compiled()
         if compiled is None:
             raise ValueError(
                 f"{type(game_rules).__name__} has no compiled form; play it by BatchedEnvironment"
             )
-        self._compiled = compiled
+        self.rules, self._compiled = game_rules, compiled
+        self.generator = torch.Generator().manual_seed(seed)
+        self._num_events = events_per_step(game_rules)
         roots = game_rules.initial_state(batch_size)
         self.roots = games_of(game_rules, roots)
         self.games = Games(*(array.copy() for array in self.roots))
         self.state = roots.take(torch.arange(batch_size))
         self._arrays, self._root_arrays = self.state.arrays(), roots.arrays()
-        super().__init__(game_rules, batch_size, seed=seed)
-        self._player = torch.from_numpy(self.games.player)
-        self._legal_actions = torch.from_numpy(self.games.legal)
+        self.restart()
 
     def restart(self) -> None:
         """Starts a new game in every row."""
         arrays, roots = (*self._arrays, *self.games[2:]), (*self._root_arrays, *self.roots[2:])
         for array, root in zip(arrays, roots, strict=True):
             np.copyto(array, root)
-        self.move(self.roots.action, self._uniform(self._num_events).numpy())
+        self.move(self.roots.action, self.random_numbers(1)[0].numpy())
 
-    def step(self, action: torch.Tensor) -> EpisodeEnds:
+    def random_numbers(self, num_moves: int) -> torch.Tensor:
+        """The random numbers of so many calls of `move`: float64 [num_moves, E, B]."""
+        shape = (num_moves, self._num_events, self.state.batch_size)
+        return torch.rand(shape, dtype=torch.float64, generator=self.generator)
+
+    def move(self, action: np.ndarray, uniform: np.ndarray) -> None:
         """Makes one move in every game that goes on, and plays the chance events after it.
 
         Args:
           action: int64 [B], the movers' actions; ignored where the game is over.
-
-        Raises:
-          ValueError: as `BatchedEnvironment.step`.
+          uniform: float64 [E, B], random numbers in [0, 1).
         """
-        self._check(action)
-        was_running = self.games.player != TERMINAL
-        self.move(action.numpy(), self._uniform(self._num_events).numpy())
-        finished = torch.from_numpy(was_running & (self.games.player == TERMINAL))
-        return EpisodeEnds(finished, torch.from_numpy(self.games.returns) * finished)
-
-    def random_numbers(self, num_moves: int) -> torch.Tensor:
-        """The random numbers of so many calls of `move`: float64 [num_moves, E, B]."""
-        return self._uniform(num_moves * self._num_events).unflatten(0, (num_moves, -1))
-
-    def move(self, action: np.ndarray, uniform: np.ndarray) -> None:
-        """As `step`, with given random numbers (float64 [E, B]); returns nothing."""
         self.games = Games(action, uniform, *self.games[2:])
         self._compiled.advance(self._arrays, self.games)
 

@@ -11,10 +11,8 @@ its return and goes on with a new game, so after a step every row waits for a pl
 `step` loops over rows, looks at values on the host or has shapes that depend on them, so it can be
 captured in a CUDA graph (but `check_actions` looks).
 
-A step plays at most as many chance events and starts of games in a row as the longest such run has.
-Where a `Rules` does not give its length, it is observed in random games, once. A longer run takes
-its row another step: there `current_player` is then -1 or -4, no action is legal, and the next
-step goes on with the run whatever the action.
+Every step draws random numbers for as many chance events as there may be between two moves; see
+`Rules.longest_chance_run`.
 """
 
 from __future__ import annotations
@@ -25,7 +23,6 @@ import torch
 
 from spiel_dl.games import rules
 
-_REHEARSED_GAMES = 64
 _BLOCK_BYTES = 31 * 2**20
 
 
@@ -79,13 +76,13 @@ class BatchedEnvironment:
         self.state: rules.StateBatch
         self.generator = torch.Generator(device).manual_seed(seed)
         self._check_actions = check_actions
-        self._num_events = _longest_run(game_rules)
+        self._num_events = events_per_step(game_rules)
         self._roots = game_rules.initial_state(batch_size, device)
         keep_freed_memory()
         self.restart()
 
     def current_player(self) -> torch.Tensor:
-        """The player to move: int8 [B], 0 or 1 (see the module's docstring for the exception)."""
+        """The player to move: int8 [B], 0 or 1."""
         return self._player
 
     def legal_actions(self) -> torch.Tensor:
@@ -123,13 +120,10 @@ class BatchedEnvironment:
 
         Raises:
           ValueError: if `action` has another shape or type; if actions are checked, also if one is
-            not legal.
+            not legal; on a CPU, if the rules' `longest_chance_run` is too small.
         """
         self._check(action)
-        after = self.rules.apply(self.state, action)
-        if self.rules.max_chance_nodes:
-            after = after.where(self._player >= 0, self.state)
-        return self._play_until_moves(after)
+        return self._play_until_moves(self.rules.apply(self.state, action))
 
     def _play_until_moves(self, state: rules.StateBatch) -> EpisodeEnds:
         """Plays chance and starts games until players are to move in all rows."""
@@ -142,6 +136,8 @@ class BatchedEnvironment:
         self.state = state
         self._player = self.rules.current_player(state)
         self._legal_actions = self.rules.legal_actions(state)
+        if self.rules.max_chance_nodes and state.device.type == "cpu" and (self._player < 0).any():
+            raise_too_long_run(self.rules)
         return EpisodeEnds(finished, returns)
 
     def _uniform(self, count: int) -> torch.Tensor:
@@ -162,8 +158,7 @@ class BatchedEnvironment:
     def _refuse_illegal(self, action: torch.Tensor) -> None:
         column = action.clamp(0, self.rules.num_actions - 1)
         legal = self._legal_actions.gather(1, column.unsqueeze(1))[:, 0] & (column == action)
-        illegal_rows = (~legal & (self._player >= 0)).nonzero()[:, 0].tolist()
-        for row in illegal_rows[:1]:
+        for row in (~legal).nonzero()[:1, 0].tolist():
             raise ValueError(
                 f"row {row}: action {int(action[row])} is not legal for player "
                 f"{int(self._player[row])}, who moves; use one of "
@@ -212,25 +207,25 @@ def sample(weights: torch.Tensor, uniform: torch.Tensor, dtype: torch.dtype) -> 
     return torch.searchsorted(cumulative, target, right=True)[:, 0].clamp(max=weights.shape[1] - 1)
 
 
-def _longest_run(game_rules: rules.Rules) -> int:
-    """The length of the longest run of events of `_play_event`.
+def events_per_step(game_rules: rules.Rules) -> int:
+    """E, the number of events between two moves for which random numbers are drawn.
 
-    It is given by the rules, or observed in random games. Without chance it is one, the start of a
-    new game.
+    The start of a new game is an event of its own, unless chance acts in it.
     """
-    if not game_rules.max_chance_nodes:
-        return 1
-    if game_rules.longest_chance_run is not None:
-        return game_rules.longest_chance_run + 1
-    generator = torch.Generator().manual_seed(0)
-    roots = state = game_rules.initial_state(_REHEARSED_GAMES)
-    run = longest = torch.zeros(_REHEARSED_GAMES, dtype=torch.int64)
-    for _ in range(2 * (game_rules.max_game_length + game_rules.max_chance_nodes + 1)):
-        uniform = torch.rand(_REHEARSED_GAMES, dtype=torch.float64, generator=generator)
-        is_move = game_rules.current_player(state) >= 0
-        action = sample(game_rules.legal_actions(state), uniform, torch.int32)
-        moved = game_rules.apply(state, action)
-        state = moved.where(is_move, _play_event(game_rules, state, roots, uniform))
-        run = (run + 1) * ~is_move
-        longest = torch.maximum(longest, run)
-    return int(longest.max())
+    starts = int(game_rules.current_player(game_rules.initial_state())) != rules.CHANCE_PLAYER
+    return longest_chance_run(game_rules) + starts
+
+
+def longest_chance_run(game_rules: rules.Rules) -> int:
+    """The largest number of chance events between two moves; see `Rules.longest_chance_run`."""
+    declared = game_rules.longest_chance_run
+    return 2 * game_rules.max_chance_nodes if declared is None else declared
+
+
+def raise_too_long_run(game_rules: rules.Rules) -> None:
+    """Raises the ValueError for games with more chance events between two moves than declared."""
+    raise ValueError(
+        f"{type(game_rules).__name__}: between two moves there were more than "
+        f"{longest_chance_run(game_rules)} chance events, so a move was lost; set the rules' "
+        "longest_chance_run to their largest number"
+    )

@@ -116,6 +116,7 @@ class GoofspielIIRules(rules.Rules[GoofspielIIState]):
         self.num_chance_outcomes = num_cards if self._random else 0
         self.max_game_length = 2 * rounds_of_steps
         self.max_chance_nodes = rounds_of_steps if self._random else 0
+        self.longest_chance_run = int(self._random)
         self.max_utility = self._largest_return()
         self.min_utility = -self.max_utility
 

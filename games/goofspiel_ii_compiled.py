@@ -16,8 +16,7 @@ from spiel_dl.games.compiled import (
     kernel,
     sample,
 )
-
-_DECK = 2
+from spiel_dl.games.goofspiel_ii_tables import DECK
 
 
 class _Constants(NamedTuple):
@@ -48,7 +47,7 @@ def compiled_goofspiel(
     is_win_loss: bool,
 ) -> CompiledRules:
     """Steps `GoofspielIIState`s of a game; the arguments are described by `_Constants`."""
-    acting_row = np.where(player[:-1] == CHANCE, _DECK, player[:-1]).astype(np.int64)
+    acting_row = np.where(player[:-1] == CHANCE, DECK, player[:-1]).astype(np.int64)
     constants = _Constants(
         player, acting_row, point_cards, num_cards, plays_last_round, is_win_loss
     )
@@ -72,7 +71,7 @@ def _advance(
         for event in range(len(games.uniform)):
             if constants.player[step[game]] != CHANCE:
                 break
-            outcome = sample(remaining[game, _DECK * cards :], games.uniform[event, game])
+            outcome = sample(remaining[game, DECK * cards :], games.uniform[event, game])
             _play(constants, step, played, remaining, game, outcome)
         player = constants.player[step[game]]
         games.player[game] = player
@@ -100,7 +99,7 @@ def _play(
     if constants.plays_last_round and current_step + 1 == len(constants.acting_row):
         for index in range(num_rows):
             # The deck comes first.
-            row = _DECK if index == 0 and num_rows > _DECK else index - (num_rows > _DECK)
+            row = DECK if index == 0 and num_rows > DECK else index - (num_rows > DECK)
             last = 0
             while not remaining[game, row * constants.num_cards + last]:
                 last += 1
@@ -131,7 +130,7 @@ def _return(constants: _Constants, played: np.ndarray) -> float:
     for this_round in range(turns):
         points = constants.point_cards[this_round]
         if not points:
-            points = played[_DECK * turns + this_round]
+            points = played[DECK * turns + this_round]
         first, second = played[this_round], played[turns + this_round]
         difference += points * ((first > second) - np.int64(first < second))
     if constants.is_win_loss:
@@ -172,8 +171,8 @@ def _features(
         won, lost = 0, 0
         for turn in range(min(this_round + 1, turns)):
             card = constants.point_cards[turn]
-            if num_rows > _DECK:
-                card = played[game, _DECK * turns + turn]
+            if num_rows > DECK:
+                card = played[game, DECK * turns + turn]
                 if card == 0:
                     break
                 row[point_cards + turn * cards + card - 1] = 1.0

@@ -31,6 +31,7 @@ CHANCE, TERMINAL = -1, -4
 MOST_NODES = 1 << 20
 ANY_NUMBER = 1 << 30
 """`Betting.max_wagers` of a round without a limit."""
+MAX_SIZES = 128 - FIRST_WAGER  # states record actions as int8
 
 
 class Sizes(NamedTuple):
@@ -171,7 +172,10 @@ def _names(text: str, sizes: str) -> tuple[str, ...]:
             )
     if not words:
         raise ValueError(f"bets={text!r} has a street without a size; write none if it has no bets")
-    return tuple(word for word in dict.fromkeys(words) if word != "none")
+    names = tuple(word for word in dict.fromkeys(words) if word != "none")
+    if len(names) > MAX_SIZES:
+        raise ValueError(f"bets={text!r} has {len(names)} sizes; use at most {MAX_SIZES}")
+    return names
 
 
 class BettingTree(NamedTuple):

@@ -59,10 +59,8 @@ from typing import NamedTuple
 import torch
 
 from spiel_dl.games import openspiel, rules
+from spiel_dl.games.holdem_betting import CALL, FIRST_WAGER, FOLD, MAX_SIZES
 from spiel_dl.games.leduc_betting import (
-    CALL,
-    FIRST_WAGER,
-    FOLD,
     NUM_ROUNDS,
     SECOND_ROUND_FACTOR,
     BettingTables,
@@ -70,8 +68,7 @@ from spiel_dl.games.leduc_betting import (
     longest_round,
 )
 
-_MAX_SIZES = 128 - FIRST_WAGER  # states record actions as int8
-_MAX_CHIPS = 2**31 - 1  # and chips as int32
+_MAX_CHIPS = 2**31 - 1  # states record chips as int32
 
 
 @dataclasses.dataclass(frozen=True)
@@ -138,6 +135,7 @@ class LeducRules(rules.Rules[LeducState]):
         self.max_game_length = NUM_ROUNDS * self._longest_round
         self.num_deals = 1 if deal_ranks else 2
         self.max_chance_nodes = self.num_deals + 1
+        self.longest_chance_run = self.num_deals
         one_round = max(self.bet_sizes) + max_raises * max(self.raise_sizes, default=0)
         self.max_stake = ante + (1 + SECOND_ROUND_FACTOR) * one_round
         if 2 * self.max_stake > _MAX_CHIPS:
@@ -166,8 +164,8 @@ class LeducRules(rules.Rules[LeducState]):
                 f"raise_sizes=[] allows no raise; use max_raises=0, not {self.max_raises}"
             )
         for name, sizes in (("bet_sizes", self.bet_sizes), ("raise_sizes", self.raise_sizes)):
-            if len(sizes) > _MAX_SIZES:
-                raise ValueError(f"{name} has {len(sizes)} sizes; use at most {_MAX_SIZES}")
+            if len(sizes) > MAX_SIZES:
+                raise ValueError(f"{name} has {len(sizes)} sizes; use at most {MAX_SIZES}")
             if any(size < 1 for size in sizes) or list(sizes) != sorted(set(sizes)):
                 raise ValueError(f"{name}={list(sizes)} must be positive and strictly increasing")
         if self.ante < 1:

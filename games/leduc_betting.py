@@ -21,11 +21,10 @@ import numpy as np
 import torch
 
 from spiel_dl.games import rules
+from spiel_dl.games.holdem_betting import CALL, FIRST_WAGER, FOLD, NOBODY
 
-FOLD, CALL, FIRST_WAGER = 0, 1, 2
 NUM_ROUNDS = 2
 SECOND_ROUND_FACTOR = 2  # wagers of the second round are twice as large
-NOBODY = -1
 
 
 class BettingTables(NamedTuple):

@@ -28,7 +28,7 @@ import pyspiel
 import torch
 
 from spiel_dl.games import rules
-from spiel_dl.games.pieces import strings_of_pieces
+from spiel_dl.games.pieces import split_row, strings_of_pieces, total_size
 from spiel_dl.games.registration import (
     Parameter,
     Registration,
@@ -75,8 +75,9 @@ class RulesGame(pyspiel.Game):
         """Makes the rules; called by `pyspiel.load_game`.
 
         Raises:
-          ValueError: if a parameter is unknown, of a wrong type or out of range, if the rules have
-            more than 2^15 actions or chance outcomes, or tensors that do not fit their pieces.
+          ValueError: if a parameter is unknown, of a wrong type or out of range, or cannot be
+            written in a game string; if the rules have more than 2^15 actions or chance outcomes,
+            or tensors that do not fit their pieces, or pieces of equal names.
         """
         self.registration = registration
         parameters = complete_parameters(registration, params or {})
@@ -92,6 +93,7 @@ class RulesGame(pyspiel.Game):
                 f"{registration.short_name} has {self.rules.num_chance_outcomes} chance outcomes "
                 "and max_chance_nodes=0; give the largest number of chance events in a history"
             )
+        _check_writable(registration.short_name, parameters)
         info = pyspiel.GameInfo(
             num_distinct_actions=self.rules.num_actions,
             max_chance_outcomes=self.rules.num_chance_outcomes,
@@ -104,7 +106,7 @@ class RulesGame(pyspiel.Game):
         has_chance = self.rules.max_chance_nodes > 0
         super().__init__(game_type(registration, has_chance), info, parameters)
         self.root = _Node.of(self.rules, self.rules.initial_state())
-        _check_sizes(self.rules, self.root.batch)
+        _check_pieces(self.rules, self.root.batch)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # A function of this module, whose import registers the games in the loading process.
@@ -138,9 +140,32 @@ class RulesGame(pyspiel.Game):
         )
 
 
-def _check_sizes(game_rules: rules.Rules, root: rules.StateBatch) -> None:
-    """Raises a ValueError if a tensor does not have as many columns as its pieces."""
+def _check_writable(short_name: str, parameters: Mapping[str, Parameter]) -> None:
+    """Raises a ValueError if the game's string, by which it is pickled, is read otherwise."""
+    for name, value in parameters.items():
+        given = {"name": short_name, name: value}
+        try:
+            read = pyspiel.game_parameters_from_string(pyspiel.game_parameters_to_string(given))
+        except pyspiel.SpielError:
+            read = {}
+        if read != given:
+            raise ValueError(
+                f"{name}={value!r} of {short_name} is another value in a game string, by which "
+                "games are pickled and loaded again: separate by spaces or semicolons, not by "
+                "commas; end a range like 77 with ';'; give numbers at most 15 digits"
+            )
+
+
+def _check_pieces(game_rules: rules.Rules, root: rules.StateBatch) -> None:
+    """Raises a ValueError if pieces share a name, or a tensor has not as many columns as they."""
     for recall in (False, True):
+        names = ["player", *game_rules.public_pieces(recall), *game_rules.private_pieces(recall)]
+        for name in names:
+            if names.count(name) > 1:
+                raise ValueError(
+                    f"{name!r} names two pieces with perfect_recall={recall}; give each of "
+                    "public_pieces and private_pieces a name of its own, and none 'player'"
+                )
         sizes = {
             "public": (game_rules.public_tensor(root, recall), game_rules.public_size(recall)),
             "private": (
@@ -292,13 +317,8 @@ class RulesObserver:
         self._own = private == pyspiel.PrivateInfoType.SINGLE_PLAYER
         self._all = private == pyspiel.PrivateInfoType.ALL_PLAYERS
         self._pieces = self._make_pieces()
-        sizes = [math.prod(shape) for shape in self._pieces.values()]
-        self.tensor = np.zeros(sum(sizes), dtype=np.float32)
-        self.dict: dict[str, np.ndarray] = {}
-        start = 0
-        for (name, shape), size in zip(self._pieces.items(), sizes, strict=True):
-            self.dict[name] = self.tensor[start : start + size].reshape(shape)
-            start += size
+        self.tensor = np.zeros(total_size(self._pieces), dtype=np.float32)
+        self.dict = split_row(self._pieces, self.tensor)
 
     def set_from(self, state: RulesState, player: int) -> None:
         """Writes the observation of `player` into `tensor`, and so into `dict`.

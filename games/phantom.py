@@ -133,6 +133,13 @@ class PhantomRules(rules.Rules[PhantomState]):
         # Player 0 may try all cells, and player 1 all but that of the last stone.
         self.turn_lengths = [1] * (2 * n - 1) if is_abrupt else boards.turn_lengths(n)
         self.max_game_length = sum(self.turn_lengths)
+        num_turns = len(self.turn_lengths)
+        turn = np.append(np.repeat(np.arange(num_turns), self.turn_lengths), num_turns)
+        self._by_step = {
+            "mover": turn % 2,
+            "turn": turn.astype(np.int16),
+            "is_last": np.append(turn[1:] != turn[:-1], True),
+        }
         self.num_actions = n if is_abrupt else n + 1  # The last action is to wait.
         self._tables_by_device: dict[torch.device, _Tables] = {}
 
@@ -299,9 +306,12 @@ class PhantomRules(rules.Rules[PhantomState]):
         state = self.initial_state(len(numbers))
         for step in range(num_steps):
             state = self.apply(state, actions[:, step])
-        private_tensors = self.private_tensor(state, player)
-        if not torch.equal(private_tensors, private_tensor.cpu().expand_as(private_tensors)):
-            raise impossible
+        for found, given in (
+            (self.public_tensor(state), public_tensor),
+            (self.private_tensor(state, player), private_tensor),
+        ):
+            if not torch.equal(found, given.cpu().expand_as(found)):
+                raise impossible
         device = public_tensor.device
         reach = torch.ones(len(numbers), dtype=torch.float64, device=device)
         histories = rules.ConsistentHistories(
@@ -311,7 +321,8 @@ class PhantomRules(rules.Rules[PhantomState]):
 
     def compiled(self) -> CompiledRules:
         """See `Rules.compiled`."""
-        return compiled_phantom(self.board, self.turn_lengths)
+        mover, is_last = (self._by_step[name][:-1] for name in ("mover", "is_last"))
+        return compiled_phantom(self.board, mover, is_last)
 
     def action_to_string(self, player: int, action: int) -> str:
         """A cell's row and column, from 0 on, or "wait"."""
@@ -337,8 +348,7 @@ class PhantomRules(rules.Rules[PhantomState]):
 
     def _tables(self, device: torch.device) -> _Tables:
         if device not in self._tables_by_device:
-            n, num_turns = self.board.num_cells, len(self.turn_lengths)
-            turn = np.append(np.repeat(np.arange(num_turns), self.turn_lengths), num_turns)
+            n = self.board.num_cells
             arrays = {
                 "bits": 1 << np.arange(n, dtype=np.int32),
                 "wins": self.board.wins.reshape(-1).copy(),
@@ -346,9 +356,7 @@ class PhantomRules(rules.Rules[PhantomState]):
                 "steps": np.arange(self.max_game_length),
                 "try_bits": np.eye(n + 1, dtype=np.float32)[:, 1:],
                 "players": np.arange(2, dtype=np.int32),
-                "mover": turn % 2,
-                "turn": turn.astype(np.int16),
-                "is_last": np.append(turn[1:] != turn[:-1], True),
+                **self._by_step,
             }
             self._tables_by_device[device] = _Tables(
                 **{name: torch.from_numpy(array).to(device) for name, array in arrays.items()}

@@ -27,13 +27,10 @@ class _Constants(NamedTuple):
     is_last: np.ndarray
 
 
-def compiled_phantom(board: Board, turn_lengths: list[int]) -> CompiledRules:
-    """Steps `PhantomState`s of a board game with turns of these lengths."""
-    mover = np.repeat(np.arange(len(turn_lengths)) % 2, turn_lengths)
-    is_last = np.zeros(len(mover), np.bool_)
-    is_last[np.cumsum(turn_lengths) - 1] = True
-    n = board.num_cells
-    return CompiledRules(_advance, _Constants(n, board.wins, mover, is_last), _features)
+def compiled_phantom(board: Board, mover: np.ndarray, is_last: np.ndarray) -> CompiledRules:
+    """Steps `PhantomState`s of a board game; the arguments are described by `_Constants`."""
+    constants = _Constants(board.num_cells, board.wins, mover, is_last)
+    return CompiledRules(_advance, constants, _features)
 
 
 @kernel

@@ -35,7 +35,7 @@ class Infoset:
     """All histories of a player's infoset.
 
     Attributes:
-      num_histories: their number.
+      num_histories: their number; 0 if the player's turns are not those of so many public steps.
     """
 
     def __init__(
@@ -69,12 +69,30 @@ class Infoset:
             is_last = len(self._stones) + self._other_turns + 1 == board.num_cells
             unfinished = [_Turn(begun, is_placed) for is_placed in (False, True)[: 2 - is_last]]
         self._parts: list[tuple[list[list[int]], _Turn | None]] = []
-        for turn in unfinished:
+        for turn in unfinished if self._turns_fit(begun) else []:
             number = self._other_turns + (turn is not None and turn.is_placed)
             self._parts.append((list(self._orders(tries, failed, number)), turn))
         self.num_histories = sum(
             len(orders) * self._num_ways(0, 0, turn) for orders, turn in self._parts
         )
+
+    def _turns_fit(self, begun: int) -> bool:
+        """Whether the player has made the tries of its finished turns, and of one begun if it does.
+
+        Args:
+          begun: the number of steps of the unfinished turn.
+        """
+        *placed, after = map(len, self._own_turns)
+        num_finished = (self._num_turns + 1 - self._player) // 2
+        most = list(self._lengths[self._player :: 2][:num_finished])
+        left = 0  # tries in a turn that goes on
+        if self._num_turns % 2 == self._player and begun:
+            if len(placed) > num_finished:
+                most.append(begun)
+            else:
+                left = begun
+        fit = len(placed) == len(most) and after == left
+        return fit and all(tries <= limit for tries, limit in zip(placed, most, strict=True))
 
     def actions(self, number: int) -> list[int]:
         """The actions of a history, by its number from 0 on."""

@@ -14,6 +14,16 @@ def total_size(pieces: Mapping[str, tuple[int, ...]]) -> int:
     return sum(math.prod(shape) for shape in pieces.values())
 
 
+def split_row(pieces: Mapping[str, tuple[int, ...]], row: np.ndarray) -> dict[str, np.ndarray]:
+    """The pieces of one tensor row by name, each in its shape: views of the row."""
+    views, start = {}, 0
+    for name, shape in pieces.items():
+        end = start + math.prod(shape)
+        views[name] = row[start:end].reshape(shape)
+        start = end
+    return views
+
+
 def strings_of_pieces(pieces: Mapping[str, tuple[int, ...]], row: np.ndarray) -> str:
     """Writes one tensor row of zeros and ones as text, equal exactly where the rows are equal.
 

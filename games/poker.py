@@ -184,4 +184,4 @@ def _number(text: str) -> float:
 
 def _actor(line: str, names: Sequence[str] | dict[str, float]) -> str | None:
     """The player whose action a line describes, or None. Names may have colons."""
-    return next((name for name in names if line.startswith(f"{name}: ")), None)
+    return max((name for name in names if line.startswith(f"{name}: ")), key=len, default=None)

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 
 from spiel_dl.games import rules
+from spiel_dl.games.pieces import split_row
 
 
 @dataclasses.dataclass(frozen=True)
@@ -66,11 +67,5 @@ def _pieces(
         (game_rules.public_pieces(recall), game_rules.public_tensor(state, recall)),
         (game_rules.private_pieces(recall), game_rules.private_tensor(state, player, recall)),
     ]
-    pieces = {}
-    for shapes, tensor in tensors:
-        entries, start = tensor[0].cpu().numpy() > 0, 0
-        for name, shape in shapes.items():
-            size = int(np.prod(shape))
-            pieces[name] = entries[start : start + size].reshape(shape)
-            start += size
-    return pieces
+    public, private = (split_row(shapes, rows[0].cpu().numpy() > 0) for shapes, rows in tensors)
+    return public | private

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from spiel_dl.games.compiled import CHANCE, NO_ACTION, TERMINAL, Games
+from spiel_dl.games.compiled import CHANCE, TERMINAL, Games
 from spiel_dl.games.compiled_environment import games_of
+from spiel_dl.games.environments import longest_chance_run, raise_too_long_run
 from spiel_dl.games.rules import Rules, StateBatch
 from spiel_dl.learning import play_kernels
 from spiel_dl.learning.play_kernels import ObservationTable
@@ -38,10 +39,7 @@ class CompiledRollouts:
         self.rules = rules
         self.acting = acting
         self._compiled = compiled
-        if not rules.max_chance_nodes:
-            self._num_events = 0
-        else:
-            self._num_events = rules.longest_chance_run or 1
+        self._num_events = longest_chance_run(rules)
 
     def play_on(
         self,
@@ -55,15 +53,14 @@ class CompiledRollouts:
         table = ObservationTable.empty(num_games, network.num_inputs, network.num_actions)
         moves = Moves.empty((1, num_games, network.num_actions)).arrays()
         threshold = np.zeros((1, num_games))
-        no_action = np.full(num_games, NO_ACTION)
         # The compiled form changes states in place: each game takes a copy of its own.
         states = states.take(torch.from_numpy(rows))
         games = games_of(self.rules, states)._replace(action=actions.astype(np.int64))
         arrays = states.arrays()
         while True:
             games = self._advanced(arrays, games, generator)
-            while (games.player == CHANCE).any():
-                games = self._advanced(arrays, games._replace(action=no_action), generator)
+            if (games.player == CHANCE).any():
+                raise_too_long_run(self.rules)
             if (games.player == TERMINAL).all():
                 return games.returns
             threshold[0] = generator.random(num_games)

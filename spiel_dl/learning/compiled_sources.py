@@ -6,6 +6,7 @@ import numpy as np
 import torch
 
 from spiel_dl.games.compiled_environment import CompiledEnvironment
+from spiel_dl.games.environments import raise_too_long_run
 from spiel_dl.learning import play_kernels
 from spiel_dl.learning.play_kernels import ListedNumbers, ObservationTable
 from spiel_dl.learning.sources import (
@@ -15,7 +16,6 @@ from spiel_dl.learning.sources import (
     NewObservations,
     Source,
     Trajectories,
-    raise_chance_inside_game,
 )
 from spiel_dl.learning.tree_environment import TreeEnvironment
 
@@ -99,7 +99,7 @@ class CompiledSource(_CompiledSource):
         """As `Source.finish`."""
         games, moves = self.environment.games, self._moves
         if play_kernels.record_outcomes(games.player, games.returns, self._arrays):
-            raise_chance_inside_game()
+            raise_too_long_run(self.environment.rules)
         shape, count = moves.row_index.shape, self._num_rows
         rows, legal = (torch.from_numpy(x[:count]) for x in (self._table.rows, self._table.legal))
         observations = MoveInputs(rows, moves.row_index, shape, legal)

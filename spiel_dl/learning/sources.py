@@ -276,11 +276,8 @@ class TensorSource(Source):
         moves = self._moves
         num_finished = self._finished.cumsum(dim=0)
         is_first_game = num_finished - self._finished.long() == 0
-        if moves.player.device.type == "cpu":
-            self._check_movers(is_first_game, num_finished[-1] == 0)
         moves.reward.mul_(is_first_game)
         torch.logical_and(is_first_game, num_finished[-1] > 0, out=moves.valid)
-        moves.valid.logical_and_(moves.player >= 0)
         table_row = None if self._table_row is None else self._table_row.view(-1)
         shape = moves.player.shape
         rows, legal = self._observation.flatten(0, 1), moves.legal.flatten(0, 1)
@@ -289,11 +286,6 @@ class TensorSource(Source):
             return moves.trajectories(observations, None)
         histories = MoveInputs(self._history.flatten(0, 1), None, shape)
         return moves.trajectories(observations, histories)
-
-    def _check_movers(self, is_first_game: torch.Tensor, goes_on: torch.Tensor) -> None:
-        waits = (is_first_game & (self._moves.player < 0)).any()
-        if waits or (goes_on & (self.environment.current_player() < 0)).any():
-            raise_chance_inside_game()
 
 
 def sampled(
@@ -310,12 +302,3 @@ def sampled(
     total = probabilities.cumsum(dim=1, dtype=torch.float64) * (probabilities > 0)
     bound = threshold.unsqueeze(1) * total.amax(dim=1, keepdim=True)
     return ((total > bound) | (legal & ~bound.isfinite())).int().argmax(dim=1)
-
-
-def raise_chance_inside_game() -> None:
-    """Raises the ValueError for games in which chance had to act between moves."""
-    raise ValueError(
-        "between two moves there were more chance events than in the games that "
-        "BatchedEnvironment played to count them, so a move was lost; set the rules' "
-        "longest_chance_run"
-    )

@@ -31,9 +31,9 @@ def random_game(rules: Rules, generator: random.Random) -> Iterator[tuple[Any, l
         state = rules.apply(state, torch.tensor(actions[-1:]))
 
 
-def levels(rules: Rules, state: Any, length: int) -> Iterator[tuple[Any, torch.Tensor]]:
-    """All histories from a state on, level by level: states and their actions, int64 [H, L]."""
-    actions = torch.zeros((1, length), dtype=torch.int64)
+def levels(rules: Rules) -> Iterator[tuple[Any, torch.Tensor]]:
+    """All histories, level by level: states and their actions, int64 [H, L]."""
+    state, actions = rules.initial_state(), torch.zeros((1, 0), dtype=torch.int64)
     while state.batch_size:
         yield state, actions
         parent, action, _ = rules.successors(state)
@@ -44,7 +44,7 @@ def levels(rules: Rules, state: Any, length: int) -> Iterator[tuple[Any, torch.T
 def count(rules: Rules) -> tuple[int, int, int]:
     """Histories, root included, and decision infosets of player 0 and of player 1."""
     num_histories, num_infosets = 0, [0, 0]
-    for states, _ in levels(rules, rules.initial_state(), 0):
+    for states, _ in levels(rules):
         num_histories += states.batch_size
         for player in (0, 1):
             acting = states.take(rules.current_player(states) == player)

@@ -26,7 +26,7 @@ def _histories(found: ConsistentHistories) -> set[tuple[int, ...]]:
     [
         BattleshipsRules(2, 2, "[2]"),
         BattleshipsRules(3, 2, "[2;2]", allow_repeated_shots=True, num_shots=5),
-        BattleshipsRules(3, 2, "[2;2;2]"),
+        BattleshipsRules(3, 2, "[2;1;1]"),
     ],
 )
 def test_reconstruction_equals_the_generic_search(rules: BattleshipsRules) -> None:

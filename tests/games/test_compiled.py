@@ -39,7 +39,7 @@ LARGE: dict[str, Rules] = {
     "abrupt phantom tic-tac-toe": abrupt_phantom_ttt(),
     "liar's dice 2x5": LiarsDiceRules(2, 5),
     "battleships 5x5": BattleshipsRules(5, 5, "[3;2;2]"),
-    "battleships 3x3, crowded": BattleshipsRules(
+    "battleships 3x3, values": BattleshipsRules(
         3, 3, "[3;3;2]", False, "ship_values", "[0.5;2;1]", num_shots=4
     ),
     "battleships 4x3, repeated": BattleshipsRules(4, 3, "[2;3]", True, "ship_values", num_shots=12),
@@ -121,23 +121,29 @@ def test_random_games_are_those_of_the_tensor_rules(name: str) -> None:
             compare(ours, theirs, goes_on)
             wish = torch.rand(theirs.legal_actions().shape, generator=chooser)
             action = (wish * theirs.legal_actions()).argmax(dim=1)
-            mine, other = ours.step(action), theirs.step(action)
-            assert torch.equal(mine.finished, other.finished & goes_on)
-            assert torch.equal(mine.returns, other.returns * goes_on)
-            goes_on &= ~other.finished
-            assert bool((ours.current_player()[~goes_on] == -4).all())
-            assert not bool(ours.legal_actions()[~goes_on].any())
+            move(ours, action)
+            ended = theirs.step(action)
+            over = torch.from_numpy(ours.games.player) == -4
+            returns = torch.from_numpy(ours.games.returns)
+            assert torch.equal(over & goes_on, ended.finished & goes_on)
+            assert torch.equal(returns * goes_on, ended.returns * goes_on)
+            goes_on &= ~ended.finished
+            assert torch.equal(over, ~goes_on)
+            assert not ours.games.legal[~goes_on].any()
         assert not bool(goes_on.any())
         ours.restart()
         theirs.restart()
 
 
+def move(environment: CompiledEnvironment, action: torch.Tensor) -> None:
+    environment.move(action.numpy(), environment.random_numbers(1)[0].numpy())
+
+
 def compare(ours: CompiledEnvironment, theirs: BatchedEnvironment, rows: torch.Tensor) -> None:
     for mine, other in zip(ours.state.arrays(), theirs.state.arrays(), strict=True):
         assert np.array_equal(mine[rows], other[rows])
-    assert torch.equal(ours.current_player()[rows], theirs.current_player()[rows])
-    assert torch.equal(ours.legal_actions()[rows], theirs.legal_actions()[rows])
-    assert torch.equal(ours.history_features()[rows], theirs.history_features()[rows])
+    assert np.array_equal(ours.games.player[rows], theirs.current_player()[rows])
+    assert np.array_equal(ours.games.legal[rows], theirs.legal_actions()[rows])
     check_features(ours.rules, ours.state)
 
 
@@ -145,9 +151,9 @@ def test_random_numbers_may_be_drawn_before() -> None:
     one, other = (CompiledEnvironment(GoofspielIIRules(4), 30, seed=5) for _ in "ab")
     numbers = other.random_numbers(4)
     for uniform in numbers:
-        action = one.legal_actions().int().argmax(dim=1)
-        one.step(action)
-        other.move(action.numpy(), uniform.numpy())
+        action = one.games.legal.argmax(axis=1)
+        move(one, torch.from_numpy(action))
+        other.move(action, uniform.numpy())
     assert all(map(np.array_equal, one.state.arrays(), other.state.arrays()))
 
 

@@ -35,7 +35,7 @@ RULES = [
     OshiZumoIIRules(7, 2, 1),
     OshiZumoIIRules(5, 2, 0, optimal_endgame=False),
     BattleshipsRules(2, 1, "[1]", True, "ship_values", "[3]", 2),
-    BattleshipsRules(3, 1, "[1;2]"),
+    BattleshipsRules(3, 1, "[2;1]"),
     BattleshipsRules(2, 1, "[1]"),
     LiarsDiceRules(1, 3, "reset-quantity"),
     abrupt_dark_hex(2, 2),

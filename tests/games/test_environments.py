@@ -1,6 +1,7 @@
 """Batched environments against OpenSpiel's games, step by step, and their frequencies."""
 
 import collections
+import copy
 import dataclasses
 
 import pyspiel
@@ -123,25 +124,29 @@ def test_extreme_random_numbers_choose_possible_columns():
     assert environments.sample(weights, split - 1e-9, torch.float64).item() == 1
 
 
-@pytest.mark.parametrize("longest_run", [1, 2, 10])
-def test_longer_runs_of_chance_events_than_were_observed_are_played_on(monkeypatch, longest_run):
-    monkeypatch.setattr(environments, "_longest_run", lambda _: longest_run)
-    environment = BatchedEnvironment(FlipsRules(), 3000, seed=9, check_actions=True)
+def test_runs_of_chance_events_of_any_length_are_played():
+    """Nine flips in a row happen once in 65,536 games, and must not abort them."""
+    environment = BatchedEnvironment(FlipsRules(), 20_000, seed=9, check_actions=True)
     flips = collections.Counter()
-    num_waiting = 0
-    for _ in range(30):
+    for _ in range(10):
         finished, returns = environment.step(random_actions(environment))
-        flips.update(returns[finished].tolist())
-        waits = environment.current_player() < 0
-        assert not environment.legal_actions()[waits].any()
-        num_waiting += int(waits.sum())
-    assert (num_waiting == 0) == (longest_run == 10)
-    if longest_run == 10:  # Otherwise short games are over-represented when time is up.
-        exact = {float(n): 0.75 * 0.25 ** (n - 1) for n in range(1, 9)} | {9.0: 0.25**8}
-        check_frequencies(flips, exact)
-    assert sum(n * count for n, count in flips.items()) / sum(flips.values()) == pytest.approx(
-        4 / 3, abs=0.02
-    )
+        assert finished.all()
+        flips.update(returns.tolist())
+    exact = {float(n): 0.75 * 0.25 ** (n - 1) for n in range(1, 9)} | {9.0: 0.25**8}
+    check_frequencies(flips, exact)
+
+
+@pytest.mark.parametrize("game_string", PYTHON_GAMES)
+def test_every_declared_chance_event_is_needed(game_string):
+    game_rules = copy.copy(pyspiel.load_game(game_string).rules)
+    if not game_rules.max_chance_nodes:
+        assert BatchedEnvironment(game_rules, 2)._num_events == 1
+        return
+    # Chance acts at the root, so that the start of a game takes no event of its own.
+    assert BatchedEnvironment(game_rules, 2)._num_events == game_rules.longest_chance_run
+    game_rules.longest_chance_run -= 1
+    with pytest.raises(ValueError, match=r"more than \d chance events.* set the rules'"):
+        BatchedEnvironment(game_rules, 64)
 
 
 def test_illegal_actions_are_refused_with_row_and_action():

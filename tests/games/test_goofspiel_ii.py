@@ -30,7 +30,7 @@ def _twin(parameters: str) -> pyspiel.Game:
 def _count_histories(rules: GoofspielIIRules) -> dict[int, int]:
     """The number of histories by who acts in them, by expanding the rules level by level."""
     count = dict.fromkeys((0, 1, CHANCE_PLAYER, TERMINAL_PLAYER), 0)
-    for states, _ in enumeration.levels(rules, rules.initial_state(), 0):
+    for states, _ in enumeration.levels(rules):
         count[int(rules.current_player(states)[0])] += states.batch_size
     return count
 

@@ -11,6 +11,7 @@ import pathlib
 import pickle
 import subprocess
 import sys
+from typing import Any
 
 import numpy as np
 import pyspiel
@@ -124,6 +125,27 @@ def test_unknown_or_mistyped_parameters_are_refused() -> None:
     assert openspiel.RulesGame(registration, {"num_cards": 4}).rules.num_cards == 4
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "accepted"),
+    [
+        ("bets", "33%, pot, allin", "33% pot allin"),
+        ("range_0", "22+,A2s+", "22+;A2s+"),
+        ("range_1", "77", "77;"),
+        ("min_wager", 1 / 3, 0.333333333333333),
+    ],
+)
+def test_games_have_strings_by_which_they_are_pickled(
+    name: str, value: str | float, accepted: str | float
+) -> None:
+    small = {"board": "QsJh2h4d", "board_cards": "[0;1]", "stacks": "[3;3]"}
+    with pytest.raises(ValueError, match=f"{name}=.*separate by spaces or semicolons.* with ';'"):
+        pyspiel.load_game("python_holdem", {**small, name: value})
+    game = pyspiel.load_game("python_holdem", {**small, name: accepted})
+    for again in (pickle.loads(pickle.dumps(game)), pyspiel.load_game(str(game))):
+        assert again.get_parameters() == game.get_parameters()
+        assert again.get_parameters()[name] == accepted
+
+
 def test_game_has_its_rules_and_another_process_can_load_it(tmp_path: pathlib.Path) -> None:
     game = pyspiel.load_game("python_goofspiel_ii(num_cards=4)")
     assert isinstance(game, openspiel.RulesGame)
@@ -155,11 +177,13 @@ def test_parameters_are_those_of_the_rules(registration: registry.Registration) 
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
+        ({"private_pieces": lambda _, recall: {"flips": ()}}, "'flips' names two pieces"),
+        ({"private_pieces": lambda _, recall: {"player": ()}}, "'player' names two pieces"),
         ({"num_actions": (1 << 15) + 1}, r"python_wrong has 32769 actions.*at most 32768"),
         ({"max_chance_nodes": 0}, "2 chance outcomes and max_chance_nodes=0; give the largest"),
     ],
 )
-def test_rules_that_cannot_be_are_refused(changed: dict[str, int], message: str) -> None:
+def test_rules_that_cannot_be_are_refused(changed: dict[str, Any], message: str) -> None:
     wrong = type("WrongRules", (FlipsRules,), changed)
     registration = registry.Registration("python_wrong", "Wrong", {}, wrong, True)
     with pytest.raises(ValueError, match=message):

@@ -24,8 +24,10 @@ WRONG = {
     "python_battleships": [
         ("board_width=0", "board_width=0"),
         ("ship_sizes=[]", "at least one ship"),
-        ("ship_sizes=[11]", "do not fit on a 10x10 board"),
-        ("board_width=2,board_height=2,ship_sizes=[2;2;2]", "do not fit on a 2x2 board"),
+        ("ship_sizes=[11]", "do not fit, .* on a 10x10 board"),
+        ("board_width=2,board_height=2,ship_sizes=[2;2;2]", "do not fit, .* on a 2x2 board"),
+        # A ship of one tile in the middle of three leaves none for the ship of two.
+        ("board_width=3,board_height=1,ship_sizes=[1;2]", "name larger ones first"),
         ("ship_sizes=[1;1;1;1;1;1;1;1;1;1;1]", "11 ships"),
         ("num_shots=0", "num_shots=0"),
         ("num_shots=16", "num_shots=16 can sink no fleet"),
@@ -37,6 +39,7 @@ WRONG = {
         ("returns_type=ship_values,ship_values=[1;1;1;1;inf]", r"ship_values=.* is not a list"),
     ],
     "python_holdem": [
+        (f"bets={' '.join(f'{chips}c' for chips in range(1, 128))}", "127 sizes; use at most 126"),
         ("blinds=[1.0;nan]", r"blinds='\[1.0;nan\]' is not a list of numbers"),
         ("stacks=[20.0;nan]", r"stacks='\[20.0;nan\]' is not a list of numbers"),
         ("stacks=[2;20]", r"stacks=\[2;20\] must be larger than blinds="),

@@ -122,7 +122,7 @@ def test_turns_are_as_long_as_all_their_tries_may_be() -> None:
 def infosets_of_histories(rules: PhantomRules) -> dict[tuple, set[tuple[int, ...]]]:
     """The histories of both players' infosets in games that go on, by player and tensors."""
     found: dict[tuple, set[tuple[int, ...]]] = collections.defaultdict(set)
-    for states, histories in enumeration.levels(rules, rules.initial_state(), 0):
+    for states, histories in enumeration.levels(rules):
         public = rules.public_tensor(states)
         for player in (0, 1):
             private = rules.private_tensor(states, player)
@@ -200,6 +200,21 @@ def test_observations_of_no_history_are_refused(
     private[16:][failed] = 1.0
     with pytest.raises(ValueError, match="no history has these observations"):
         rules.draw_histories(public, 5, np.random.default_rng(0), 0, private)
+
+
+def test_observations_of_different_positions_are_refused_unless_they_belong_together() -> None:
+    rules = dark_hex(2, 2)
+    infosets = infosets_of_histories(rules)
+    for player in (0, 1):
+        keys = [key for key in infosets if key[0] == player]
+        for public in {key[1] for key in keys}:
+            for private in {key[2] for key in keys}:
+                key = (player, public, private)
+                if key in infosets:
+                    assert set(check_drawn(rules, key, 9999)[0]) == infosets[key]
+                else:
+                    with pytest.raises(ValueError, match="no history has these observations"):
+                        check_drawn(rules, key, 9999)
 
 
 def test_a_large_board_is_refused() -> None:

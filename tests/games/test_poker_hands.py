@@ -48,6 +48,11 @@ def test_a_turn() -> None:
     assert game.max_utility() == pytest.approx(48.6 / 2 + 75.9)
 
 
+def test_of_names_that_begin_alike_the_longer_one_acts() -> None:
+    spot = dl.poker.read_hand(HAND.replace("Cy", "Bob: b"))
+    assert (spot.players, spot.pot) == (("Bob", "Bob: b"), pytest.approx(48.6))
+
+
 def test_a_bet_that_is_not_called_comes_back() -> None:
     text = HAND.replace("Cy: calls $10\n", "Uncalled bet ($10) returned to Bob\n")
     assert dl.poker.read_hand(text).pot == pytest.approx(0.5 + 0.1 + 18 + 10)

@@ -15,7 +15,7 @@ SMALL_GAMES = [
     "python_goofspiel_ii(num_cards=3,points_order=random)",
     "python_oshi_zumo_ii(coins=2,optimal_endgame=false,min_bid=0,horizon=3)",
     "python_battleships(board_width=2,board_height=1,ship_sizes=[1],num_shots=2)",
-    "python_battleships(board_width=3,board_height=1,ship_sizes=[1;2],returns_type=ship_values)",
+    "python_battleships(board_width=3,board_height=1,ship_sizes=[2;1],returns_type=ship_values)",
     "python_holdem(num_ranks=3,num_suits=1,num_hole_cards=1,board_cards=[0;1],stacks=[4;4],"
     "blinds=[1;1],max_wagers=[1;1])",
     "python_leduc(num_ranks=2,max_raises=0)",

@@ -147,15 +147,16 @@ def test_games_that_do_not_end_in_time_are_masked(kind: str) -> None:
 
 
 @pytest.mark.parametrize("num_steps", [1, 3])
-def test_chance_runs_longer_than_observed_are_told(num_steps: int) -> None:
+def test_chance_runs_longer_than_declared_are_told(num_steps: int) -> None:
     """A run of chance events of each length up to 9 ends the game; 9 of them nearly never."""
     rules = FlipsRules()
+    SelfPlay(TensorSource(BatchedEnvironment(rules, 2000), num_steps)).play(uniform)
     rules.longest_chance_run = 2
     self_play = SelfPlay(TensorSource(BatchedEnvironment(rules, 2000), num_steps))
     with pytest.raises(ValueError, match="set the rules' longest_chance_run"):
         self_play.play(uniform)
     compiled = GoofspielIIRules(3)
-    compiled.longest_chance_run = -1  # as if chance never acted
+    compiled.longest_chance_run = 0  # as if chance never acted
     with pytest.raises(ValueError, match="set the rules' longest_chance_run"):
         SelfPlay(CompiledSource(CompiledEnvironment(compiled, 4), 4)).play(uniform)
 

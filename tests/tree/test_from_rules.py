@@ -76,12 +76,22 @@ def test_a_game_of_openspiel_is_the_same_by_its_twin(
         assert ours.infoset_string(player, 1) == walked.infoset_string(player, 1)
 
 
-def test_a_game_that_its_twin_refuses_is_walked() -> None:
-    """With two shots at a ship of three cells nobody wins."""
-    sizes = "board_width=3,board_height=1,ship_sizes=[3],ship_values=[1.0],num_shots=2"
+@pytest.mark.parametrize(
+    "ships",
+    [
+        "ship_sizes=[3],ship_values=[1.0],num_shots=2",  # nobody wins
+        "ship_sizes=[1;2],ship_values=[1;1],num_shots=1",  # the first may leave no room
+    ],
+)
+def test_a_game_that_its_twin_refuses_is_walked(
+    ships: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes = f"board_width=3,board_height=1,{ships}"
     game = from_openspiel.load_turn_based(f"battleship({sizes},allow_repeated_shots=False)")
     assert twins.twin_string(game) is not None
     assert twins.enumerate_by_twin(game) is None
+    monkeypatch.setattr(from_openspiel, "_MAX_WALKED", 10)
+    assert GameTree.from_game(game).num_histories > 10
 
 
 def test_a_game_without_a_twin_is_walked(monkeypatch: pytest.MonkeyPatch) -> None:
