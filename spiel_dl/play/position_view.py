@@ -202,7 +202,7 @@ def look(
       watched: the policy.
       state: a state of the turn-based game in which a player acts.
       may_tell_private: whether to show numbers that depend on what only the acting player knows.
-      own: the player whose current infoset must be among those that are shown; None: neither.
+      own: a player; if it acts in the state, its infoset there is always shown. None: neither.
 
     Raises:
       ValueError: if no player acts in the state, or the policy is undefined there.
@@ -217,7 +217,8 @@ def look(
         solution, history = found
         number = int(solution.trunk.tree.public_states.of_history[history])
         numbers: PublicStateNumbers = SolutionNumbers(solution, number)
-        return _insight(numbers, number, player, SEARCHED, is_private=is_private)
+        own_history = history if own == player else None
+        return _insight(numbers, number, player, SEARCHED, own_history, is_private=is_private)
     is_search = _compiled_source(searcher) is not None
     whole = watched.numbers(player, lambda: compiled(str(state.get_game())))
     if whole is not None:

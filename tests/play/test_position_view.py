@@ -286,3 +286,20 @@ def test_a_source_of_ones_own_can_be_looked_at() -> None:
         state_after("kuhn_poker", (0, 1)),
     )
     assert insight.state is None
+
+
+@pytest.mark.parametrize("name", ["cdbr:uniform", "klss"])
+def test_ones_own_infoset_is_shown_in_a_large_public_state(
+    name: str, checkpoint: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = name if ":" in name else f"{name}:{checkpoint}"
+    game, limit = turn_based_game(GOOFSPIEL), DepthLimit(rounds=1)
+    watched = Watched(lambda: load_policy(name, game, depth_limit=limit, effort=Effort(5)))
+    monkeypatch.setattr(position_view, "_MAX_SHOWN_COMPLETELY", 0)
+    monkeypatch.setattr(position_view, "_MAX_SHOWN", 0)
+    for actions in [(0, 1), (0, 2), (1, 2)]:  # One public state, two infosets of player 0.
+        state = state_after(GOOFSPIEL, actions)
+        insight = look(watched, state, may_tell_private=True, own=0)
+        assert insight.how == position_view.SEARCHED
+        [shown] = insight.state.infosets[0]  # type: ignore[union-attr]
+        assert shown.string == game.rules.information_state_strings(state.batch, 0)[0]
