@@ -50,11 +50,9 @@ class LookingAhead(Options):
 
     depth_limit: DepthLimit | None = None
 
-    def depth_limit_in(self, game: pyspiel.Game | None) -> DepthLimit:
-        """The depth limit in a turn-based game; None: in a game with rounds."""
-        if self.depth_limit is not None:
-            return self.depth_limit
-        return DepthLimit(rounds=1) if game is None else default_depth_limit(game)
+    def depth_limit_in(self, game: pyspiel.Game) -> DepthLimit:
+        """The depth limit in a turn-based game."""
+        return self.depth_limit or default_depth_limit(game)
 
 
 @dataclasses.dataclass(frozen=True)
