@@ -6,6 +6,7 @@ import contextlib
 import dataclasses
 import hashlib
 import io
+import json
 import pickle
 from pathlib import Path
 from typing import Any
@@ -227,6 +228,9 @@ def test_the_whole_effort_is_made(name: str) -> None:
     default = Effort(1500, tolerance=1e-6 if name in RESPONSES else None)
     assert made() == default
     assert made(effort=50) == dataclasses.replace(default, iterations=50)
+    assert made(effort=np.int64(50)) == made(effort=50)
+    with pytest.raises(ValueError, match="effort=True must be"):
+        made(effort=True)
 
 
 def reported(name: str, *others: str, **given: Any) -> dict[str, Any]:
@@ -247,6 +251,7 @@ def test_options_are_those_of_policies_within_policies_too() -> None:
     # The responder is told where it was given, and those who respond to nobody have none.
     found = reported("uniform", "rnr:0.9:random:1", player=0, **given)
     assert found == {"iterations": 20, "player": 0}
+    assert json.dumps(reported("resolving:exact", effort=np.int64(20)))
     assert reported("late:random:1") == {"depth_limit": "2 moves"}
     # Policies have defaults of their own.
     found = reported("resolving:exact", "particle:uniform")
