@@ -169,8 +169,6 @@ def _probability_and_model(request: Request) -> tuple[float, ArrayPolicy]:
         raise ValueError(
             f"no policy {request.name!r}: P={number!r} is not a number; as in rnr:0.5:cfr:9"
         ) from None
-    if not model:
-        raise ValueError(f"no policy {request.name!r}: it names no model; as in rnr:0.5:cfr:9")
     return p, request.load_model(model, tree)
 
 

@@ -72,6 +72,8 @@ def test_kinds_of_ones_own(monkeypatch: pytest.MonkeyPatch) -> None:
         ("cfr+:many", r"no policy 'cfr\+:many': 'many' is not a whole number"),
         ("random:-1", "no policy 'random:-1': '-1' is not a whole number"),
         ("cfr+:0", "iterations=0 must be at least 1"),
+        ("cdrnr:0.5", r"no policy 'cdrnr:0.5'; did you mean cdrnr:P:MODEL\?"),
+        ("cdrnr:0.5:", r"no policy 'cdrnr:0.5:'; did you mean cdrnr:P:MODEL\?"),
         ("cdrnr:half:uniform", "P='half' is not a number"),
         ("cdrnr:0.5:nobody", "no policy 'nobody'"),
         (300 * "x", "no policy 'xxx"),  # Longer than the name of a file may be.
@@ -90,7 +92,8 @@ def test_the_table_of_names() -> None:
     for kind in KINDS.values():
         assert f"`{kind.name}" in scripts
         assert kind.pattern in policy_names()
-        assert bool(registry.options_of(f"{kind.name}:3")) == (kind.name in SEARCHES)
+        name = kind.name + ":3" * kind.pattern.count(":")
+        assert bool(registry.options_of(name)) == (kind.name in SEARCHES)
     assert not registry.options_of("some/file")
 
 
