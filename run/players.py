@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 from absl import flags
 
 from spiel_dl.commands import config_flags, script
+from spiel_dl.games.own import import_modules
 from spiel_dl.play import registry
 from spiel_dl.play.kinds import KINDS, all_options
 
@@ -22,7 +24,10 @@ class OptionFlags:
     """The flags for the options of all kinds of policies."""
 
     def __init__(self, *, has_depth_limit: bool = True):
-        """Defines the flags."""
+        """Defines the flags; imports the modules of --import first, for their kinds' options."""
+        # One that cannot be imported is told once all flags are parsed.
+        with contextlib.suppress(ValueError):
+            import_modules(list(filter(None, config_flags.read_early("import", "").split(","))))
         options = all_options(KINDS.values())
         options.pop("depth_limit")  # It has flags of its own, one for each unit.
         parameters = {_NAMES.get(name, name): option for name, option in options.items()}

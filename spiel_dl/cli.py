@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import ast
 import contextlib
-import difflib
 import importlib.util
 import runpy
 import sys
 from pathlib import Path
+
+from spiel_dl.system.messages import did_you_mean
 
 _PACKAGE = "spiel_dl.commands"
 # Modules in `run/`; on the command line, dashes may replace underscores.
@@ -58,9 +59,8 @@ def main() -> None:
     elif name in _NOT_COMMANDS:
         sys.exit(f"error: {word} is no command of the installed package; {_NOT_COMMANDS[name]}")
     else:
-        near = difflib.get_close_matches(name, COMMANDS, n=1)
-        hint = f"did you mean {_with_dashes(near[0])}? " if near else ""
-        sys.exit(f"error: no command {word!r}; {hint}spiel-dl --help lists all")
+        question = did_you_mean(_with_dashes(word), [_with_dashes(each) for each in COMMANDS])
+        sys.exit(f"error: no command {word!r}{question or ';'} spiel-dl --help lists all")
 
 
 def version() -> str:

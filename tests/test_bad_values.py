@@ -231,7 +231,7 @@ SETTINGS: list[tuple[Callable[..., Any], str, tuple[Any, ...], str]] = [
     (partial(ABDPolicy, KUHN, 0, UNIFORM, LIMIT), "p", (1.5,), "must be between 0 and 1"),
     (SES, "alpha", (-0.1, 1.1, math.nan), "must be between 0 and 1"),
     (partial(policy_bot, player=0), "policy", (1, None, [0.5, 0.5]), "must be an open_spiel"),
-    (partial(policy_bot, UNIFORM, 0), "seed", (-1, 1.5, "a"), "must be a whole number"),
+    (partial(policy_bot, UNIFORM, 0), "seed", (-1, 1.5, "a"), "must be .*at least 0"),
     (partial(dl.load_policy, "cdbr:uniform", KUHN), "player", (2,), ""),
     (partial(dl.load_policy, "resolving:exact", KUHN), "effort", (20.0,), "must be an Effort"),
 ]

@@ -102,6 +102,15 @@ def is_checkpoint(path: str | os.PathLike[str]) -> bool:
     return file.is_file() and tensor_files.header(file).get("kind") == FILE_KIND
 
 
+def game_of(path: str | os.PathLike[str]) -> str:
+    """The game string of a learner's checkpoint, or of the one in a run directory.
+
+    Raises:
+      ValueError: if there is no such file.
+    """
+    return str(tensor_files.header(_file(path))["game"])
+
+
 def has_critic(path: str | os.PathLike[str]) -> bool:
     """Whether a learner's checkpoint, or the one in a run directory, holds a critic.
 

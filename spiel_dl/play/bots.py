@@ -6,7 +6,8 @@ import numpy as np
 import pyspiel
 
 from spiel_dl.policies import asking
-from spiel_dl.tree.counts import is_count
+from spiel_dl.tree.counts import checked_count
+from spiel_dl.tree.drawing import draw
 from spiel_dl.tree.histories import check_player
 
 
@@ -50,10 +51,7 @@ class SeatedBot(pyspiel.Bot):
           ValueError: if the player does not act in this state, or the policy is undefined there.
         """
         probabilities = asking.checked_probabilities(self._policy, state, self._player)
-        # NumPy's tolerance of the sum is smaller than ours.
-        weights = np.array(list(probabilities.values()))
-        action = self._generator.choice(list(probabilities), p=weights / weights.sum())
-        return list(probabilities.items()), int(action)
+        return list(probabilities.items()), draw(probabilities, self._generator.random())
 
     def step(self, state: pyspiel.State) -> int:
         """An action drawn from the policy; errors are those of `step_with_policy`."""
@@ -76,6 +74,6 @@ def policy_bot(policy: asking.AnyPolicy, player: int, seed: int | None = None) -
     check_player(player)
     if not isinstance(policy, asking.AnyPolicy):
         raise ValueError(f"policy={policy!r} must be an open_spiel.python.policy.Policy")
-    if seed is not None and not (is_count(seed) and seed >= 0):
-        raise ValueError(f"seed={seed!r} must be a whole number of at least 0, or None")
+    if seed is not None:
+        seed = checked_count("seed", seed, 0)
     return SeatedBot(policy, player, np.random.default_rng(seed))

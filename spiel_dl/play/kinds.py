@@ -59,14 +59,17 @@ class Kind:
 
     def source_of(self, name: str) -> str:
         """The last argument in a policy's name, see `takes`; empty: none."""
-        parts = name.split(":", self.pattern.count(":"))
-        return parts[-1] if len(parts) > max(self.pattern.count(":"), 1) else ""
+        return self._parts(name)[-1] if ":" in self.pattern and self.fits(name) else ""
 
     def fits(self, name: str) -> bool:
         """Whether a policy's name is of this kind."""
-        kind, colon, source = name.partition(":")
-        has_source = ":" in self.pattern
-        return kind == self.name and has_source == bool(colon) and has_source == bool(source)
+        parts = self._parts(name)
+        is_complete = len(parts) == len(self._parts(self.pattern)) and all(parts)
+        return parts[0] == self.name and is_complete
+
+    def _parts(self, name: str) -> list[str]:
+        """The name of the kind and the arguments in a policy's name."""
+        return name.split(":", self.pattern.count(":"))
 
 
 def _uniform(request: Request) -> openspiel_policy.Policy:

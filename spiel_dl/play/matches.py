@@ -32,7 +32,7 @@ from spiel_dl.policies import asking
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.asking import InfosetCheck
 from spiel_dl.policies.small_policies import HighestActionPolicy, UniformPolicy
-from spiel_dl.tree.counts import is_count
+from spiel_dl.tree.counts import checked_count, is_count
 from spiel_dl.tree.drawing import draw
 from spiel_dl.tree.from_openspiel import is_same_game
 from spiel_dl.tree.load import AnyGame, turn_based_game
@@ -140,8 +140,7 @@ def play_pairs(
     Raises:
       ValueError: if the game cannot be played turn by turn by two players, or the seed is negative.
     """
-    if not is_count(seed) or seed < 0:
-        raise ValueError(f"seed={seed!r} must be a whole number that is not negative")
+    seed = checked_count("seed", seed, 0)
     turn_based = turn_based_game(game)
     batch_policies = _batch_policies(turn_based, policies) if values is None else None
     if batch_policies is not None:

@@ -22,6 +22,7 @@ from spiel_dl.search.sepot_config import DEFAULT_EFFORT
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.solvers.variants import VARIANTS
 from spiel_dl.system.parameters import Parameter, parameters_of
+from spiel_dl.tree.counts import is_count
 from spiel_dl.tree.depth_limit import DepthLimit, check_depth_limit, default_depth_limit
 from spiel_dl.tree.histories import check_player
 
@@ -50,11 +51,9 @@ class LookingAhead(Options):
 
     depth_limit: DepthLimit | None = None
 
-    def depth_limit_in(self, game: pyspiel.Game | None) -> DepthLimit:
-        """The depth limit in a turn-based game; None: in a game with rounds."""
-        if self.depth_limit is not None:
-            return self.depth_limit
-        return DepthLimit(rounds=1) if game is None else default_depth_limit(game)
+    def depth_limit_in(self, game: pyspiel.Game) -> DepthLimit:
+        """The depth limit in a turn-based game."""
+        return self.depth_limit or default_depth_limit(game)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -70,9 +69,9 @@ class Solving(Options):
 
     def effort_or(self, default: Effort) -> Effort:
         """The effort; what is not given is taken from the kind's default."""
-        if isinstance(self.effort, int):
-            return dataclasses.replace(default, iterations=self.effort)
-        return self.effort or default
+        if self.effort is None or isinstance(self.effort, Effort):
+            return self.effort or default
+        return dataclasses.replace(default, iterations=int(self.effort))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -88,7 +87,7 @@ class Responding(Solving):
 
 
 def _check_effort(effort: object) -> None:
-    if not isinstance(effort, Effort | int):
+    if not (isinstance(effort, Effort) or is_count(effort)):
         raise ValueError(f"effort={effort!r} must be an Effort, a whole number, or None")
 
 
@@ -148,7 +147,7 @@ def as_reported(game: pyspiel.Game, options: Any) -> dict[str, Any]:
 def _effort_entries(effort: Effort | int | None) -> dict[str, Any]:
     """Iterations, and those fields of an effort that are not the defaults of `Effort`."""
     if not isinstance(effort, Effort):
-        return {"iterations": effort or DEFAULT_EFFORT.iterations}
+        return {"iterations": int(effort or DEFAULT_EFFORT.iterations)}
     names = [name for name, variant in VARIANTS.items() if variant == effort.variant]
     variant = names[0] if names else str(effort.variant)
     fields = {"tolerance": effort.tolerance, "seconds": effort.seconds, "variant": variant}

@@ -13,11 +13,9 @@ The numbers depend on the public state alone, unless `Insight.is_private` is tru
 
 from __future__ import annotations
 
-import collections
 import dataclasses
 import functools
-from collections.abc import Callable
-from typing import Any, TypeAlias
+from collections.abc import Callable, Hashable
 
 import numpy as np
 import pyspiel
@@ -29,19 +27,23 @@ from spiel_dl.policies import asking
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.small_policies import RememberingPolicy, SeatsPolicy
 from spiel_dl.search.compiled import CompiledSource
+from spiel_dl.search.compiled_roots import continues
 from spiel_dl.search.policy import SearchPolicy
 from spiel_dl.search.spec import Solution
 from spiel_dl.tree.compiled_tree import CompiledTree
+from spiel_dl.tree.from_rules import InfosetKeys
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.load import compile_if_small
+from spiel_dl.tree.pieces import ROOT
 from spiel_dl.tree.public_texts import public_text
 
 MAX_COMPILED = 200_000
 """Maximum number of histories of games that are compiled for a view."""
 _MAX_SHOWN = 60
 _MAX_SHOWN_COMPLETELY = 150
-_MAX_SOLUTIONS = 64
 _MAX_HISTORIES_KEPT = 2_000_000
+_HISTORIES_PER_SOLUTION = 1000
+"""What a small solution takes as well: as much memory as so many histories."""
 
 SEARCHED = "These are the numbers that its search found here."
 WHOLE_GAME = "The numbers are those of both players following this policy to the end of the game."
@@ -60,7 +62,6 @@ PRIVATE = (
 TOO_LARGE = "This game is too large to be looked at."
 SILENT = "This kind of policy does not tell what it thinks."
 TOO_MANY = "This public state has too many histories to be looked at."
-_PositionKey: TypeAlias = int | frozenset[int]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -84,25 +85,21 @@ class Insight:
 
 
 class Watched:
-    """A policy, and the recorded solutions of its searches.
-
-    Attributes:
-      policy: the policy.
-    """
+    """A policy, and the recorded solutions of its searches."""
 
     def __init__(self, make: Callable[[], openspiel_policy.Policy]):
         """Makes the policy.
 
         Args:
-          make: makes the policy; called again to repeat a search that was forgotten.
+          make: makes the policy; called again when its searches have taken too much memory.
         """
         self._make = make
-        self._unsearched: set[tuple[int, _PositionKey]] = set()
         self._restart()
 
     def _restart(self) -> None:
-        self.policy = self._make()
-        self._solutions: collections.deque[Solution] = collections.deque(maxlen=_MAX_SOLUTIONS)
+        self._policy = self._make()
+        # By player and `Root.key`.
+        self._solutions: dict[tuple[int, Hashable], Solution] = {}
         self._numbers: dict[int, PolicyNumbers] = {}  # By the searcher's id().
         for seat in (0, 1):
             searcher = self.searcher(seat)
@@ -110,58 +107,54 @@ class Watched:
                 searcher.watch = self._remember
 
     def _remember(self, solution: Solution) -> None:
-        self._solutions.append(solution)
-        while sum(each.trunk.tree.num_histories for each in self._solutions) > _MAX_HISTORIES_KEPT:
-            if len(self._solutions) == 1:
-                return
-            self._solutions.popleft()
+        # A turn or a river of hold'em has no tree of histories.
+        if isinstance(getattr(solution.trunk, "tree", None), CompiledTree):
+            self._solutions[solution.player, solution.root.key] = solution
+
+    @property
+    def policy(self) -> openspiel_policy.Policy:
+        """The policy; made anew, with no solutions, once these take too much memory."""
+        extents = [solution.trunk.extent for solution in self._solutions.values()]
+        num_histories = sum(len(each.histories) + len(each.leaves) for each in extents)
+        if num_histories + len(extents) * _HISTORIES_PER_SOLUTION > _MAX_HISTORIES_KEPT:
+            self._restart()
+        return self._policy
 
     def searcher(self, player: int) -> openspiel_policy.Policy:
         """The policy that plays a seat, without wrappers."""
-        policy = self.policy
+        policy = self._policy
         while isinstance(policy, (RememberingPolicy, SeatsPolicy)):
             policy = policy.seats[player] if isinstance(policy, SeatsPolicy) else policy.policy
         return policy
 
     def solution_at(self, state: pyspiel.State, player: int) -> tuple[Solution, int] | None:
-        """The solution of the search that decides in a state, and the public state in its tree.
+        """The solution of the search that decides in a state, and a history of its tree.
 
+        The history is in the state's public state, and in the player's infoset if the tree has it.
         Runs the searches on the path to the state. None if there is none that decides in it.
         """
-        key = _position_key(self.searcher(player), state, player)
-        if key is None:
+        policy, searcher = self.policy, self.searcher(player)
+        if not isinstance(searcher, SearchPolicy) or player not in searcher.source.players:
             return None
-        asking.action_probabilities(self.policy, state, player)
-        solution = self._latest(state, player, key)
-        if solution is None and (player, key) not in self._unsearched:
-            # It may have been forgotten: repeats the search.
-            self._restart()
-            asking.action_probabilities(self.policy, state, player)
-            solution = self._latest(state, player, key)
-            if solution is None:
-                self._unsearched.add((player, key))
-        return solution
-
-    def _latest(
-        self, state: pyspiel.State, player: int, key: _PositionKey
-    ) -> tuple[Solution, int] | None:
-        """The player's own, deepest and newest solution that holds a state; see `solution_at`."""
-        candidates = []
-        for order, solution in enumerate(self._solutions):
-            is_own, tree = solution.player == player, solution.trunk.tree
-            extent = solution.trunk.extent
-            is_other = isinstance(key, frozenset) and solution.root.key not in key
-            if is_other or not (is_own or extent.is_whole):
-                continue
-            history = _history_in(tree, self.searcher(player), state, player)
-            if history is not None and extent.holds(history):
-                start = int(tree.depth[extent.starts[0]])
-                number = int(tree.public_states.of_history[history])
-                candidates.append(((is_own, start, order), solution, number))
-        if not candidates:
-            return None
-        _, solution, number = max(candidates, key=lambda candidate: candidate[0])
-        return solution, number
+        asking.action_probabilities(policy, state, player)
+        path = searcher.source.path(state, player, searcher.spec)
+        # Without a model, both players go on from one solution of the game's root.
+        is_shared = (
+            _compiled_source(searcher) is not None
+            and continues(searcher.spec)
+            and searcher.spec.p is None
+        )
+        for position in reversed(path.decisions):
+            key = searcher.source.root_key(path, position)
+            solution = self._solutions.get((player, key))
+            if solution is None and is_shared and key == ROOT:
+                solution = self._solutions.get((1 - player, key))
+            if solution is not None:
+                history = _history_in(solution.trunk.tree, state, player)
+                if history is None or not solution.trunk.extent.holds(history):
+                    return None
+                return solution, history
+        return None
 
     def numbers(self, player: int, compiled: Callable[[], GameTree | None]) -> PolicyNumbers | None:
         """The policy of a seat in the whole game; None if the game is too large.
@@ -209,7 +202,7 @@ def look(
       watched: the policy.
       state: a state of the turn-based game in which a player acts.
       may_tell_private: whether to show numbers that depend on what only the acting player knows.
-      own: the player whose current infoset must be among those that are shown; None: neither.
+      own: a player; if it acts in the state, its infoset there is always shown. None: neither.
 
     Raises:
       ValueError: if no player acts in the state, or the policy is undefined there.
@@ -219,10 +212,13 @@ def look(
     is_private = _is_private(searcher)
     if is_private and not may_tell_private:
         return Insight(player, PRIVATE, True, 0, None)
-    solution = watched.solution_at(state, player)
-    if solution is not None:
-        numbers: PublicStateNumbers = SolutionNumbers(*solution)
-        return _insight(numbers, solution[1], player, SEARCHED, is_private=is_private)
+    found = watched.solution_at(state, player)
+    if found is not None:
+        solution, history = found
+        number = int(solution.trunk.tree.public_states.of_history[history])
+        numbers: PublicStateNumbers = SolutionNumbers(solution, number)
+        own_history = history if own == player else None
+        return _insight(numbers, number, player, SEARCHED, own_history, is_private=is_private)
     is_search = _compiled_source(searcher) is not None
     whole = watched.numbers(player, lambda: compiled(str(state.get_game())))
     if whole is not None:
@@ -350,40 +346,20 @@ def _compiled_source(searcher: openspiel_policy.Policy) -> CompiledSource | None
     return source if isinstance(source, CompiledSource) else None
 
 
-def _position_key(
-    searcher: openspiel_policy.Policy, state: pyspiel.State, player: int
-) -> _PositionKey | None:
-    """The key of a state for a search policy; None: the policy does not search for this player.
+def _history_in(tree: CompiledTree, state: pyspiel.State, player: int) -> int | None:
+    """A history of a state's public state in the tree of a search; None: there is none.
 
-    In a compiled game, the number of its public state; else the keys of the searches on the path to
-    it, which may depend on the infoset.
+    It is one of the player's infoset, if the tree has that.
     """
-    if not isinstance(searcher, SearchPolicy) or player not in searcher.source.players:
-        return None
-    source = _compiled_source(searcher)
-    if source is None:
-        played: Any = searcher.source
-        path = played.path(state, player)
-        return frozenset(played.seed_of(path, position) for position in path.decisions)
-    return int(
-        source.tree.public_states.of_history[_history_in(source.tree, searcher, state, player)]
-    )
-
-
-def _public_key(searcher: Any, state: pyspiel.State) -> int:
-    return int(searcher.source.keys.of_level(state.batch)[1][0])
-
-
-def _history_in(
-    tree: CompiledTree, searcher: openspiel_policy.Policy, state: pyspiel.State, player: int
-) -> int | None:
-    """A history of a state's public state in the tree of a search; None: there is none."""
     if isinstance(tree, GameTree):
         return int(tree.first_history[player][tree.find_infoset(state, player)])
     assert tree.public_key is not None
-    is_in_state = (tree.public_key == _public_key(searcher, state)) & (tree.player >= 0)
-    histories = np.flatnonzero(is_in_state)
-    return int(histories[0]) if len(histories) else None
+    infoset_keys, [public_key] = InfosetKeys(state.get_game().rules).of_level(state.batch)
+    histories = np.flatnonzero((tree.public_key == public_key) & (tree.player >= 0))
+    if not len(histories):
+        return None
+    is_own = tree.infoset_key[player, histories] == infoset_keys[player]
+    return int(histories[np.argmax(is_own)])
 
 
 @functools.lru_cache(maxsize=4)

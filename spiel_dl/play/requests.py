@@ -20,7 +20,7 @@ class Request:
     Attributes:
       name: the whole name.
       source: the part of the name after the first colon.
-      given_game: the game; None: the source's game, if it has one.
+      given_game: the game; None: the source's game, if it has one, which `of_game` fills in.
       options: the kind's configuration, see `play.options`.
       device: torch device of networks.
       load_model: loads another policy by its name, in all infosets of a compiled game.
@@ -40,6 +40,10 @@ class Request:
             raise ValueError(f"{self.name} does not say of which game it is; pass game=")
         return self.given_game
 
+    def of_game(self, game: AnyGame | None) -> Request:
+        """The request for a policy of the source's game, unless another one was given."""
+        return dataclasses.replace(self, given_game=self.given_game or game)
+
     def compiled(self) -> GameTree:
         """The compiled game."""
         try:
@@ -52,8 +56,7 @@ class Request:
     @property
     def depth_limit(self) -> DepthLimit:
         """The depth limit of each search."""
-        game = None if self.given_game is None else turn_based_game(self.given_game)
-        limit: DepthLimit = self.options.depth_limit_in(game)
+        limit: DepthLimit = self.options.depth_limit_in(turn_based_game(self.game))
         return limit
 
     def number(self) -> int:

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pyspiel
 from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.play import zoo
@@ -27,7 +26,7 @@ from spiel_dl.search.sepot_config import (
 )
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree.game_tree import GameTree
-from spiel_dl.tree.load import AnyGame, turn_based_game
+from spiel_dl.tree.load import turn_based_game
 
 if TYPE_CHECKING:
     from spiel_dl.policies.network_policy import NetworkPolicy
@@ -170,8 +169,6 @@ def _probability_and_model(request: Request) -> tuple[float, ArrayPolicy]:
         raise ValueError(
             f"no policy {request.name!r}: P={number!r} is not a number; as in rnr:0.5:cfr:9"
         ) from None
-    if not model:
-        raise ValueError(f"no policy {request.name!r}: it names no model; as in rnr:0.5:cfr:9")
     return p, request.load_model(model, tree)
 
 
@@ -193,12 +190,8 @@ def _respond(
 def sepot(request: Request) -> openspiel_policy.Policy:
     """SePoT, as `algorithms.sepot.load` has it."""
     from spiel_dl.algorithms.sepot import load
-    from spiel_dl.learning import checkpoints
 
-    _check_checkpoint(request.source)
-    if request.given_game is None:  # The default depth limit depends on the game.
-        game = checkpoints.load(request.source).critic.game
-        request = dataclasses.replace(request, given_game=game)
+    request = _of_checkpoint(request)
     config, game = _sepot_config(request.options), request.game
     policy = load(
         request.source, request.depth_limit, config=config, game=game, device=request.device
@@ -215,10 +208,11 @@ def below_particles(request: Request) -> openspiel_policy.Policy:
     from spiel_dl.algorithms.sepot import SePoTPlayPolicy
     from spiel_dl.learning import checkpoints
 
-    _check_checkpoint(request.source)
+    request = _of_checkpoint(request)
     options = request.options
+    # A network plays states, in a compiled game, too.
     blueprint, critic = checkpoints.load(
-        request.source, _turn_based(request.given_game), request.device
+        request.source, turn_based_game(request.game), request.device
     )
     policy = SePoTPlayPolicy(
         critic.game,
@@ -236,16 +230,12 @@ def mirror_descent(request: Request) -> openspiel_policy.Policy:
     from spiel_dl.algorithms.mirror_descent_search import MirrorDescentPolicy
     from spiel_dl.learning import checkpoints
 
+    request = _of_checkpoint(request)
     blueprint = checkpoints.load_blueprint(
-        request.source, _turn_based(request.given_game), request.device
+        request.source, turn_based_game(request.game), request.device
     )
     network = _network(blueprint, request)
     return RememberingPolicy(MirrorDescentPolicy(network.game, network, request.options.search))
-
-
-def _turn_based(game: AnyGame | None) -> pyspiel.Game | None:
-    """The turn-based game of a network's states, also for a compiled game; None: not given."""
-    return None if game is None else turn_based_game(game)
 
 
 def _network(blueprint: openspiel_policy.Policy, request: Request) -> NetworkPolicy:
@@ -256,14 +246,17 @@ def _network(blueprint: openspiel_policy.Policy, request: Request) -> NetworkPol
     return blueprint
 
 
-def _check_checkpoint(source: str) -> None:
+def _of_checkpoint(request: Request) -> Request:
+    """The request with the game of its source, a checkpoint; a ValueError if it is none."""
     from spiel_dl.learning import checkpoints
 
-    if not checkpoints.is_checkpoint(source):
+    if not checkpoints.is_checkpoint(request.source):
         raise ValueError(
-            f"{source} is neither a learner's checkpoint nor a run directory with one, nor a model "
-            f"of the zoo: {zoo.listing()}; train one by run/train.py --transformations=paper"
+            f"{request.source} is neither a learner's checkpoint nor a run directory with one, nor "
+            f"a model of the zoo: {zoo.listing()}; train one by run/train.py "
+            "--transformations=paper"
         )
+    return request.of_game(checkpoints.game_of(request.source))
 
 
 def particle(request: Request) -> openspiel_policy.Policy:
@@ -281,9 +274,9 @@ def particle(request: Request) -> openspiel_policy.Policy:
             f"{zoo.listing()}; train one by run/train.py --algorithm=particle"
         )
     network = ParticleNetwork.load(path, device=request.device)
-    trained_game = network.domain["game"] if network.domain else None
+    request = request.of_game(network.domain["game"] if network.domain else None)
     return ParticlePolicy(
-        turn_based_game(request.given_game or trained_game or request.game),
+        turn_based_game(request.game),
         network,
         request.depth_limit,
         budget=options.particles.budget,

@@ -17,6 +17,7 @@ from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.play import kuhn_view
 from spiel_dl.policies import asking
+from spiel_dl.tree.drawing import draw
 from spiel_dl.tree.load import AnyGame, turn_based_game
 
 _LINE_WIDTH = 80
@@ -175,8 +176,7 @@ class Match:
 
     def draw(self, probabilities: Mapping[int, float]) -> int:
         """Draws an outcome of chance or an action of the opponent."""
-        actions = list(probabilities)
-        return self._random.choices(actions, [probabilities[action] for action in actions])[0]
+        return draw(probabilities, self._random.random())
 
     def _read(self, prompt: str) -> str:
         """Reads a line of input; `quit`, end of input and Ctrl-C leave the match."""

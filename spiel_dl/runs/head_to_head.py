@@ -18,6 +18,7 @@ from spiel_dl.runs.reports import Report, Table
 from spiel_dl.runs.workspace import Workspace
 from spiel_dl.system import distributed
 from spiel_dl.system.distributed import IN_PROCESS, Engine
+from spiel_dl.tree.counts import check_counts
 from spiel_dl.tree.load import turn_based_game
 
 if TYPE_CHECKING:
@@ -64,8 +65,7 @@ class Match:
 
     def __post_init__(self) -> None:
         matches.parts_of(self.num_games, self.pairs_at_once)
-        if self.seed < 0:
-            raise ValueError(f"seed={self.seed} must not be negative")
+        check_counts(self, 0, "seed")
 
 
 class _Players(NamedTuple):

@@ -61,7 +61,8 @@ def publish(
     Args:
       run: a run directory of `learner_run.run_learner`.
       folder: the zoo.
-      name: ALGORITHM:NAME, or NAME alone; None: the preset with the run's game.
+      name: ALGORITHM:NAME, or NAME alone; None: the preset with the run's game. The page offers
+        models by the names of its games, which are those of presets.
       num_games: games of each match, an even number; 0: no matches.
       seed: of all games.
 

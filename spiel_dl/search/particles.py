@@ -77,7 +77,7 @@ class ParticleSource(PlayedSource[Solution]):
         if particles is None:
             particles = self._regenerate(path, position, generator)
         root = root_of_particles(particles, self.depth_limit, path.player, opponent_values)
-        solution = search(dataclasses.replace(root, key=self.seed_of(path, position)))
+        solution = search(dataclasses.replace(root, key=self.root_key(path, position)))
         _ = solution.leaf_cfvs  # Raises at once if values are not finite.
         return solution
 

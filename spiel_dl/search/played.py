@@ -117,13 +117,13 @@ class PlayedSource(Source[PlayedPath, ResultT], abc.ABC):
         """See `Source`: the infoset, which determines where searches on the path started."""
         return int(path.infoset_keys[position])
 
-    def seed_of(self, path: PlayedPath, position: int) -> int:
-        """The seed of a search's draws, by its key."""
+    def root_key(self, path: PlayedPath, position: int) -> int:
+        """See `Source`: the seed of the search's draws."""
         return self.key(path, position) % (1 << 63)
 
     def generator(self, seed: int, path: PlayedPath, position: int) -> np.random.Generator:
         """The random generator of a search."""
-        return np.random.default_rng([seed, path.player, self.seed_of(path, position)])
+        return np.random.default_rng([seed, path.player, self.root_key(path, position)])
 
 
 class Block(NamedTuple):
@@ -280,7 +280,7 @@ class BlueprintSource(PlayedSource[Block]):
             model_plan=model,
             modelled=modelled,
             bound=self._bound(player, trunk, sample),
-            key=self.seed_of(path, position),
+            key=self.root_key(path, position),
             seconds=dict(zip(("reconstruction", "tree"), np.diff(times).tolist(), strict=True)),
         )
 

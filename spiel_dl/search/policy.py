@@ -83,6 +83,10 @@ class Source(abc.ABC, Generic[PathT, ResultT]):
     def key(self, path: PathT, position: int) -> Hashable:
         """The key of the result of the search that starts at a position."""
 
+    def root_key(self, path: PathT, position: int) -> Hashable:
+        """The `Root.key` of that search; by default, the key of its result."""
+        return self.key(path, position)
+
     def next_start(self, path: PathT, position: int | None, result: ResultT | None) -> int | None:
         """The position of the search after the one at `position`; None: there is none.
 

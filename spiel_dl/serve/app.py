@@ -66,6 +66,10 @@ _STATUS = {
 }
 
 
+_MAX_AGE = 3600.0
+"""Seconds since its last request after which a game is deleted."""
+
+
 @dataclasses.dataclass(frozen=True)
 class Settings:
     """Settings of a server.
@@ -75,7 +79,6 @@ class Settings:
       num_workers: number of searches at a time, each in a process.
       seconds: time limit of a search, including the time that it waits for a worker.
       max_games: number of games that are kept.
-      max_age: seconds since its last request after which a game is deleted.
       policies: names of policies beyond those of the registry, such as files, that are offered.
     """
 
@@ -83,7 +86,6 @@ class Settings:
     num_workers: int = 2
     seconds: float = 30.0
     max_games: int = 500
-    max_age: float = 3600.0
     policies: tuple[str, ...] = ()
 
 
@@ -129,7 +131,7 @@ class _Server:
     def __init__(self, settings: Settings):
         self.settings = settings
         self.poker = poker.Poker(settings.seconds)
-        self._sessions = Sessions(settings.max_games, settings.max_age)
+        self._sessions = Sessions(settings.max_games, max_age=_MAX_AGE)
         # Fast calls do not wait for searches.
         self._quick = Pool(1, settings.seconds, modules=(table.__name__,))
         self._searches = Pool(settings.num_workers, settings.seconds, modules=(thinking.__name__,))

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from spiel_dl.games import REGISTRATIONS
 from spiel_dl.play import kinds, zoo
-from spiel_dl.play.presets import game_string
 from spiel_dl.serve import inputs
 
 
@@ -172,11 +170,8 @@ def _opponents(game: _Game | None, policies: Sequence[str]) -> list[dict[str, st
 
 def _networks(game: _Game) -> list[dict[str, str]]:
     """One network of the zoo, with a critic if possible, and the search on top of it."""
-    models = {
-        name: model
-        for name, model in zoo.models().items()
-        if name.partition(":")[0] in _POLICY_NETWORKS and _is_same_game(model.game, game.name)
-    }
+    names = [f"{algorithm}:{game.name}" for algorithm in _POLICY_NETWORKS]
+    models = {name: model for name, model in zoo.models().items() if name in names}
     if not models:
         return []
     name = next((name for name, model in models.items() if model.critic), next(iter(models)))
@@ -194,22 +189,6 @@ def _networks(game: _Game) -> list[dict[str, str]]:
             reason,
         ),
     ]
-
-
-def _is_same_game(complete: str, name: str) -> bool:
-    """Whether a complete game string is of the game of a preset or of a shorter game string."""
-    short_name, given = _parse(game_string(name))
-    # Reads the registrations, because loading the Rules needs torch.
-    defaults = next((r.defaults for r in REGISTRATIONS if r.short_name == short_name), {})
-    parameters = {key: str(value) for key, value in defaults.items()} | given
-    return _parse(complete) == (short_name, parameters)
-
-
-def _parse(game: str) -> tuple[str, dict[str, str]]:
-    """The short name in a game string, and its parameters."""
-    short_name, _, parameters = game.rstrip(")").partition("(")
-    pairs = (parameter.partition("=") for parameter in parameters.split(",") if parameter)
-    return short_name, {name: value for name, _, value in pairs}
 
 
 def _opponent(name: str, title: str, strength: str, text: str, reason: str = "") -> dict[str, str]:

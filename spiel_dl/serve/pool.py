@@ -80,8 +80,8 @@ class Pool:
         self._max_waiting = max_waiting
         self._workers = [_Worker(modules) for _ in range(num_workers)]
         self._idle = list(self._workers)
-        # A worker that becomes free is given to the first waiting call.
-        self._waiting: collections.deque[asyncio.Future[_Worker]] = collections.deque()
+        self._num_idle = asyncio.Semaphore(num_workers)  # The first to wait is the first served.
+        self._num_waiting = 0
         self._endings: set[asyncio.Task[None]] = set()
 
     async def run(self, function: Callable[..., Any], *arguments: Any, key: Hashable = None) -> Any:
@@ -133,42 +133,28 @@ class Pool:
             worker.started()
 
     async def _acquire(self, key: Hashable, end: float) -> _Worker:
-        if self._idle:
-            # Prefers a worker that ran a call of this key, else the one with the fewest keys.
-            worker = min(self._idle, key=lambda idle: (key not in idle.keys, len(idle.keys)))
-            self._idle.remove(worker)
-        else:
-            worker = await self._wait(end)
+        """Waits for a worker, behind all earlier calls."""
+        if self._num_idle.locked() and self._num_waiting >= self._max_waiting:
+            raise BusyError("too many others are waiting; try again in a moment")
+        self._num_waiting += 1
+        try:
+            async with asyncio.timeout_at(end):
+                await self._num_idle.acquire()
+        except TimeoutError as error:
+            raise BusyError(
+                f"no worker was free for {self.seconds:g} seconds; try again in a moment"
+            ) from error
+        finally:
+            self._num_waiting -= 1
+        # Prefers a worker that ran a call of this key, else the one with the fewest keys.
+        worker = min(self._idle, key=lambda idle: (key not in idle.keys, len(idle.keys)))
+        self._idle.remove(worker)
         worker.remember(key)
         return worker
 
-    async def _wait(self, end: float) -> _Worker:
-        """Waits for a worker, behind all earlier calls."""
-        if len(self._waiting) >= self._max_waiting:
-            raise BusyError("too many others are waiting; try again in a moment")
-        turn: asyncio.Future[_Worker] = asyncio.get_running_loop().create_future()
-        self._waiting.append(turn)
-        try:
-            async with asyncio.timeout_at(end):
-                return await turn
-        except BaseException as error:
-            if turn.done() and not turn.cancelled():
-                self._release(turn.result())  # The worker was already assigned to this call.
-            elif turn in self._waiting:
-                self._waiting.remove(turn)
-            if isinstance(error, TimeoutError):
-                raise BusyError(
-                    f"no worker was free for {self.seconds:g} seconds; try again in a moment"
-                ) from error
-            raise
-
     def _release(self, worker: _Worker) -> None:
-        while self._waiting:
-            turn = self._waiting.popleft()
-            if not turn.done():
-                turn.set_result(worker)
-                return
         self._idle.append(worker)
+        self._num_idle.release()
 
     async def _end(self, worker: _Worker, call: Future[Any]) -> None:
         """Ends a cancelled call: waits for a moment, then kills the worker's process."""

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import pyspiel
 
 from spiel_dl.play import kuhn_view, terminal
+from spiel_dl.tree import drawing
 from spiel_dl.tree.load import turn_based_game
 
 _MAX_MOVES = 10_000
@@ -99,8 +100,7 @@ def play_chance(place: Place, seed: int) -> Place:
 
 def draw(probabilities: dict[int, float], seed: int, turn: int) -> int:
     """Draws one of the keys."""
-    generator = random.Random(f"{seed}:{turn}")
-    return generator.choices(list(probabilities), list(probabilities.values()))[0]
+    return drawing.draw(probabilities, random.Random(f"{seed}:{turn}").random())
 
 
 def move(place: Place, action: int, seed: int) -> Place:

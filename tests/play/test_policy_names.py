@@ -6,6 +6,7 @@ import contextlib
 import dataclasses
 import hashlib
 import io
+import json
 import pickle
 from pathlib import Path
 from typing import Any
@@ -71,6 +72,8 @@ def test_kinds_of_ones_own(monkeypatch: pytest.MonkeyPatch) -> None:
         ("cfr+:many", r"no policy 'cfr\+:many': 'many' is not a whole number"),
         ("random:-1", "no policy 'random:-1': '-1' is not a whole number"),
         ("cfr+:0", "iterations=0 must be at least 1"),
+        ("cdrnr:0.5", r"no policy 'cdrnr:0.5'; did you mean cdrnr:P:MODEL\?"),
+        ("cdrnr:0.5:", r"no policy 'cdrnr:0.5:'; did you mean cdrnr:P:MODEL\?"),
         ("cdrnr:half:uniform", "P='half' is not a number"),
         ("cdrnr:0.5:nobody", "no policy 'nobody'"),
         (300 * "x", "no policy 'xxx"),  # Longer than the name of a file may be.
@@ -89,7 +92,8 @@ def test_the_table_of_names() -> None:
     for kind in KINDS.values():
         assert f"`{kind.name}" in scripts
         assert kind.pattern in policy_names()
-        assert bool(registry.options_of(f"{kind.name}:3")) == (kind.name in SEARCHES)
+        name = kind.name + ":3" * kind.pattern.count(":")
+        assert bool(registry.options_of(name)) == (kind.name in SEARCHES)
     assert not registry.options_of("some/file")
 
 
@@ -227,6 +231,9 @@ def test_the_whole_effort_is_made(name: str) -> None:
     default = Effort(1500, tolerance=1e-6 if name in RESPONSES else None)
     assert made() == default
     assert made(effort=50) == dataclasses.replace(default, iterations=50)
+    assert made(effort=np.int64(50)) == made(effort=50)
+    with pytest.raises(ValueError, match="effort=True must be"):
+        made(effort=True)
 
 
 def reported(name: str, *others: str, **given: Any) -> dict[str, Any]:
@@ -247,6 +254,7 @@ def test_options_are_those_of_policies_within_policies_too() -> None:
     # The responder is told where it was given, and those who respond to nobody have none.
     found = reported("uniform", "rnr:0.9:random:1", player=0, **given)
     assert found == {"iterations": 20, "player": 0}
+    assert json.dumps(reported("resolving:exact", effort=np.int64(20)))
     assert reported("late:random:1") == {"depth_limit": "2 moves"}
     # Policies have defaults of their own.
     found = reported("resolving:exact", "particle:uniform")

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import itertools
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
+import pyspiel
 import pytest
 
 from spiel_dl.algorithms import sepot
@@ -14,6 +16,9 @@ from spiel_dl.play.position_view import Insight, Watched, look
 from spiel_dl.play.public_state_view import InfosetView
 from spiel_dl.play.public_tree_view import view_public_tree
 from spiel_dl.play.registry import load_policy, options_of
+from spiel_dl.policies.array_policy import ArrayPolicy
+from spiel_dl.search.policy import LocalStrategy, Search, SearchPath, SearchPolicy, Source
+from spiel_dl.search.spec import Spec
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree import DepthLimit
 from spiel_dl.tree.depth_limit import BEYOND_THE_GAME
@@ -22,6 +27,9 @@ from tests.reference import state_after
 from tests.untrained_blueprints import untrained
 
 GOOFSPIEL = "python_goofspiel_ii(num_cards=4,points_order=descending,returns_type=win_loss)"
+
+SMALL = "python_goofspiel_ii(num_cards=3,points_order=descending,returns_type=win_loss)"
+DICE, FORCED = "python_liars_dice(dice_sides=2)", (0, 0, 3)
 
 
 def insight_of(name: str, game: str, *actions: int, **settings: object) -> Insight:
@@ -176,3 +184,122 @@ def test_what_was_searched_in_another_infoset_is_not_told(
     )
     assert before.state == after.state
     assert before.state is not None
+
+
+SEEN = [(), (2, 1), (0, 1), (), (2,), (2, 1), (1,), (2,), (1, 2), (1, 2, 0), (2, 1, 0), (), (0, 1)]
+"""Positions in the order in which somebody looks at them, back and forth."""
+
+
+@pytest.mark.parametrize("name", ["cdrnr:0.5:uniform", "abd:0.5:uniform", "sepot", "klss"])
+def test_what_was_looked_at_before_changes_nothing(name: str, checkpoint: Path) -> None:
+    """Gadget "joint" starts every search at the game's root; the others seed their own draws."""
+    game = SMALL if ":" in name else GOOFSPIEL
+    name = name if ":" in name else f"{name}:{checkpoint}"
+    limit, effort = DepthLimit(rounds=1), Effort(5)
+
+    def make() -> Watched:
+        return Watched(lambda: load_policy(name, game, depth_limit=limit, effort=effort))
+
+    def seen(watched: Watched, actions: tuple[int, ...]) -> Insight:
+        return look(watched, state_after(game, actions), may_tell_private=True)
+
+    watched, fresh = make(), {each: seen(make(), each) for each in dict.fromkeys(SEEN)}
+    for actions in SEEN:
+        assert seen(watched, actions) == fresh[actions]
+
+
+def test_who_does_not_search_has_no_numbers_of_the_other_seat() -> None:
+    """Each seat responds to a model of the other; player 0's search of the root is not player 1's.
+
+    After the highest bid player 1 has one legal action, so that it does not search.
+    """
+
+    def make() -> Watched:
+        return Watched(lambda: load_policy("cdbr:uniform", DICE, effort=Effort(5)))
+
+    forced = state_after(DICE, FORCED)
+    watched = make()
+    look(watched, state_after(DICE, FORCED[:2]))
+    assert look(watched, forced) == look(make(), forced)
+
+
+def test_searches_stay_when_a_state_without_one_is_looked_at() -> None:
+    made = []
+
+    def make() -> SearchPolicy:
+        made.append(load_policy("cdbr:uniform", DICE, effort=Effort(5)))
+        return made[-1]  # type: ignore[return-value]
+
+    watched = Watched(make)
+    for actions in (FORCED, FORCED[:2], FORCED, (1, *FORCED[1:])):
+        look(watched, state_after(DICE, actions))
+    assert len(made) == 1
+
+
+def test_searches_that_take_too_much_memory_are_made_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made = []
+
+    def make() -> ArrayPolicy:
+        made.append(load_policy("cdbr:uniform", SMALL, effort=Effort(5)))
+        return made[-1]  # type: ignore[return-value]
+
+    watched, first = Watched(make), state_after(SMALL, ())
+    insight = look(watched, first)
+    assert look(watched, first) == insight
+    assert len(made) == 1
+    monkeypatch.setattr(position_view, "_MAX_HISTORIES_KEPT", 10)
+    assert look(watched, first) == insight
+    assert len(made) == 2
+
+
+class OneStep(Source[SearchPath, None]):
+    """A source of one's own, with no more than `Source` asks for; it searches nowhere."""
+
+    def __init__(self) -> None:
+        self.game = turn_based_game("kuhn_poker")
+
+    def path(self, state: pyspiel.State, player: int, spec: Spec) -> SearchPath:
+        return OnePosition(player, [0])
+
+    def key(self, path: SearchPath, position: int) -> str:
+        return "the only one"
+
+    def solve(
+        self, path: SearchPath, position: int, previous: None, spec: Spec, search: Search
+    ) -> None:
+        return None
+
+    def local_strategy(self, path: SearchPath, state: pyspiel.State, result: None) -> LocalStrategy:
+        return LocalStrategy(dict.fromkeys(state.legal_actions(), 0.5))
+
+
+class OnePosition(NamedTuple):
+    player: int
+    decisions: list[int]
+
+
+def test_a_source_of_ones_own_can_be_looked_at() -> None:
+    insight = look(
+        Watched(lambda: SearchPolicy(OneStep(), Spec(), Effort(5))),
+        state_after("kuhn_poker", (0, 1)),
+    )
+    assert insight.state is None
+
+
+@pytest.mark.parametrize("name", ["cdbr:uniform", "klss"])
+def test_ones_own_infoset_is_shown_in_a_large_public_state(
+    name: str, checkpoint: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = name if ":" in name else f"{name}:{checkpoint}"
+    game, limit = turn_based_game(GOOFSPIEL), DepthLimit(rounds=1)
+    watched = Watched(lambda: load_policy(name, game, depth_limit=limit, effort=Effort(5)))
+    monkeypatch.setattr(position_view, "_MAX_SHOWN_COMPLETELY", 0)
+    monkeypatch.setattr(position_view, "_MAX_SHOWN", 0)
+    for actions in [(0, 1), (0, 2), (1, 2)]:  # One public state, two infosets of player 0.
+        state = state_after(GOOFSPIEL, actions)
+        insight = look(watched, state, may_tell_private=True, own=0)
+        assert insight.how == position_view.SEARCHED
+        [shown] = insight.state.infosets[0]  # type: ignore[union-attr]
+        assert shown.string == game.rules.information_state_strings(state.batch, 0)[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from spiel_dl.algorithms import cfr, sepot
 from spiel_dl.algorithms.rnad import RNaDSolver
 from spiel_dl.learning.config import RNaDConfig
+from spiel_dl.play.presets import game_string
 from spiel_dl.play.registry import load_array_policy, load_policy
 from spiel_dl.policies import opponent_models
 from spiel_dl.policies.array_policy import ArrayPolicy
@@ -110,6 +112,14 @@ def test_searches_have_a_depth_limit_in_games_without_rounds(name: str) -> None:
         for limit in ({}, {"depth_limit": DepthLimit(moves=2)})
     ]
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("kind", ["particle_sepot", "klss"])
+def test_searches_have_the_same_depth_limit_whoever_says_the_game(kind: str) -> None:
+    """In Battleships one move, also where the model alone says the game."""
+    for game in (None, game_string("battleships_3x3")):
+        policy: Any = load_policy(f"{kind}:rnad:battleships_3x3", game)
+        assert policy.policy.source.depth_limit == DepthLimit(moves=1)
 
 
 def test_files_say_of_which_game_they_are(tmp_path: Path) -> None:

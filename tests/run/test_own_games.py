@@ -11,14 +11,30 @@ from tests.games.test_own import GAME
 from tests.run.scripts import succeed
 
 OWN_NAMES = """
+import dataclasses
+
 from spiel_dl.learning.transformations import (
     IDENTITY, UNIFORM, PolicyTransformations, register_transformations
 )
 from spiel_dl.play.kinds import Kind, register_kind
+from spiel_dl.play.options import Options
 from spiel_dl.policies.array_policy import ArrayPolicy
 
 
+@dataclasses.dataclass(frozen=True)
+class Careful(Options):
+    \"\"\"Options of a kind of one's own.
+
+    Attributes:
+      care: from 0 to 1.
+    \"\"\"
+
+    care: float = 0.0
+
+
 def _mine(request):
+    if request.options.care != 0.7:
+        raise ValueError(f"careless: {request.options}")
     return ArrayPolicy.uniform(request.compiled())
 
 
@@ -26,7 +42,7 @@ def _transformations(game):
     return PolicyTransformations([IDENTITY, UNIFORM])
 
 
-register_kind(Kind("mine", "all legal actions alike", _mine, compiles=True))
+register_kind(Kind("mine", "all legal actions alike", _mine, compiles=True, options=Careful))
 register_transformations("few", _transformations)
 """
 
@@ -66,9 +82,9 @@ def test_workers_know_the_game(engine: str, place: Path) -> None:
 
 
 def test_policies_and_transformations_of_ones_own_have_names(place: Path) -> None:
-    """In worker processes, too."""
+    """In worker processes, too; the options of such a kind are flags."""
     match = "head_to_head.py --game=kuhn_poker --first=mine --second=uniform --num_games=20"
-    words = f"{match} --import=my_names --pairs_at_once=5 --num_workers=2"
+    words = f"{match} --import=my_names --care=0.7 --pairs_at_once=5 --num_workers=2"
     assert "| mine " in script(place, words)
     train = "train.py --game=kuhn_poker --num_steps=2 --batch_size=4 --hidden_size=4"
     script(place, f"{train} --transformations=few --run_dir=few --import=my_names")
