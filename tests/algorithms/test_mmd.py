@@ -59,6 +59,17 @@ def test_the_defaults_come_to_the_first_fixed_point(game: str, target: float) ->
     assert nash_conv(tree, learner.policy()) < target + 0.06
 
 
+def test_the_magnet_becomes_the_target_network_each_period() -> None:
+    learner = MMDSolver("kuhn_poker", dataclasses.replace(SMALL, magnet_period=2))
+    first = learner.state()["fixed_parameters"][1].copy()
+    for step in range(1, 5):
+        before = learner.state()["fixed_parameters"][1].copy()
+        learner.step()
+        target, magnet = learner.state()["fixed_parameters"]
+        np.testing.assert_array_equal(magnet, before if step % 2 else target)
+    assert not np.array_equal(magnet, first)
+
+
 @pytest.mark.slow
 def test_magnets_lead_to_an_equilibrium() -> None:
     """Measured: 0.11; 2.0 with a magnet that repels, 0.38 with one that is never renewed.

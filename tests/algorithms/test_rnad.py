@@ -15,6 +15,7 @@ from open_spiel.python.algorithms import exploitability as openspiel_exploitabil
 
 from spiel_dl.algorithms import rnad
 from spiel_dl.algorithms.exploitability import nash_conv
+from spiel_dl.algorithms.rnad import neurd_gradient
 from spiel_dl.learning.config import RNaDConfig
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.policy_network import MaskedPolicy, log_policy
@@ -42,6 +43,8 @@ def test_the_papers_settings() -> None:
     config = rnad.PAPER
     assert (config.eta, config.learning_rate, config.gradient_clip) == (0.2, 3e-4, 10_000)
     assert (config.neurd_threshold, config.neurd_clip) == (2, 10_000)
+    assert (config.neurd_max_gain, config.uniform_share) == (math.inf, 0)
+    assert (config.history_values, config.utility_unit) == (False, 1)
     assert (config.c_bar, config.rho_bar) == (1, math.inf)
     assert (config.adam_beta1, config.adam_beta2, config.adam_epsilon) == (0, 0.999, 1e-8)
     assert (config.batch_size, config.hidden_sizes) == (128, (512, 512))
@@ -152,11 +155,46 @@ def test_kuhn_poker_is_solved_with_the_default_parameters() -> None:
 
 
 def test_the_defaults_solve_a_small_game() -> None:
-    """Measured: 0.09 after 1500 steps; uniform play has 1.125."""
+    """Measured: 0.03 after 1500 steps; uniform play has 1.125."""
     solver = rnad.RNaDSolver("liars_dice(dice_sides=2)")
     assert nash_conv(solver.game, solver.policy()) > 1
     solver.run(1500)
-    assert nash_conv(solver.game, solver.policy()) < 0.15
+    assert nash_conv(solver.game, solver.policy()) < 0.08
+
+
+def test_regularisation_moves_from_the_last_but_one_policy_to_the_last_and_away_from_uniform() -> (
+    None
+):
+    config = dataclasses.replace(
+        SMALL, first_period=8, num_first_periods=1, uniform_share=0.5, annealing_steps=6.0
+    )
+    solver, found = rnad.RNaDSolver("kuhn_poker", config), {}
+    for step in range(9):
+        found[step] = solver._schedule()
+        solver.step()
+    assert [found[step]["share"] for step in (0, 2, 4, 7, 8)] == [0, 0.5, 1, 1, 0]
+    assert found[0]["sharpness"] == 0.5  # the share of the uniform policy is taken off
+    assert found[2]["sharpness"] == pytest.approx(1 - 0.5 / math.sqrt(1 + 2 / 6))
+
+
+def test_a_step_uses_the_bounds_of_neurd_and_weighs_the_players_alike(monkeypatch) -> None:
+    used: list[dict[str, float]] = []
+
+    def recorded(*arguments: torch.Tensor, **bounds: float) -> torch.Tensor:
+        used.append(bounds)
+        return neurd_gradient(*arguments, **bounds)
+
+    monkeypatch.setattr(rnad, "neurd_gradient", recorded)
+    bounds = {"neurd_threshold": 3.0, "neurd_clip": 7.0, "neurd_max_gain": 0.5}
+    solver = rnad.RNaDSolver("kuhn_poker", dataclasses.replace(SMALL, **bounds))
+    solver.step()
+    assert used == [{name.removeprefix("neurd_"): value for name, value in bounds.items()}]
+    moves = solver.play()._replace(
+        valid=torch.tensor([[True, True], [True, False], [True, False]]),
+        player=torch.tensor([[0, 0], [1, 1], [1, 1]], dtype=torch.int8),
+    )
+    found = rnad._decision_weights(moves)
+    assert found.tolist() == [[0.5, 0.5], [0.5, 0.0], [0.5, 0.0]]
 
 
 def test_tables_of_regularisation_policies_say_what_the_networks_say() -> None:

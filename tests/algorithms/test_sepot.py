@@ -133,11 +133,11 @@ def test_kuhn_poker_with_every_kind_of_search(given_cfvs, leaf_choice):
     ],
 )
 def test_search_improves_a_trained_blueprint(game, limit, transformations):
-    """After 30 iterations of CFR+; NashConv falls from 0.037 to 0.017 and 0.006, 0.16 to 0.11."""
+    """After 30 iterations of CFR+; NashConv falls from 0.037 to 0.013 and 0.006, 0.16 to 0.087."""
     blueprint = trained(game, 30)
     policy = searched(blueprint, transformations, limit).to_array_policy()
     before = exploitability.nash_conv(policy.tree, blueprint)
-    assert exploitability.nash_conv(policy.tree, policy) < 0.75 * before
+    assert exploitability.nash_conv(policy.tree, policy) < 0.6 * before
 
 
 def test_search_improves_a_uniform_blueprint():

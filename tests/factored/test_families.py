@@ -65,5 +65,5 @@ def test_every_infoset_has_a_state_of_its_own(name: str) -> None:
     ],
 )
 def test_other_games_are_refused(name: str) -> None:
-    with pytest.raises(ValueError, match=r"has no factored form|general-sum|zero-sum|constant"):
+    with pytest.raises(ValueError, match="has no factored form here"):
         factored_game(name)

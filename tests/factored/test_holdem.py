@@ -13,10 +13,9 @@ from spiel_dl.factored.families import compile_any, factored_game
 from spiel_dl.factored.holdem import HoldemGame, num_histories
 from spiel_dl.games.holdem_cards import parse_cards
 from spiel_dl.policies.array_policy import plans_of
-from spiel_dl.solvers.best_response import evaluate
 from spiel_dl.tree.game_tree import GameTree
 from tests.factored_checks import check_playouts, random_plan, random_strategy
-from tests.games.test_holdem import TWINS, both_games
+from tests.games.test_holdem import both_games
 from tests.reference import state_after
 
 RIVER = "QsJh2h4d3c"
@@ -26,30 +25,6 @@ TURN = (
     "python_holdem(board=QsJh2h4d,board_cards=[0;1],stacks=[30;30],blinds=[10;10],min_wager=0.0,"
     "bets=50%,range_0=AhAd;7s6s;7h6h,range_1=AsAd;7s6s:0.5;JcJd)"
 )
-
-
-@pytest.mark.parametrize(("parameters", "twin"), TWINS[1:3])
-def test_values_and_best_responses_are_those_of_the_twin(
-    parameters: str, twin: dict[str, str]
-) -> None:
-    ours, other = both_games(parameters, twin)
-    game, tree = factored_game(ours, num_threads=1), GameTree.from_game(other)
-    plans = [random_plan(game, player, seed=player) for player in (0, 1)]
-    theirs = []
-    for player in (0, 1):
-        plan = np.ones(tree.treeplexes[player].num_sequences)
-        for infoset in range(tree.num_infosets(player)):
-            history = tree.state(int(tree.first_history[player][infoset])).history()
-            own = game.find_infoset(game.state_after(history), player)
-            plan[tree.treeplexes[player].sequences(infoset)] = plans[player][
-                game.treeplexes[player].sequences(own)
-            ]
-        theirs.append(plan)
-    found = evaluate(game.sequence_form, (plans[0], plans[1]))
-    expected = evaluate(tree.sequence_form, (theirs[0], theirs[1]))
-    np.testing.assert_allclose(
-        [found.value, *found.best], [expected.value, *expected.best], atol=1e-9
-    )
 
 
 def test_solutions_are_those_of_linear_programs() -> None:

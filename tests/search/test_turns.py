@@ -95,7 +95,7 @@ def test_resolved_rivers_are_those_of_the_listed_game(gadget: str) -> None:
     before = dl.exploitability(tree, listed)
     after = dl.exploitability(tree, expected)
     assert after < 0.9 * before
-    assert dl.exploitability(turn.tree, found.to_array_policy()) == pytest.approx(after, rel=1e-6)
+    assert dl.exploitability(turn.tree, found.to_array_policy()) == pytest.approx(after, rel=1e-3)
 
 
 def _resolve_listed(

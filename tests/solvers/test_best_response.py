@@ -24,14 +24,6 @@ def uniform_plans(form: SequenceForm) -> tuple[np.ndarray, np.ndarray]:
     return first, second
 
 
-def test_values_of_uniform_players_in_kuhn_poker(kuhn):
-    """Uniform players: 1/8 for player 0. Best responses earn 1/2 and 5/12 (11/12 in sum)."""
-    plans = uniform_plans(kuhn)
-    assert expected_value(kuhn, plans) == pytest.approx(1 / 8, abs=1e-15)
-    assert best_response(kuhn, 0, plans[1]).value == pytest.approx(1 / 2, abs=1e-15)
-    assert best_response(kuhn, 1, plans[0]).value == pytest.approx(5 / 12, abs=1e-15)
-
-
 def test_both_best_responses_at_once(kuhn):
     found = evaluate(kuhn, uniform_plans(kuhn))
     assert found.value == pytest.approx(1 / 8, abs=1e-15)

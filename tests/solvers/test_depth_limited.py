@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+import types
+
 import numpy as np
 import pytest
 
 from spiel_dl.solvers import depth_limited, linear_program
+from spiel_dl.solvers import effort as effort_module
 from spiel_dl.solvers.best_response import best_response, realization_plan
 from spiel_dl.solvers.depth_limited import Leaves
 from spiel_dl.solvers.effort import Clock, Effort
@@ -108,3 +112,45 @@ def test_a_clock_shares_out_all_iterations():
         batches.append(clock.next_iterations(done))
         done += batches[-1]
     assert batches == [100, 100, 50]
+
+
+@pytest.fixture
+def ticking_clock(monkeypatch):
+    """A clock that moves on by a second whenever it is read."""
+    ticks = itertools.count()
+    clock = types.SimpleNamespace(perf_counter=lambda: float(next(ticks)))
+    monkeypatch.setattr(effort_module, "time", clock)
+
+
+@pytest.mark.usefixtures("ticking_clock")
+def test_batches_of_a_clock_are_short_beside_its_seconds():
+    clock, batches = Clock(Effort(10_000, seconds=100)), []
+    while clock.allows(sum(batches)):
+        batches.append(clock.next_iterations(sum(batches)))
+    # The speed is unknown at first: one iteration. It was seen after two seconds; an eighth of 100
+    # seconds has six more like it.
+    assert batches[:2] == [1, 6]
+    assert len(batches) == 51
+    assert sum(batches) < 10_000
+
+
+@pytest.mark.usefixtures("ticking_clock")
+def test_searches_stop_after_their_seconds(monkeypatch):
+    iterations, run = [], RegretMinimizer.run
+    monkeypatch.setattr(
+        RegretMinimizer, "run", lambda self, number: (iterations.append(number), run(self, number))
+    )
+    depth_limited.solve(whole_game("kuhn_poker"), Effort(10**6, seconds=10))
+    assert 0 < sum(iterations) < 10**4
+
+    trunk = cut(GameTree.from_game("kuhn_poker"), DepthLimit(moves=1))
+    leaves, asked = trunk.leaves, []
+
+    def zeros(players, ranges):
+        asked.append(players)
+        return [np.zeros(leaves.num_infosets(player)) for player in players]
+
+    game = unrestricted(trunk.sequence_form, (np.ones(1), np.ones(1)))
+    values = Leaves(leaves.sequences, zeros)
+    depth_limited.solve_with_leaves(game, values, Effort(10**6, seconds=10))
+    assert 0 < len(asked) < 10**4

@@ -5,7 +5,6 @@ import pytest
 
 from spiel_dl.solvers import linear_program
 from spiel_dl.solvers.best_response import best_response, expected_value
-from spiel_dl.tree.load import compile_game
 from tests.solvers.test_regret_minimization import matrix_game, subgame
 
 
@@ -28,11 +27,3 @@ def test_a_matrix_game_by_hand_in_any_unit(unit: float) -> None:
     assert equilibrium.value == pytest.approx(unit / 7, rel=1e-9)
     np.testing.assert_allclose(equilibrium.plans[0], [1, 3 / 7, 4 / 7], atol=1e-9)
     np.testing.assert_allclose(equilibrium.plans[1], [1, 2 / 7, 5 / 7], atol=1e-9)
-
-
-@pytest.mark.parametrize("unit", [1e-9, 1.0, 1e9])
-def test_the_value_of_leduc_in_any_unit(unit: float) -> None:
-    """By OpenSpiel's sequence-form LP it is -0.0856064240780."""
-    form = compile_game("leduc_poker").sequence_form
-    found = linear_program.solve(form.scaled(unit)).value
-    assert found == pytest.approx(-0.085606424078 * unit, rel=1e-7)
