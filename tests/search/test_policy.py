@@ -9,6 +9,7 @@ from collections.abc import Callable
 import numpy as np
 import pyspiel
 import pytest
+import torch
 
 from spiel_dl.algorithms.abd import ABDPolicy
 from spiel_dl.algorithms.cdrnr import CDRNRPolicy
@@ -89,6 +90,20 @@ def answers_of(policy: SearchPolicy) -> list[dict[int, float]]:
 def test_a_policy_is_searched_upon_as_its_function_is(search, blueprint):
     acting = acting_policy(blueprint)
     assert answers_of(UPON[search](blueprint)) == answers_of(UPON[search](acting))
+
+
+@pytest.mark.parametrize("search", UPON)
+def test_what_a_blueprint_returned_stays_as_it_is(search):
+    returned = []
+
+    def keeping(tensors: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
+        rows = legal / legal.sum(dim=1, keepdim=True, dtype=torch.float64).clamp(min=1.0)
+        returned.append((rows, rows.clone()))
+        return rows
+
+    answers_of(UPON[search](keeping))
+    assert len(returned) > 1
+    assert all(torch.equal(rows, before) for rows, before in returned)
 
 
 @pytest.mark.parametrize("search", UPON)
