@@ -26,7 +26,7 @@ from spiel_dl.solvers.regret_minimization import Pair
 from spiel_dl.solvers.restricted_game import RestrictedGame, restrict, unrestricted
 from spiel_dl.solvers.strategies import behaviour_strategy
 from spiel_dl.tree.sequence_form import SequenceForm
-from spiel_dl.value_functions.base import LeafValues, evaluate_checked
+from spiel_dl.value_functions.base import LeafValues, check_value_function, evaluate_checked
 from spiel_dl.value_functions.multi_valued import MultiValuedLeaves
 
 
@@ -40,8 +40,10 @@ def search(root: Root, spec: Spec, effort: Effort) -> Solution:
         only, where the gap is known.
 
     Raises:
-      ValueError: if an array of the root does not fit its trunk, or values are not finite.
+      ValueError: if the game goes on below the trunk and the spec has no values, if an array of the
+        root does not fit its trunk, or values are not finite.
     """
+    check_value_function(root.trunk, spec.values, argument="values")
     started = time.perf_counter()
     values = None
     if spec.values is not None and root.trunk.leaves.num_public_states:

@@ -114,7 +114,9 @@ class Spec:
     """The game that a search solves.
 
     Attributes:
-      values: values the leaves; None: a search looks to the end of the game.
+      values: values the leaves; None: for searches that look to the end of the game. Those of a
+        compiled game do so then, except at policies' ranges without a model; all others need a
+        depth limit beyond the game.
       gadget: the opponent's decision at the root: "resolving", "max_margin", "reach_max_margin"
         (see `solvers.gadgets`), or "unsafe", none; or one of `WHOLE_GAME`.
       refinement: weights by which the gadget is refined, one of `solvers.refinement.REFINEMENTS`.

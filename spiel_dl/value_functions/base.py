@@ -239,13 +239,18 @@ def check_arguments(value_function: object, depth_limit: object, *, by_limit: bo
     check_depth_limit(depth_limit)
 
 
-def check_value_function(trunk: Trunk | HoldemTrunk, value_function: object) -> None:
-    """Raises a ValueError if the game goes on below a trunk and there is no value function."""
+def check_value_function(
+    trunk: Trunk | HoldemTrunk, value_function: object, *, argument: str = "value_function"
+) -> None:
+    """Raises a ValueError if the game goes on below a trunk and there is no value function.
+
+    The message names the argument that would give one.
+    """
     num_states = trunk.leaves.num_public_states
     if num_states and value_function is None:
         raise ValueError(
             f"the game goes on in {num_states} public states at a depth limit of "
-            f"{trunk.depth_limit} and no value function was given; pass value_function="
+            f"{trunk.depth_limit} and no value function was given; pass {argument}="
         )
 
 

@@ -44,6 +44,14 @@ def worth(policy: ArrayPolicy, player: int) -> float:
     return 0.5 * gain - 0.5 * exploitability.player_exploitability(TREE, policy, player)
 
 
+def test_a_search_that_ends_before_the_game_needs_values():
+    rows = TensorPolicy(TREE.game.rules, acting_of(MODEL))
+    source = BlueprintSource(TREE.game, rows, DepthLimit(rounds=1), WholePublicState(10_000))
+    policy = SearchPolicy(source, Spec(), Effort(500))
+    with pytest.raises(ValueError, match=r"goes on in .* pass values="):
+        policy.action_probabilities(TREE.game.new_initial_state())
+
+
 @pytest.mark.parametrize("make", [compiled, played])
 def test_it_is_as_good_as_the_linear_program(make):
     policy, gaps = make(), []
