@@ -333,6 +333,8 @@ REFUSED: list[tuple[str, Callable[[], Any]]] = [
         lambda: RNaDSolver(KUHN, transformations=pure_transformations(5)),
     ),
     (r"tolerance=0\.1 cannot be used here: .*; leave", lambda: RESOLVING(effort=Effort(1, 0.1))),
+    (r"tolerance=0\.1 cannot be used here: .*; leave", lambda: CDBR(effort=Effort(1, 0.1))),
+    (r"tolerance=0\.1 cannot be used here: .*; leave", lambda: CDRNR(effort=Effort(1, 0.1))),
     ("cannot use value_function=", lambda: CDBR(exact=True)),
     ("use scheme='block'", lambda: CDRNR(scheme="sliding", gadget="resolving")),
     (

@@ -50,7 +50,7 @@ from collections.abc import Mapping
 from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.search.leaf_values import AnyValueFunction
-from spiel_dl.search.respond_to import DEFAULT_EFFORT, ResponsePolicy, source_and_spec
+from spiel_dl.search.respond_to import ResponsePolicy, source_spec_effort
 from spiel_dl.search.spec import WHOLE_GAME, Spec
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.solvers.gadgets import SAFE_GADGETS, check_gadget
@@ -76,7 +76,7 @@ class CDRNRPolicy(ResponsePolicy):
         gadget: str = "joint",
         value_function: AnyValueFunction | None = None,
         exact: bool = False,
-        effort: Effort = DEFAULT_EFFORT,
+        effort: Effort | None = None,
     ):
         """Compiles the game; solves nothing yet.
 
@@ -96,11 +96,14 @@ class CDRNRPolicy(ResponsePolicy):
             limit, counted from the root, at which a step ends. None: the optimal value function, by
             solving all the rest of the game in each step.
           exact: solve by linear programming; without a value function only.
-          effort: how long to iterate, in each step.
+          effort: how long to iterate, in each step; with a value function, without a tolerance,
+            since no gap is known. None: `Effort(10_000, tolerance=1e-6)`, or with a value function
+            `Effort(1000)`.
 
         Raises:
           ValueError: if the game cannot be compiled or cut, if an argument is not valid, or if the
-            gadget cannot be used with this scheme and this value function.
+            gadget cannot be used with this scheme and this value function, or the tolerance not
+            with a value function.
         """
         check_gadget(gadget, allowed=GADGETS)
         check_probability(p)
@@ -118,4 +121,4 @@ class CDRNRPolicy(ResponsePolicy):
             )
         spec = Spec(None, gadget, p=p, exact=exact)
         arguments = (game, player, model, depth_limit, scheme, value_function, spec)
-        super().__init__(*source_and_spec(*arguments), effort)
+        super().__init__(*source_spec_effort(*arguments, effort))

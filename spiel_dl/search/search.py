@@ -36,8 +36,9 @@ def search(root: Root, spec: Spec, effort: Effort) -> Solution:
     Args:
       root: where the search starts.
       spec: the game to solve.
-      effort: how long to iterate. Without a model, the tolerance counts at multi-valued leaves
-        only, where the gap is known.
+      effort: how long to iterate. The tolerance counts where the gap is known: at multi-valued
+        leaves that keep regrets, and in responses to a model that have no leaves, or matrices at
+        them. Elsewhere all iterations are done.
 
     Raises:
       ValueError: if the game goes on below the trunk and the spec has no values, if an array of the
