@@ -102,7 +102,6 @@ def load_value_function(
     name: str,
     *,
     exact_tolerance: float = 1e-4,
-    warm_start: bool = False,
     device: str = "cpu",
 ) -> ValueFunction:
     """The value function of a name.
@@ -112,7 +111,6 @@ def load_value_function(
         network's file; or for hold'em on the turn, "showdown" as if all checked from there on, and
         "river" for the network of the zoo.
       exact_tolerance: gap of the subgames that "exact" solves, a share of the largest utility.
-      warm_start: "exact" begins with the regrets of the previous evaluation.
       device: where a network computes; the river network computes on the CPU.
 
     Raises:
@@ -120,7 +118,7 @@ def load_value_function(
         positive.
     """
     if name == EXACT:
-        return ExactValue(exact_tolerance, warm_start=warm_start)
+        return ExactValue(exact_tolerance)
     if name == ZERO:
         return ZeroValue()
     from spiel_dl.value_functions import river  # With torch.
