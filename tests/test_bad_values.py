@@ -185,7 +185,7 @@ SETTINGS: list[tuple[Callable[..., Any], str, tuple[Any, ...], str]] = [
     (TrainingConfig, "learning_rate", (1e-9,), ""),
     (TrainingConfig, "validation_share", (0.0,), ""),
     (OnPolicyConfig, "averaged_share", (1.5,), "must be from 0 to 1"),
-    (OnPolicyConfig().with_epochs, "num_epochs", ([1, 2],), "must be three numbers"),
+    (OnPolicyConfig, "num_epochs", ((1, 2), (1, 2, 0)), "must be three positive integers"),
     (kuhn_data, "tolerance", (-1.0,), "must be positive"),
     (partial(kuhn_data, pure_share=0.7), "near_pure_share", (0.7, math.nan), ""),
     (ParticleSizes, "base", (0, 2.5), ""),
