@@ -338,7 +338,7 @@ REFUSED: list[tuple[str, Callable[[], Any]]] = [
     ("cannot use value_function=", lambda: CDBR(exact=True)),
     ("use scheme='block'", lambda: CDRNR(scheme="sliding", gadget="resolving")),
     (
-        "gadget='full' looks down to several depth limits",
+        "gadget='full' or 'full_trunk' looks down to several depth limits",
         lambda: CDRNR(scheme="block", gadget="full", value_function={LIMIT: dl.ExactValue()}),
     ),
     *(

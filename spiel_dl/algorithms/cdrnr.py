@@ -45,11 +45,9 @@ holds. In play, it solves all public states that come before the one at hand.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from open_spiel.python import policy as openspiel_policy
 
-from spiel_dl.search.leaf_values import AnyValueFunction
+from spiel_dl.search.leaf_values import AnyValueFunction, function_at
 from spiel_dl.search.respond_to import ResponsePolicy, source_spec_effort
 from spiel_dl.search.spec import WHOLE_GAME, Spec
 from spiel_dl.solvers.effort import Effort
@@ -113,12 +111,8 @@ class CDRNRPolicy(ResponsePolicy):
                 "what a step looks at, where a value function does not tell them; use "
                 "scheme='block', gadget='joint' or no value_function"
             )
-        if gadget in ("full", "full_trunk") and isinstance(value_function, Mapping):
-            raise ValueError(
-                f"gadget={gadget!r} looks down to several depth limits in one step, so it cannot "
-                f"choose among the value functions for {list(value_function)}; give one for all, "
-                "or use another gadget"
-            )
+        if gadget in ("full", "full_trunk") and value_function is not None:
+            function_at(value_function, None)  # Raises an error if that cannot be.
         spec = Spec(None, gadget, p=p, exact=exact)
         arguments = (game, player, model, depth_limit, scheme, value_function, spec)
         super().__init__(*source_spec_effort(*arguments, effort))

@@ -22,7 +22,7 @@ from spiel_dl.solvers.depth_limited import Leaves
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.solvers.gadgets import Gadget
 from spiel_dl.solvers.leaf_choices import with_leaf_choices
-from spiel_dl.solvers.regret_minimization import Pair
+from spiel_dl.solvers.regret_minimization import LeafCfvs, Pair
 from spiel_dl.solvers.restricted_game import RestrictedGame, restrict, unrestricted
 from spiel_dl.solvers.strategies import behaviour_strategy
 from spiel_dl.tree.sequence_form import SequenceForm
@@ -164,7 +164,7 @@ def _solve(
     return depth_limited.solve_with_leaves(game, leaves, effort, record=spec.averages)
 
 
-def _reordered(values: LeafValues, order: tuple[int, int]) -> depth_limited.LeafValuer:
+def _reordered(values: LeafValues, order: tuple[int, int]) -> LeafCfvs:
     """Values of leaves for a solver that has the players in a root's order."""
 
     def valuer(players: tuple[int, ...], ranges: Pair) -> Sequence[np.ndarray]:

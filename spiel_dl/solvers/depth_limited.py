@@ -15,14 +15,10 @@ import numpy as np
 from spiel_dl.solvers import linear_program
 from spiel_dl.solvers.best_response import realization_plan
 from spiel_dl.solvers.effort import Clock, Effort
-from spiel_dl.solvers.regret_minimization import Pair, RegretMinimizer
+from spiel_dl.solvers.regret_minimization import LeafCfvs, Pair, RegretMinimizer
 from spiel_dl.solvers.restricted_game import RestrictedGame
 from spiel_dl.solvers.strategies import behaviour_strategy
 from spiel_dl.tree.sequence_form import SequenceForm
-
-LeafValuer = Callable[[tuple[int, ...], Pair], Sequence[np.ndarray]]
-"""Maps some players and both ranges at the leaves, float64 [L_p], to the counterfactual values of
-these players' leaf infosets, float64 [L_p] each."""
 
 _ITERATIONS_PER_GAP = 25
 """Iterations between computations of the gap above leaves; one takes as long as about two."""
@@ -33,13 +29,13 @@ class Leaves(NamedTuple):
 
     Attributes:
       sequences: for each player, int [L_p], the sequences from which its leaf infosets hang.
-      values: computes their values.
+      values: computes the values of some players at both ranges, float64 [L_p].
       best_values: maps a player and both average ranges to this player's values if it plays a best
         response to the opponent's average below the leaves; None: not available, and no gap.
     """
 
     sequences: Pair
-    values: LeafValuer
+    values: LeafCfvs
     best_values: Callable[[int, Pair], np.ndarray] | None = None
 
 

@@ -32,8 +32,8 @@ from spiel_dl.tree.sequence_form import SequenceForm
 # may tie in exact arithmetic and differ by rounding noise, which must not decide a strategy.
 RELATIVE_TOLERANCE = 1e-12
 LeafCfvs = Callable[[tuple[int, ...], Pair], Sequence[np.ndarray]]
-"""Maps the players who are updated next, (0,), (1,) or (0, 1), and both realization plans, float64
-[S_p], to these players' counterfactual values at their leaf infosets, float64 [L_p] each."""
+"""Maps some players, (0,), (1,) or (0, 1), and both players' weights to these players'
+counterfactual values at their leaf infosets, float64 [L_p] each."""
 MIN_ARRANGED = 8
 """With fewer iterations, copying learners to the arranged order takes longer than it saves."""
 
@@ -124,8 +124,9 @@ class RegretMinimizer:
           num_iterations: the number of iterations.
           leaf_sequences: for each player, int [L_p], the sequences from which its leaf infosets
             hang; several may hang from one.
-          leaf_cfvs: values the leaves for the players who are updated next. It is called before
-            each player's update or, without alternating updates, once per iteration.
+          leaf_cfvs: values the leaves for the players who are updated next, by both realization
+            plans, float64 [S_p]. It is called before each player's update or, without alternating
+            updates, once per iteration.
 
         Raises:
           ValueError: as `run`, or if values are not finite. After an error in an iteration, the

@@ -28,9 +28,8 @@ def load_network(path: str | os.PathLike[str], device: torch.device | str = "cpu
     Raises:
       ValueError: if there is no such file, or if it holds no value network of a known kind.
     """
-    _, header = tensor_files.load(path)
     kinds = {**_builtin_kinds(), **_registered}
-    kind = header.get("kind", "")
+    kind = tensor_files.header(path).get("kind", "")
     if kind not in kinds:
         raise ValueError(
             f"{path} holds a {kind or 'file of another kind'}, not one of {', '.join(kinds)}; give "
@@ -125,6 +124,6 @@ def load_value_function(
 
     if name in (SHOWDOWN, RIVER):
         return river.ShowdownValue() if name == SHOWDOWN else river.RiverNetwork.pretrained()
-    if tensor_files.load(name)[1].get("kind") == river.RiverNetwork.kind:
+    if tensor_files.header(name).get("kind") == river.RiverNetwork.kind:
         return river.RiverNetwork.load(name)
     return load_network(name, device)

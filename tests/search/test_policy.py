@@ -180,6 +180,16 @@ def test_a_search_inside_of_the_one_before_needs_what_its_leaves_do_not_tell(gad
         policy.to_array_policy()
 
 
+@pytest.mark.parametrize("gadget", ["full", "full_trunk"])
+def test_a_search_down_to_several_limits_does_not_choose_among_value_functions(gadget):
+    pieces = Pieces(TREE, LIMIT, "block")
+    values = ByValueFunction(pieces, {LIMIT: ZeroValue()})
+    source = CompiledSource(pieces, MODEL, (0,))
+    policy = SearchPolicy(source, Spec(values, gadget, p=0.5), Effort(1))
+    with pytest.raises(ValueError, match="looks down to several depth limits"):
+        policy.action_probabilities(GAME.new_initial_state())
+
+
 @pytest.mark.parametrize("gadget", ["resolving", "max_margin", "reach_max_margin"])
 def test_cdrnr_that_never_trusts_its_model_is_continual_resolving(gadget):
     """The same but for rounding: who is updated first only differs for player 1."""
