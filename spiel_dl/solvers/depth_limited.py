@@ -45,9 +45,10 @@ class Solution(NamedTuple):
     Attributes:
       strategy: float64 [S_0], player 0's behaviour strategy; 1 at root sequences.
       plans: for each player, float64 [S_p], the average realization plan; player 1's without the
-        model's part.
-      cfvs: for each player, float64 [L_p], the average counterfactual values at the leaves against
-        the other player's average plan; empty if there are no leaves or they were not recorded.
+        model's part. Where the opponent is bound everywhere, those of the iterate that is kept.
+      cfvs: for each player, float64 [L_p], the counterfactual values at the leaves against the
+        other player's plan, averaged as it is; empty if there are no leaves or they were not
+        recorded.
       gap: an upper bound on the optimal value minus the strategy's guaranteed value. NaN: not
         known.
     """

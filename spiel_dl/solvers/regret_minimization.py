@@ -130,7 +130,7 @@ class RegretMinimizer:
 
         Raises:
           ValueError: as `run`, or if values are not finite. After an error in an iteration, the
-            state is that before the iteration.
+            minimizer is as before the iteration; what the callback learned is not undone.
         """
         self._iterate(num_iterations, leaf_sequences, leaf_cfvs)
 
