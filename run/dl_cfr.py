@@ -83,8 +83,7 @@ def _solver(
     """A fresh solver from the flags, and the identity of its run."""
     values = _VALUES.values
     if values["name"] != network_files.EXACT:
-        only = ["exact_tolerance", "warm_start"]
-        _VALUES.refuse("used with --value_function=exact only", only=only)
+        _VALUES.refuse("used with --value_function=exact only", only=["exact_tolerance"])
     limit = _LIMIT.build()
     solver = DLCFRSolver(
         game,
@@ -99,7 +98,6 @@ def _solver(
         "value_function": values["name"],
         "value_function_checksum": dl_cfr_run.file_checksum(values["name"]),
         "exact_tolerance": values["exact_tolerance"],
-        "warm_start": values["warm_start"],
         "solver": variant,
         "alternating_updates": alternating_updates,
     }

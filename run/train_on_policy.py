@@ -11,18 +11,13 @@ from pathlib import Path
 from spiel_dl.commands import config_flags, script
 from spiel_dl.commands.value_networks import NewNetwork
 from spiel_dl.runs.dl_cfr_run import METRIC
-from spiel_dl.value_functions.config import TRAININGS, OnPolicyConfig
+from spiel_dl.value_functions.config import OnPolicyConfig
 from spiel_dl.value_functions.dataset import Dataset
 
 _ROUNDS = config_flags.define(
     OnPolicyConfig,
-    leave_out=TRAININGS,
+    leave_out=["seed"],
     names={"num_iterations": "iterations"},
-)
-_EPOCHS = config_flags.define(
-    OnPolicyConfig.with_epochs,
-    leave_out=["self"],
-    defaults={"num_epochs": OnPolicyConfig().num_epochs},
 )
 _NETWORK = config_flags.define(NewNetwork)
 _RUN = script.run_directory(is_required=True)
@@ -37,13 +32,13 @@ def main(*, data: str) -> None:
     from spiel_dl.runs.on_policy import ON_POLICY, train_on_policy  # Imports torch.
     from spiel_dl.value_functions import training
 
-    config = _EPOCHS.build(_ROUNDS.build()).with_trainings(seed=_NETWORK.values["seed"])
+    config = _ROUNDS.build(seed=_NETWORK.values["seed"])
     network = _NETWORK.build().make()
     dataset = Dataset.load(data)
-    training.check(network, dataset, config.first)
+    training.check(network, dataset, config.training_of(0))
     network.initialize(dataset.trunk.leaves)
     identity = {"data": str(Path(data)), "num_strategies": dataset.num_strategies}
-    identity |= {"network": network.header(), **config.identity()}
+    identity |= {"network": network.header(), **config.to_json()}
     directory = _RUN.build("", identity)
     lines = train_on_policy(network, data, directory, config)
     print("round    samples' strategies    L1 on policy    normalised trunk exploitability")

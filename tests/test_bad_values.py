@@ -185,7 +185,7 @@ SETTINGS: list[tuple[Callable[..., Any], str, tuple[Any, ...], str]] = [
     (TrainingConfig, "learning_rate", (1e-9,), ""),
     (TrainingConfig, "validation_share", (0.0,), ""),
     (OnPolicyConfig, "averaged_share", (1.5,), "must be from 0 to 1"),
-    (OnPolicyConfig().with_epochs, "num_epochs", ([1, 2],), "must be three numbers"),
+    (OnPolicyConfig, "num_epochs", ((1, 2), (1, 2, 0)), "must be three positive integers"),
     (kuhn_data, "tolerance", (-1.0,), "must be positive"),
     (partial(kuhn_data, pure_share=0.7), "near_pure_share", (0.7, math.nan), ""),
     (ParticleSizes, "base", (0, 2.5), ""),
@@ -333,10 +333,12 @@ REFUSED: list[tuple[str, Callable[[], Any]]] = [
         lambda: RNaDSolver(KUHN, transformations=pure_transformations(5)),
     ),
     (r"tolerance=0\.1 cannot be used here: .*; leave", lambda: RESOLVING(effort=Effort(1, 0.1))),
+    (r"tolerance=0\.1 cannot be used here: .*; leave", lambda: CDBR(effort=Effort(1, 0.1))),
+    (r"tolerance=0\.1 cannot be used here: .*; leave", lambda: CDRNR(effort=Effort(1, 0.1))),
     ("cannot use value_function=", lambda: CDBR(exact=True)),
     ("use scheme='block'", lambda: CDRNR(scheme="sliding", gadget="resolving")),
     (
-        "gadget='full' looks down to several depth limits",
+        "gadget='full' or 'full_trunk' looks down to several depth limits",
         lambda: CDRNR(scheme="block", gadget="full", value_function={LIMIT: dl.ExactValue()}),
     ),
     *(

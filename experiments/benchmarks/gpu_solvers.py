@@ -114,7 +114,7 @@ def largest_difference(tree: GameTree, name: str) -> dict[str, float]:
         after = state_of_openspiel(peer, tree, strings)
         for player, of_first in ((0, before[0]), (1, after[0])):
             state = ours.state()
-            state["iteration"][:] = state["num_averaged"][:] = iteration
+            state["iteration"][:] = iteration
             for each, strategy in enumerate((of_first[2], before[1][2])):
                 state[f"regret_{each}"], state[f"average_{each}"] = before[each][:2]
                 state[f"strategy_{each}"] = strategy

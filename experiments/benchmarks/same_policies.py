@@ -51,9 +51,9 @@ Case = tuple[str, Callable[[], Any]]
 """A name, and what makes a policy."""
 
 
-def _effort(iterations: int) -> Effort:
-    # The gap is looked at, and nothing stops early by it.
-    return Effort(iterations, tolerance=0.0)
+def _effort(iterations: int, values: type[ValueFunction] | None = None) -> Effort:
+    # The gap is looked at where it is known, and nothing stops early by it.
+    return Effort(iterations, tolerance=0.0 if values is None else None)
 
 
 def _values_of(kind: type[ValueFunction] | None) -> ValueFunction | None:
@@ -87,7 +87,7 @@ def _responses(tree: GameTree, player: int) -> Iterator[Case]:
     for scheme, values in itertools.product(schemes, (None, ZeroValue, ExactValue)):
         deep = values is None or tree.game.get_type().short_name == "leduc_poker"
         how = {"scheme": scheme, "value_function": _values_of(values)}
-        effort = _effort(20 if values is ExactValue else 200)
+        effort = _effort(20 if values is ExactValue else 200, values)
         make = of(CDBRPolicy, PLIES if deep else MOVES, effort=effort, **how)
         yield f"cdbr {player} {scheme} {values and values.__name__}", make
     gadgets = {"joint": 30, "full": 30}
@@ -97,7 +97,7 @@ def _responses(tree: GameTree, player: int) -> Iterator[Case]:
     for gadget, scheme, values, iterations in [*cases, ("resolving", "block", ExactValue, 5)]:
         limit = PLIES if gadget in ("joint", "full") else MOVES
         how = {"scheme": scheme, "gadget": gadget, "value_function": _values_of(values)}
-        make = of(CDRNRPolicy, limit, p=0.5, effort=_effort(iterations), **how)
+        make = of(CDRNRPolicy, limit, p=0.5, effort=_effort(iterations, values), **how)
         yield f"cdrnr {player} {gadget} {scheme} {values and values.__name__}", make
 
 

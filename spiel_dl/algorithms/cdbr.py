@@ -31,7 +31,7 @@ from __future__ import annotations
 from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.search.leaf_values import AnyValueFunction
-from spiel_dl.search.respond_to import DEFAULT_EFFORT, ResponsePolicy, source_and_spec
+from spiel_dl.search.respond_to import ResponsePolicy, source_spec_effort
 from spiel_dl.search.spec import Spec
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree.depth_limit import DepthLimit
@@ -51,7 +51,7 @@ class CDBRPolicy(ResponsePolicy):
         scheme: str = "sliding",
         value_function: AnyValueFunction | None = None,
         exact: bool = False,
-        effort: Effort = DEFAULT_EFFORT,
+        effort: Effort | None = None,
     ):
         """Compiles the game; solves nothing yet.
 
@@ -67,11 +67,14 @@ class CDBRPolicy(ResponsePolicy):
             limit, counted from the root, at which a step ends. None: the optimal value function, by
             solving all the rest of the game in each step.
           exact: solve by linear programming; without a value function only.
-          effort: how long to iterate, in each step.
+          effort: how long to iterate, in each step; with a value function, without a tolerance,
+            since no gap is known. None: `Effort(10_000, tolerance=1e-6)`, or with a value function
+            `Effort(1000)`.
 
         Raises:
-          ValueError: if the game cannot be compiled or cut, or if an argument is not valid.
+          ValueError: if the game cannot be compiled or cut, if an argument is not valid, or if
+            there are a value function and a tolerance.
         """
         spec = Spec(p=1.0, exact=exact)
         arguments = (game, player, model, depth_limit, scheme, value_function, spec)
-        super().__init__(*source_and_spec(*arguments), effort)
+        super().__init__(*source_spec_effort(*arguments, effort))

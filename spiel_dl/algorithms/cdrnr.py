@@ -45,12 +45,10 @@ holds. In play, it solves all public states that come before the one at hand.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from open_spiel.python import policy as openspiel_policy
 
-from spiel_dl.search.leaf_values import AnyValueFunction
-from spiel_dl.search.respond_to import DEFAULT_EFFORT, ResponsePolicy, source_and_spec
+from spiel_dl.search.leaf_values import AnyValueFunction, function_at
+from spiel_dl.search.respond_to import ResponsePolicy, source_spec_effort
 from spiel_dl.search.spec import WHOLE_GAME, Spec
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.solvers.gadgets import SAFE_GADGETS, check_gadget
@@ -76,7 +74,7 @@ class CDRNRPolicy(ResponsePolicy):
         gadget: str = "joint",
         value_function: AnyValueFunction | None = None,
         exact: bool = False,
-        effort: Effort = DEFAULT_EFFORT,
+        effort: Effort | None = None,
     ):
         """Compiles the game; solves nothing yet.
 
@@ -96,11 +94,14 @@ class CDRNRPolicy(ResponsePolicy):
             limit, counted from the root, at which a step ends. None: the optimal value function, by
             solving all the rest of the game in each step.
           exact: solve by linear programming; without a value function only.
-          effort: how long to iterate, in each step.
+          effort: how long to iterate, in each step; with a value function, without a tolerance,
+            since no gap is known. None: `Effort(10_000, tolerance=1e-6)`, or with a value function
+            `Effort(1000)`.
 
         Raises:
           ValueError: if the game cannot be compiled or cut, if an argument is not valid, or if the
-            gadget cannot be used with this scheme and this value function.
+            gadget cannot be used with this scheme and this value function, or the tolerance not
+            with a value function.
         """
         check_gadget(gadget, allowed=GADGETS)
         check_probability(p)
@@ -110,12 +111,8 @@ class CDRNRPolicy(ResponsePolicy):
                 "what a step looks at, where a value function does not tell them; use "
                 "scheme='block', gadget='joint' or no value_function"
             )
-        if gadget in ("full", "full_trunk") and isinstance(value_function, Mapping):
-            raise ValueError(
-                f"gadget={gadget!r} looks down to several depth limits in one step, so it cannot "
-                f"choose among the value functions for {list(value_function)}; give one for all, "
-                "or use another gadget"
-            )
+        if gadget in ("full", "full_trunk") and value_function is not None:
+            function_at(value_function, None)  # Raises an error if that cannot be.
         spec = Spec(None, gadget, p=p, exact=exact)
         arguments = (game, player, model, depth_limit, scheme, value_function, spec)
-        super().__init__(*source_and_spec(*arguments), effort)
+        super().__init__(*source_spec_effort(*arguments, effort))

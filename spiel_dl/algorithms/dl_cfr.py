@@ -40,7 +40,6 @@ from spiel_dl.value_functions.base import (
     evaluate_checked,
 )
 
-_VALUES_PREFIX = "values."  # of the value function's arrays in a state
 _SETTINGS_KEY = "made"  # of the solver's settings in a state; older states lack it
 
 
@@ -132,10 +131,8 @@ class DLCFRSolver(CFRSolver):
         And the settings that `load_state` compares: the class of the value function, and its
         `tolerance` if it has one.
         """
-        values = self._leaf_values.state() if self._leaf_values else {}
         settings = np.frombuffer(json.dumps(self._settings).encode(), np.uint8).copy()
-        prefixed = {_VALUES_PREFIX + name: array for name, array in values.items()}
-        return {**self.minimizer.state(), **prefixed, _SETTINGS_KEY: settings}
+        return {**self.minimizer.state(), _SETTINGS_KEY: settings}
 
     def load_state(self, state: Mapping[str, np.ndarray]) -> None:
         """Continues from a `state()` of a solver with the same settings.
@@ -155,19 +152,7 @@ class DLCFRSolver(CFRSolver):
                     f"the state was saved by another solver: its {', its '.join(changed)}; go on "
                     "from it with a solver that was made in the same way"
                 )
-        names = {name for name in state if name.startswith(_VALUES_PREFIX)}
-        values = {name.removeprefix(_VALUES_PREFIX): state[name] for name in names}
-        if values and not self._leaf_values:
-            raise ValueError(f"the state has {sorted(names)}, but this solver has no leaves")
-        before = self.minimizer.state()
-        own_names = state.keys() - names - {_SETTINGS_KEY}
-        self.minimizer.load_state({name: state[name] for name in own_names})
-        if self._leaf_values:
-            try:
-                self._leaf_values.load_state(values)
-            except ValueError:
-                self.minimizer.load_state(before)
-                raise
+        self.minimizer.load_state(state)
 
     def _in_whole_game(self, strategies: list[np.ndarray]) -> ArrayPolicy:
         whole = [treeplex.uniform_strategy() for treeplex in self.tree.treeplexes]

@@ -100,7 +100,9 @@ class CompiledRoots:
         """The root of several pieces at both policies' ranges; None: the player's is 0 in all.
 
         Ranges are scaled, lest they vanish in long games: with a model each player's to sum 1 in
-        each piece; without one, the player's such that with chance's reach it sums to 1.
+        each piece; without one, the player's such that with chance's reach it sums to 1. Where the
+        opponent's model never comes, its range is 1 everywhere: the opponent may not follow it. At
+        p = 1, such pieces are left out.
         """
         opponent, tree = 1 - player, self._tree
         plans = [self._plan(each) if each == player else self._known_plans[each] for each in (0, 1)]
@@ -114,6 +116,8 @@ class CompiledRoots:
                 mass[player] = both[player] @ tree.chance_reach[here]
             else:
                 mass = np.array([self._range_sum(each, here, both[each]) for each in (0, 1)])
+                if mass[opponent] == 0 and spec.p < 1:
+                    both[opponent], mass[opponent] = 1.0, 1.0
             if mass.all():
                 reached.append(place)
                 histories.append(here)

@@ -30,10 +30,20 @@ AnyValueFunction: TypeAlias = ValueFunction | Mapping[DepthLimit, ValueFunction]
 game's root, since a network is for one depth limit."""
 
 
-def function_at(function: AnyValueFunction, limit: DepthLimit) -> ValueFunction:
-    """The value function for a depth limit; a ValueError if there is none."""
+def function_at(function: AnyValueFunction, limit: DepthLimit | None) -> ValueFunction:
+    """The value function for a depth limit; None: for several at once.
+
+    Raises:
+      ValueError: if there is none.
+    """
     if not isinstance(function, Mapping):
         return function
+    if limit is None:
+        raise ValueError(
+            "a search with gadget='full' or 'full_trunk' looks down to several depth limits, so it "
+            f"cannot choose among the value functions for {list(function)}; give one for all, or "
+            "use another gadget"
+        )
     if limit not in function:
         raise ValueError(
             f"value_function has no entry for {limit!r}, where a step ends; it has {list(function)}"
@@ -53,11 +63,8 @@ class ByValueFunction:
     def __call__(self, root: Root) -> LeafValues:
         """The value function at the leaves below a root."""
         leaves = root.trunk.leaves
-        if root.limit is None:
-            assert isinstance(self._function, ValueFunction)
-            return bind_checked(self._function, leaves)
         function = function_at(self._function, root.limit)
-        if function.one_limit:
+        if function.one_limit and root.limit is not None:
             return PartOfLeaves(self._bound_at(root.limit), leaves)
         return bind_checked(function, leaves)
 

@@ -312,6 +312,8 @@ class BlueprintSource(PlayedSource[Block]):
             probabilities = self.blueprint(states, mover)
             if mover != player:
                 return probabilities
+            # What a blueprint returns may be its own memory.
+            probabilities = probabilities.copy()
             keys, searched = self.keys.of_level(states)[0][mover], previous
             is_open = np.ones(len(keys), np.bool_)
             while searched is not None:

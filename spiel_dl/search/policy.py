@@ -191,15 +191,6 @@ class SearchPolicy(openspiel_policy.Policy):
         self.answer_was_searched = strategy.was_searched
         return strategy.probabilities
 
-    def found(self, state: pyspiel.State) -> Any:
-        """The result of the search that decides at a state; None: no search does.
-
-        Raises:
-          ValueError: as `action_probabilities`.
-        """
-        self.source.check_state(state)
-        return self._search_on_path(state, asking.acting_player(state))[1]
-
     def to_array_policy(self) -> ArrayPolicy:
         """A copy of the policy in all infosets, in a game that can be compiled."""
         return self.source.to_array_policy(self)

@@ -13,7 +13,7 @@ from spiel_dl.search.compiled import CompiledSource
 from spiel_dl.search.leaf_values import AnyValueFunction, ByValueFunction, function_at
 from spiel_dl.search.policy import SearchPolicy
 from spiel_dl.search.spec import Spec
-from spiel_dl.solvers.effort import Effort
+from spiel_dl.solvers.effort import Effort, check_no_tolerance
 from spiel_dl.tree.depth_limit import DepthLimit, check_depth_limit
 from spiel_dl.tree.factored_game import FactoredGame
 from spiel_dl.tree.game_tree import GameTree
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from spiel_dl.search.turn_responses import TurnResponses
 
 DEFAULT_EFFORT = Effort(iterations=10_000, tolerance=1e-6)
+_EFFORT_WITH_VALUES = Effort(iterations=1000)
+"""Default with a value function, since no gap is known then."""
 
 
 class ResponsePolicy(SearchPolicy):
@@ -49,7 +51,7 @@ class ResponsePolicy(SearchPolicy):
         return self.source.players[0]
 
 
-def source_and_spec(
+def source_spec_effort(
     game: AnyGame,
     player: int,
     model: openspiel_policy.Policy,
@@ -57,28 +59,34 @@ def source_and_spec(
     scheme: str,
     value_function: AnyValueFunction | None,
     spec: Spec,
-) -> tuple[CompiledSource | TurnResponses, Spec]:
-    """The source of a response's searches, and the spec with the values of a value function.
+    effort: Effort | None,
+) -> tuple[CompiledSource | TurnResponses, Spec, Effort]:
+    """The source of a response's searches, the spec with a value function's values, the effort.
 
     Hold'em that is too large to list is solved by `TurnResponses`, as with gadget "joint".
 
     Raises:
       ValueError: as `response_source`, or if such a game is to be solved with another gadget, by
-        linear programs or at another depth limit.
+        linear programs or at another depth limit; or if there are a value function and a tolerance.
     """
     check_player(player)
     check_depth_limit(depth_limit)
     check_arguments(value_function, depth_limit, by_limit=True)
+    if effort is None:
+        effort = DEFAULT_EFFORT if value_function is None else _EFFORT_WITH_VALUES
+    if value_function is not None:
+        check_no_tolerance(effort)
     compiled = compile_any(game, model)
     if isinstance(compiled, FactoredGame):
         from spiel_dl.factored.holdem import HoldemGame  # With torch, as its rules.
 
         if isinstance(compiled, HoldemGame):
             check_scheme(scheme)  # Both schemes have the same steps there.
-            return _turn_responses(compiled, player, model, depth_limit, value_function, spec)
+            turn = _turn_responses(compiled, player, model, depth_limit, value_function, spec)
+            return *turn, effort
     source = response_source(compiled, player, model, depth_limit, scheme)
     values = None if value_function is None else ByValueFunction(source.pieces, value_function)
-    return source, dataclasses.replace(spec, values=values)
+    return source, dataclasses.replace(spec, values=values), effort
 
 
 def _turn_responses(

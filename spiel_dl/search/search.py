@@ -22,11 +22,11 @@ from spiel_dl.solvers.depth_limited import Leaves
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.solvers.gadgets import Gadget
 from spiel_dl.solvers.leaf_choices import with_leaf_choices
-from spiel_dl.solvers.regret_minimization import Pair
+from spiel_dl.solvers.regret_minimization import LeafCfvs, Pair
 from spiel_dl.solvers.restricted_game import RestrictedGame, restrict, unrestricted
 from spiel_dl.solvers.strategies import behaviour_strategy
 from spiel_dl.tree.sequence_form import SequenceForm
-from spiel_dl.value_functions.base import LeafValues, evaluate_checked
+from spiel_dl.value_functions.base import LeafValues, check_value_function, evaluate_checked
 from spiel_dl.value_functions.multi_valued import MultiValuedLeaves
 
 
@@ -36,12 +36,15 @@ def search(root: Root, spec: Spec, effort: Effort) -> Solution:
     Args:
       root: where the search starts.
       spec: the game to solve.
-      effort: how long to iterate. Without a model, the tolerance counts at multi-valued leaves
-        only, where the gap is known.
+      effort: how long to iterate. The tolerance counts where the gap is known: at multi-valued
+        leaves that keep regrets, and in responses to a model that have no leaves, or matrices at
+        them. Elsewhere all iterations are done.
 
     Raises:
-      ValueError: if an array of the root does not fit its trunk, or values are not finite.
+      ValueError: if the game goes on below the trunk and the spec has no values, if an array of the
+        root does not fit its trunk, or values are not finite.
     """
+    check_value_function(root.trunk, spec.values, argument="values")
     started = time.perf_counter()
     values = None
     if spec.values is not None and root.trunk.leaves.num_public_states:
@@ -161,7 +164,7 @@ def _solve(
     return depth_limited.solve_with_leaves(game, leaves, effort, record=spec.averages)
 
 
-def _reordered(values: LeafValues, order: tuple[int, int]) -> depth_limited.LeafValuer:
+def _reordered(values: LeafValues, order: tuple[int, int]) -> LeafCfvs:
     """Values of leaves for a solver that has the players in a root's order."""
 
     def valuer(players: tuple[int, ...], ranges: Pair) -> Sequence[np.ndarray]:

@@ -37,7 +37,7 @@ class SearchConfig:
         identity, by which both players continue by the blueprint. Not used without a gadget.
       first_level: Above this level, in the unit of the depth limit, the blueprint is played.
       max_histories: The most unique histories of a search with its whole look-ahead; where there
-        are more, the blueprint is played. None: no bound.
+        are more, the blueprint is played. None: no bound in compiled games, 1,000,000 in others.
       leaf_choice: How the opponent chooses at the leaves: "regret_matching", as everywhere else
         ("stateful"), or "best_response", anew in every iteration ("stateless", equation 3).
       gadget: The gadget on top of a search that does not start at the root: "resolving", as in the

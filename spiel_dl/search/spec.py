@@ -19,7 +19,6 @@ from spiel_dl.solvers.strategies import behaviour_strategy
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.trunk import Trunk
 from spiel_dl.value_functions.base import LeafValues, evaluate_checked
-from spiel_dl.value_functions.multi_valued import MultiValuedLeaves
 
 WHOLE_GAME = ("joint", "full", "full_trunk")
 """Gadgets by which each search starts at the game's root, with the player bound to its earlier
@@ -114,7 +113,9 @@ class Spec:
     """The game that a search solves.
 
     Attributes:
-      values: values the leaves; None: a search looks to the end of the game.
+      values: values the leaves; None: for searches that look to the end of the game. Those of a
+        compiled game do so then, except at policies' ranges without a model; all others need a
+        depth limit beyond the game.
       gadget: the opponent's decision at the root: "resolving", "max_margin", "reach_max_margin"
         (see `solvers.gadgets`), or "unsafe", none; or one of `WHOLE_GAME`.
       refinement: weights by which the gadget is refined, one of `solvers.refinement.REFINEMENTS`.
@@ -230,10 +231,7 @@ class Solution:
             return self.averaged_cfvs
         if self.values is None:
             return None if self.trunk.leaves.num_public_states else (np.zeros(0), np.zeros(0))
-        if isinstance(self.values, MultiValuedLeaves):
-            first, second = self.values.evaluate(*self.leaf_ranges)
-        else:
-            first, second = evaluate_checked(self.values, (0, 1), *self.leaf_ranges)
+        first, second = evaluate_checked(self.values, (0, 1), *self.leaf_ranges)
         check_values(first)
         check_values(second)
         return first, second

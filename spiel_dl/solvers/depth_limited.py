@@ -15,14 +15,10 @@ import numpy as np
 from spiel_dl.solvers import linear_program
 from spiel_dl.solvers.best_response import realization_plan
 from spiel_dl.solvers.effort import Clock, Effort
-from spiel_dl.solvers.regret_minimization import Pair, RegretMinimizer
+from spiel_dl.solvers.regret_minimization import LeafCfvs, Pair, RegretMinimizer
 from spiel_dl.solvers.restricted_game import RestrictedGame
 from spiel_dl.solvers.strategies import behaviour_strategy
 from spiel_dl.tree.sequence_form import SequenceForm
-
-LeafValuer = Callable[[tuple[int, ...], Pair], Sequence[np.ndarray]]
-"""Maps some players and both ranges at the leaves, float64 [L_p], to the counterfactual values of
-these players' leaf infosets, float64 [L_p] each."""
 
 _ITERATIONS_PER_GAP = 25
 """Iterations between computations of the gap above leaves; one takes as long as about two."""
@@ -33,13 +29,13 @@ class Leaves(NamedTuple):
 
     Attributes:
       sequences: for each player, int [L_p], the sequences from which its leaf infosets hang.
-      values: computes their values.
+      values: computes the values of some players at both ranges, float64 [L_p].
       best_values: maps a player and both average ranges to this player's values if it plays a best
         response to the opponent's average below the leaves; None: not available, and no gap.
     """
 
     sequences: Pair
-    values: LeafValuer
+    values: LeafCfvs
     best_values: Callable[[int, Pair], np.ndarray] | None = None
 
 
@@ -49,9 +45,10 @@ class Solution(NamedTuple):
     Attributes:
       strategy: float64 [S_0], player 0's behaviour strategy; 1 at root sequences.
       plans: for each player, float64 [S_p], the average realization plan; player 1's without the
-        model's part.
-      cfvs: for each player, float64 [L_p], the average counterfactual values at the leaves against
-        the other player's average plan; empty if there are no leaves or they were not recorded.
+        model's part. Where the opponent is bound everywhere, those of the iterate that is kept.
+      cfvs: for each player, float64 [L_p], the counterfactual values at the leaves against the
+        other player's plan, averaged as it is; empty if there are no leaves or they were not
+        recorded.
       gap: an upper bound on the optimal value minus the strategy's guaranteed value. NaN: not
         known.
     """

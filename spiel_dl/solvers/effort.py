@@ -72,15 +72,16 @@ def check_effort(effort: object) -> None:
 
 
 def check_no_tolerance(effort: Effort) -> None:
-    """Raises a ValueError if an effort has a tolerance; for solvers that return averages.
+    """Raises a ValueError if an effort has a tolerance; for solvers that know no gap.
 
-    Gaps are known only for the better of the average and the last strategy.
+    Gaps are known of what looks to the end of the game, and above multi-valued leaves.
     """
     check_effort(effort)
     if effort.tolerance is not None:
         raise ValueError(
-            f"tolerance={effort.tolerance} cannot be used here: what is kept are averages, of "
-            "which no gap is known; leave it out, and give iterations or seconds"
+            f"tolerance={effort.tolerance} cannot be used here: no gap is known of averages that "
+            "are kept, nor above the leaves of a value function; leave it out, and give iterations "
+            "or seconds"
         )
 
 

@@ -32,8 +32,8 @@ from spiel_dl.tree.sequence_form import SequenceForm
 # may tie in exact arithmetic and differ by rounding noise, which must not decide a strategy.
 RELATIVE_TOLERANCE = 1e-12
 LeafCfvs = Callable[[tuple[int, ...], Pair], Sequence[np.ndarray]]
-"""Maps the players who are updated next, (0,), (1,) or (0, 1), and both realization plans, float64
-[S_p], to these players' counterfactual values at their leaf infosets, float64 [L_p] each."""
+"""Maps some players, (0,), (1,) or (0, 1), and both players' weights to these players'
+counterfactual values at their leaf infosets, float64 [L_p] each."""
 MIN_ARRANGED = 8
 """With fewer iterations, copying learners to the arranged order takes longer than it saves."""
 
@@ -44,7 +44,6 @@ class RegretMinimizer:
     Attributes:
       iteration: number of iterations done.
       alternating_updates: whether players are updated in turn, not at once.
-      num_averaged: number of iterations in the average: those since the last `begin_average`.
       learned: each player's `Learned`: `regret` (cumulative), `strategy` (current behaviour
         strategy; 1 at root sequences), `realization` (its realization plan) and `average`
         (weighted sum of all realization plans so far), each float64 [S_p]. Read-only for callers.
@@ -74,7 +73,6 @@ class RegretMinimizer:
         """
         check_num_threads(num_threads)
         self.iteration = 0
-        self.num_averaged = 0
         self.sequence_form = sequence_form
         self.variant = variant
         self._numbers = variant.numbers
@@ -102,7 +100,7 @@ class RegretMinimizer:
         if self._game is None:
             self._iterate(num_iterations, None, None)
             return
-        span = (self.num_averaged + 1, self.num_averaged + num_iterations)
+        span = (self.iteration + 1, self.iteration + num_iterations)
         alternating, num_done = self.alternating_updates, np.zeros(1, np.int64)
         arguments = (self.learned, span, self._numbers, alternating, self._tolerance, num_done)
         any_fixed = any(learner.is_fixed.any() for learner in self.learned)
@@ -116,7 +114,6 @@ class RegretMinimizer:
         finally:
             # A KeyboardInterrupt is raised after compiled code, whose iterations count.
             self.iteration += int(num_done[0])
-            self.num_averaged += int(num_done[0])
 
     def run_with_leaves(
         self, num_iterations: int, leaf_sequences: Pair, leaf_cfvs: LeafCfvs
@@ -127,12 +124,13 @@ class RegretMinimizer:
           num_iterations: the number of iterations.
           leaf_sequences: for each player, int [L_p], the sequences from which its leaf infosets
             hang; several may hang from one.
-          leaf_cfvs: values the leaves for the players who are updated next. It is called before
-            each player's update or, without alternating updates, once per iteration.
+          leaf_cfvs: values the leaves for the players who are updated next, by both realization
+            plans, float64 [S_p]. It is called before each player's update or, without alternating
+            updates, once per iteration.
 
         Raises:
           ValueError: as `run`, or if values are not finite. After an error in an iteration, the
-            state is that before the iteration.
+            minimizer is as before the iteration; what the callback learned is not undone.
         """
         self._iterate(num_iterations, leaf_sequences, leaf_cfvs)
 
@@ -148,13 +146,11 @@ class RegretMinimizer:
             # The callback may fail between the two players' updates.
             saved_arrays = {} if leaf_cfvs is None else {k: a.copy() for k, a in arrays.items()}
             self.iteration += 1
-            self.num_averaged += 1
             try:
                 for players in groups:
                     self._update(players, leaf_sequences, leaf_cfvs)
             except BaseException:
                 self.iteration -= 1
-                self.num_averaged -= 1
                 for name, array in saved_arrays.items():
                     arrays[name][:] = array
                 raise
@@ -174,7 +170,7 @@ class RegretMinimizer:
             kernels.update_player(
                 self._treeplexes[player],
                 self.learned[player],
-                self.num_averaged,
+                self.iteration,
                 self._numbers,
                 self._tolerance,
                 self._cfvs[player],
@@ -210,27 +206,21 @@ class RegretMinimizer:
         Raises:
           ValueError: before the first iteration.
         """
-        if self.num_averaged == 0:
+        if self.iteration == 0:
             raise ValueError("there is no average before the first iteration")
-        weights = kernels.total_weight(self.num_averaged, self._numbers)
+        weights = kernels.total_weight(self.iteration, self._numbers)
         return self.learned[player].average / weights
 
     def reset(self) -> None:
         """Goes back to iteration 0, with uniform strategies; fixed infosets and ranges stay."""
         self.iteration = 0
-        self.begin_average()
         for player, learner in enumerate(self.learned):
             treeplex = self.sequence_form.treeplexes[player]
             learner.regret[:] = 0.0
+            learner.average[:] = 0.0
             free = treeplex.sequences_of(~learner.is_fixed)
             learner.strategy[free] = treeplex.uniform_strategy()[free]
             self._realize(player)
-
-    def begin_average(self) -> None:
-        """Begins a new average. Regrets and strategies stay; weights count from 1 again."""
-        self.num_averaged = 0
-        for learner in self.learned:
-            learner.average[:] = 0.0
 
     def set_range(self, player: int, root_range: np.ndarray) -> None:
         """Sets a player's reach of its root sequences: float64 [num_root_sequences].
@@ -298,7 +288,6 @@ class RegretMinimizer:
             "game": self._game_checksum.copy(),
             "variant": np.array(variant),
             "iteration": np.array([self.iteration]),
-            "num_averaged": np.array([self.num_averaged]),
         }
         arrays = minimizer_state.arrays_of(self.learned)
         return {**state, **{name: array.copy() for name, array in arrays.items()}}
@@ -312,7 +301,6 @@ class RegretMinimizer:
         """
         minimizer_state.check_state(state, self.state())
         self.iteration = int(state["iteration"][0])
-        self.num_averaged = int(state["num_averaged"][0])
         for name, array in minimizer_state.arrays_of(self.learned).items():
             array[:] = state[name]
 

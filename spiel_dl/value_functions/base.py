@@ -6,8 +6,7 @@ A value function is bound to the leaves of a trunk; the resulting `LeafValues` m
     cfv_0, cfv_1 = leaf_values.evaluate(range_0, range_1)
 
 Binding does not change the value function, so any number of solvers, also in several threads, may
-share one. A `LeafValues` may remember earlier evaluations (warm starts), so each solver has its
-own.
+share one. A `LeafValues` may have memory to work in, so each solver has its own.
 """
 
 from __future__ import annotations
@@ -64,19 +63,6 @@ class LeafValues(abc.ABC):
     def values_for(self, player: int, range_0: np.ndarray, range_1: np.ndarray) -> np.ndarray:
         """One player's counterfactual values, as `evaluate` gives them: float64 [L_p]."""
         return evaluate_checked(self, (0, 1), range_0, range_1)[player]
-
-    def state(self) -> dict[str, np.ndarray]:
-        """Arrays for checkpoints that later values depend on besides the ranges; mostly none."""
-        return {}
-
-    def load_state(self, state: Mapping[str, np.ndarray]) -> None:
-        """Restores a `state()` of the same kind of values at the same leaves.
-
-        Raises:
-          ValueError: if the state is that of another kind of values.
-        """
-        if state:
-            raise ValueError(f"{type(self).__name__} has no state, but was given {sorted(state)}")
 
 
 def evaluate_checked(
@@ -192,14 +178,6 @@ class PartOfLeaves(LeafValues):
             _positions(whole.leaves.infosets[player], leaves.infosets[player]) for player in (0, 1)
         ]
 
-    def state(self) -> dict[str, np.ndarray]:
-        """The state of the values at all leaves; see `LeafValues`."""
-        return self._whole.state()
-
-    def load_state(self, state: Mapping[str, np.ndarray]) -> None:
-        """Restores it; see `LeafValues`."""
-        self._whole.load_state(state)
-
     def evaluate(self, range_0: np.ndarray, range_1: np.ndarray) -> Values:
         """See `LeafValues`."""
         ranges = []
@@ -239,13 +217,18 @@ def check_arguments(value_function: object, depth_limit: object, *, by_limit: bo
     check_depth_limit(depth_limit)
 
 
-def check_value_function(trunk: Trunk | HoldemTrunk, value_function: object) -> None:
-    """Raises a ValueError if the game goes on below a trunk and there is no value function."""
+def check_value_function(
+    trunk: Trunk | HoldemTrunk, value_function: object, *, argument: str = "value_function"
+) -> None:
+    """Raises a ValueError if the game goes on below a trunk and there is no value function.
+
+    The message names the argument that would give one.
+    """
     num_states = trunk.leaves.num_public_states
     if num_states and value_function is None:
         raise ValueError(
             f"the game goes on in {num_states} public states at a depth limit of "
-            f"{trunk.depth_limit} and no value function was given; pass value_function="
+            f"{trunk.depth_limit} and no value function was given; pass {argument}="
         )
 
 

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 from spiel_dl.networks.learning_rate import LearningRate
-from spiel_dl.tree.counts import check_counts, checked_count
+from spiel_dl.tree.counts import check_counts, checked_count, is_count
 
 LOSSES = ("huber", "l1", "l2", "linf")
 # Most leaf public states that DL-CFR evaluates are hardly reached; errors there do no harm.
 _MASS_SHARE = 0.9
-TRAININGS = ("first", "between", "last")
-"""The fields of `OnPolicyConfig` that say how to train."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -93,34 +90,24 @@ class OnPolicyConfig:
         each, as updates alternate.
       averaged_share: the part of the rounds, the last ones, over whose networks the last round
         averages; rounded up, and 0 stands for the last round alone.
-      first: how to train in round 0.
-      between: how to train in the other rounds, but for the last; its learning rates are those of
-        round 1, and fall geometrically to those of the last round.
-      last: how to train in the last round.
+      num_epochs: three numbers of epochs: on the random data, per round, and in the last round.
+      seed: seed of the batches.
     """
 
     num_rounds: int = 20
     num_iterations: int = 1000
     max_ranges: int = 500
     averaged_share: float = 0.25
-    first: TrainingConfig = dataclasses.field(
-        default_factory=lambda: TrainingConfig(num_epochs=10, final_learning_rate=5e-4)
-    )
-    between: TrainingConfig = dataclasses.field(
-        default_factory=lambda: TrainingConfig(
-            num_epochs=2, learning_rate=1e-3, final_learning_rate=3e-4, mass_share=_MASS_SHARE
-        )
-    )
-    last: TrainingConfig = dataclasses.field(
-        default_factory=lambda: TrainingConfig(
-            num_epochs=4, learning_rate=1e-4, mass_share=_MASS_SHARE
-        )
-    )
+    num_epochs: tuple[int, ...] = (10, 2, 4)
+    seed: int = 0
 
     def __post_init__(self) -> None:
         check_counts(self, 1, "num_rounds", "num_iterations", "max_ranges")
+        check_counts(self, 0, "seed")
         if not 0 <= self.averaged_share <= 1:
             raise ValueError(f"averaged_share={self.averaged_share} must be from 0 to 1")
+        if len(self.num_epochs) != 3 or not all(is_count(n) and n > 0 for n in self.num_epochs):
+            raise ValueError(f"num_epochs={self.num_epochs} must be three positive integers")
 
     @property
     def averaged_rounds(self) -> range:
@@ -128,49 +115,23 @@ class OnPolicyConfig:
         number = max(1, math.ceil(self.averaged_share * self.num_rounds))
         return range(self.num_rounds + 1 - number, self.num_rounds + 1)
 
-    def with_epochs(self, num_epochs: Sequence[int]) -> OnPolicyConfig:
-        """A copy with other numbers of epochs.
-
-        Args:
-          num_epochs: epochs on the random data, per round, and in the last round.
-
-        Raises:
-          ValueError: if there are not three, or one is not positive.
-        """
-        if len(num_epochs) != len(TRAININGS):
-            raise ValueError(f"num_epochs={num_epochs} must be three numbers, of {TRAININGS}")
-        return self._replace_each([{"num_epochs": number} for number in num_epochs])
-
-    @property
-    def num_epochs(self) -> tuple[int, ...]:
-        """Epochs of `first`, `between` and `last`."""
-        return tuple(getattr(self, name).num_epochs for name in TRAININGS)
-
-    def with_trainings(self, **changes: Any) -> OnPolicyConfig:
-        """A copy with fields changed in all three trainings, such as the batches' seed."""
-        return self._replace_each([changes] * len(TRAININGS))
-
-    def _replace_each(self, changes: Sequence[Mapping[str, Any]]) -> OnPolicyConfig:
-        trainings = {
-            name: dataclasses.replace(getattr(self, name), **change)
-            for name, change in zip(TRAININGS, changes, strict=True)
-        }
-        return dataclasses.replace(self, **trainings)
-
     def training_of(self, number: int) -> TrainingConfig:
-        """The training configuration of a round."""
-        if number == self.num_rounds:
-            return self.last
-        if not number:
-            return self.first
-        share = (number - 1) / (self.num_rounds - 1)
-        rates = {
-            name: getattr(self.between, name) ** (1 - share) * getattr(self.last, name) ** share
-            for name in ("learning_rate", "final_learning_rate")
-        }
-        return dataclasses.replace(self.between, **rates)
+        """The training configuration of a round.
 
-    def identity(self) -> dict[str, Any]:
-        """The settings by which a run directory recognises its run, as JSON can hold them."""
-        nested = {name: getattr(self, name).to_json() for name in TRAININGS}
-        return {**dataclasses.asdict(self), **nested}
+        From round 1 to the last one, both learning rates fall geometrically.
+        """
+        on_random, per_round, in_last = self.num_epochs
+        if not number:
+            return TrainingConfig(on_random, final_learning_rate=5e-4, seed=self.seed)
+        share = (number - 1) / (self.num_rounds - 1) if self.num_rounds > 1 else 1.0
+        return TrainingConfig(
+            in_last if number == self.num_rounds else per_round,
+            learning_rate=1e-3 ** (1 - share) * 1e-4**share,
+            final_learning_rate=3e-4 ** (1 - share) * 1e-5**share,
+            mass_share=_MASS_SHARE,
+            seed=self.seed,
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """The fields, as JSON can hold them."""
+        return {**dataclasses.asdict(self), "num_epochs": list(self.num_epochs)}

@@ -152,19 +152,21 @@ class Dataset:
           names: one or several names of shards, or patterns of them, as for `Path.glob`.
 
         Raises:
-          ValueError: if the directory holds no dataset, no such shards, or shards of something
-            else.
+          ValueError: if the directory holds no dataset, shards of something else, or no shard of
+            one of the names.
         """
         config = DatasetConfig.read(directory)
         patterns = [
             f"{name}.safetensors" for name in ([names] if isinstance(names, str) else names)
         ]
-        paths = sorted({path for pattern in patterns for path in Path(directory).glob(pattern)})
-        if not paths:
+        found = {pattern: list(Path(directory).glob(pattern)) for pattern in patterns}
+        missing = [pattern for pattern in patterns if not found[pattern]]
+        if missing or not patterns:
             raise ValueError(
-                f"{directory} has no shards yet called {patterns}; make some with "
+                f"{directory} has no shards yet called {missing}; make some with "
                 "run/generate_data.py"
             )
+        paths = sorted({path for each in found.values() for path in each})
         trunk = config.trunk()
         shards = []
         for path in paths:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
 
 import numpy as np
 
@@ -14,6 +13,8 @@ from spiel_dl.solvers.variants import PREDICTIVE_CFR_PLUS
 from spiel_dl.tree.counts import checked_count, is_positive
 from spiel_dl.tree.leaf_set import LeafSet
 from spiel_dl.value_functions.base import NormalizedLeafValues, ValueFunction, Values
+
+_ITERATIONS_PER_GAP = 100
 
 
 class ExactValue(ValueFunction):
@@ -29,20 +30,14 @@ class ExactValue(ValueFunction):
     than its weight allows.
 
     Optimal values jump from one vertex to another as the ranges move, so regret minimization above
-    them is slow. With warm starts they move with the ranges, within the tolerance.
+    them is slow.
 
     Attributes:
-      tolerance, max_iterations, warm_start: the constructor's arguments.
+      tolerance, max_iterations: the constructor's arguments.
     """
 
-    def __init__(
-        self,
-        tolerance: float = 1e-4,
-        max_iterations: int = 10_000,
-        *,
-        warm_start: bool = False,
-    ):
-        """Sets the accuracy; by default, values depend on the ranges alone.
+    def __init__(self, tolerance: float = 1e-4, max_iterations: int = 10_000):
+        """Sets the accuracy.
 
         Args:
           tolerance: stop once all gaps are at most this share of the game's largest utility, see
@@ -50,8 +45,6 @@ class ExactValue(ValueFunction):
             counts as often as the product of both ranges' sums, up to 18 times in Leduc.
           max_iterations: the most iterations per evaluation. Evaluations that end with a larger gap
             are counted, and the first one warns.
-          warm_start: begin with the regrets of the previous evaluation, instead of from scratch.
-            Within the tolerance, values then depend on all ranges evaluated so far.
 
         Raises:
           ValueError: if a number is not positive, the tolerance not finite, or the number of
@@ -61,7 +54,6 @@ class ExactValue(ValueFunction):
             raise ValueError(f"tolerance={tolerance!r} must be positive and finite")
         self.tolerance = tolerance
         self.max_iterations = checked_count("max_iterations", max_iterations, 1)
-        self.warm_start = warm_start
 
     def bind(self, leaves: LeafSet) -> ExactLeafValues:
         """Builds the subgames below the leaves."""
@@ -86,36 +78,21 @@ class ExactLeafValues(NormalizedLeafValues):
         self._tolerance = share_of_largest(function.tolerance, leaves.subgames.utility_range)
         self._minimizer = RegretMinimizer(leaves.subgames, PREDICTIVE_CFR_PLUS)
 
-    def state(self) -> dict[str, np.ndarray]:
-        """The subgames' regrets, with warm starts. See `LeafValues`."""
-        return self._minimizer.state() if self._function.warm_start else {}
-
-    def load_state(self, state: Mapping[str, np.ndarray]) -> None:
-        """See `LeafValues`."""
-        if self._function.warm_start:
-            self._minimizer.load_state(state)
-        else:
-            super().load_state(state)
-
     def normalized_values(self, range_0: np.ndarray, range_1: np.ndarray) -> Values:
         """Solves the subgames; see `NormalizedLeafValues`."""
         leaves, minimizer, function = self.leaves, self._minimizer, self._function
-        if function.warm_start:
-            minimizer.begin_average()
-        else:
-            minimizer.reset()
+        minimizer.reset()
         minimizer.set_range(0, range_0)
         minimizer.set_range(1, range_1)
-        # Warm starts need few iterations.
-        num_iterations = 1 if function.warm_start else 100
         while True:
-            minimizer.run(min(num_iterations, function.max_iterations - minimizer.num_averaged))
+            remaining = function.max_iterations - minimizer.iteration
+            minimizer.run(min(_ITERATIONS_PER_GAP, remaining))
             cfv_0, cfv_1 = (self._best_response_values(player) for player in (0, 1))
             self.gaps = leaves.sum_by_public_state(0, range_0 * cfv_0)
             self.gaps += leaves.sum_by_public_state(1, range_1 * cfv_1)
             if self.gaps.max(initial=0.0) <= self._tolerance:
                 return cfv_0, cfv_1
-            if minimizer.num_averaged >= function.max_iterations:
+            if minimizer.iteration >= function.max_iterations:
                 self._count_unfinished()
                 return cfv_0, cfv_1
 

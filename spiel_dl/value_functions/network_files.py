@@ -28,9 +28,8 @@ def load_network(path: str | os.PathLike[str], device: torch.device | str = "cpu
     Raises:
       ValueError: if there is no such file, or if it holds no value network of a known kind.
     """
-    _, header = tensor_files.load(path)
     kinds = {**_builtin_kinds(), **_registered}
-    kind = header.get("kind", "")
+    kind = tensor_files.header(path).get("kind", "")
     if kind not in kinds:
         raise ValueError(
             f"{path} holds a {kind or 'file of another kind'}, not one of {', '.join(kinds)}; give "
@@ -102,7 +101,6 @@ def load_value_function(
     name: str,
     *,
     exact_tolerance: float = 1e-4,
-    warm_start: bool = False,
     device: str = "cpu",
 ) -> ValueFunction:
     """The value function of a name.
@@ -112,7 +110,6 @@ def load_value_function(
         network's file; or for hold'em on the turn, "showdown" as if all checked from there on, and
         "river" for the network of the zoo.
       exact_tolerance: gap of the subgames that "exact" solves, a share of the largest utility.
-      warm_start: "exact" begins with the regrets of the previous evaluation.
       device: where a network computes; the river network computes on the CPU.
 
     Raises:
@@ -120,13 +117,13 @@ def load_value_function(
         positive.
     """
     if name == EXACT:
-        return ExactValue(exact_tolerance, warm_start=warm_start)
+        return ExactValue(exact_tolerance)
     if name == ZERO:
         return ZeroValue()
     from spiel_dl.value_functions import river  # With torch.
 
     if name in (SHOWDOWN, RIVER):
         return river.ShowdownValue() if name == SHOWDOWN else river.RiverNetwork.pretrained()
-    if tensor_files.load(name)[1].get("kind") == river.RiverNetwork.kind:
+    if tensor_files.header(name).get("kind") == river.RiverNetwork.kind:
         return river.RiverNetwork.load(name)
     return load_network(name, device)

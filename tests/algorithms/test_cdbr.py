@@ -108,7 +108,7 @@ def test_value_function_at_the_leaves(game):
             limit,
             scheme=scheme,
             value_function=function,
-            effort=Effort(iterations=100, tolerance=1e-6),
+            effort=Effort(iterations=100),
         ).to_array_policy()
         regret = checks.largest_step_regret(tree, response, model, player, 1.0, limit, scheme)
         assert regret < 0.02

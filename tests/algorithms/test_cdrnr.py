@@ -193,7 +193,7 @@ def test_value_function_at_the_leaves(gadget):
         scheme="block",
         gadget=gadget,
         value_function=ExactValue(tolerance=1e-3, max_iterations=1000),
-        effort=Effort(iterations=60, tolerance=1e-6),
+        effort=Effort(iterations=60),
     ).to_array_policy()
     gain, exploitable = checks.gain_and_exploitability(tree, response, model)
     best, _ = checks.gain_and_exploitability(

@@ -106,6 +106,13 @@ def values_of(tree: GameTree, blueprint: Blueprint) -> Callable[..., np.ndarray]
     return values
 
 
+def searched_values(policy: MirrorDescentPolicy, state: pyspiel.State) -> np.ndarray:
+    """The action values that a search finds at a state."""
+    policy.action_probabilities(state)
+    assert policy.answer_was_searched
+    return next(reversed(policy.results.values())).values
+
+
 @pytest.mark.parametrize(("game_string", "depth"), [*zip(GAMES, (1, 3), strict=True)])
 def test_games_that_stop_early_tell_the_same_by_exact_values(game_string, depth, monkeypatch):
     """Less is left to luck than in games that are played to the end, so fewer games do."""
@@ -118,7 +125,7 @@ def test_games_that_stop_early_tell_the_same_by_exact_values(game_string, depth,
     for actions in GAMES[game_string]:
         state = state_after(tree.game, actions)
         expected = exact_values(tree, blueprint, state)
-        np.testing.assert_allclose(policy.found(state).values, expected, atol=0.03)
+        np.testing.assert_allclose(searched_values(policy, state), expected, atol=0.03)
 
 
 @pytest.mark.parametrize(("actions", "player"), [((), 0), ((3,), 1)])
@@ -137,7 +144,8 @@ def test_games_stop_at_the_next_decision_of_who_searches(actions, player, monkey
         config = MirrorDescentConfig(depth=depth, num_rollouts=20)
         monkeypatch.setattr(MirrorDescentSource, "_network_values", lambda *_, v=values: v)
         policy = MirrorDescentPolicy(game, Blueprint(game), config)
-        assert policy.found(state).values == pytest.approx(bids / 10 / 2)  # in utility ranges
+        in_utility_ranges = searched_values(policy, state)
+        assert in_utility_ranges == pytest.approx(bids / 10 / 2)
         assert asked == [(player, {player})]
 
 
@@ -155,7 +163,7 @@ def test_values_are_those_of_the_network_in_utility_units():
         seen = torch.from_numpy(features(state, 0))[None]
         outputs = network.values(parameters, seen).numpy()
         np.testing.assert_allclose(values, unit * outputs, rtol=1e-5)
-        found.append(policy.found(state).values)
+        found.append(searched_values(policy, state))
     assert not np.allclose(*found)
     with pytest.raises(ValueError, match="depth=1 asks what the network says"):
         MirrorDescentPolicy(game, blueprint.act, config)

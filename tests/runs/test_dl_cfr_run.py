@@ -25,7 +25,7 @@ def test_where_all_utilities_are_0_nothing_is_lost() -> None:
 
 def test_a_run_and_its_comparison(tmp_path: Path) -> None:
     goofspiel = GameTree.from_game("python_goofspiel_ii(num_cards=3,points_order=descending)")
-    solver = DLCFRSolver(goofspiel, ExactValue(1e-3, warm_start=True), LIMIT)
+    solver = DLCFRSolver(goofspiel, ExactValue(1e-3), LIMIT)
     directory = RunDirectory(tmp_path, {})
     curves = dl_cfr_run.run_dl_cfr(solver, directory, 100, label="ours", show_progress=False)
     assert set(curves) == {"ours", dl_cfr_run.REFERENCE}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ from spiel_dl.runs.on_policy import train_on_policy
 from spiel_dl.system.run_directory import RunDirectory
 from spiel_dl.tree import DepthLimit
 from spiel_dl.value_functions import ExactValue
-from spiel_dl.value_functions.config import OnPolicyConfig
+from spiel_dl.value_functions.config import OnPolicyConfig, TrainingConfig
 from spiel_dl.value_functions.dataset import Dataset, DatasetConfig
 from spiel_dl.value_functions.generation import generate
 from spiel_dl.value_functions.positional import PositionalNetwork
@@ -27,8 +28,8 @@ GOOFSPIEL = DatasetConfig(
 )
 KUHN = DatasetConfig("kuhn_poker", DepthLimit(moves=1), shard_size=20)
 SHORT = OnPolicyConfig(
-    num_rounds=2, num_iterations=20, max_ranges=5, averaged_share=1.0
-).with_epochs([2, 1, 2])
+    num_rounds=2, num_iterations=20, max_ranges=5, averaged_share=1.0, num_epochs=(2, 1, 2)
+)
 
 
 def random_data(path: Path, config: DatasetConfig, num_shards: int) -> Path:
@@ -53,7 +54,7 @@ def run(data: Path, path: Path, config: OnPolicyConfig, *, num_units: int = 8):
     """The lines of metrics, and the parameters."""
     network = PositionalNetwork(2, num_units)
     network.initialize(Dataset.load(data).trunk.leaves)
-    directory = RunDirectory(path, config.identity(), resume=True)
+    directory = RunDirectory(path, config.to_json(), resume=True)
     lines = train_on_policy(network, data, directory, config, show_progress=False)
     return lines, network.parameter_arrays()
 
@@ -61,7 +62,7 @@ def run(data: Path, path: Path, config: OnPolicyConfig, *, num_units: int = 8):
 @pytest.mark.slow
 def test_ranges_asked_for_teach_more_than_random_ones(tmp_path: Path) -> None:
     data = random_data(tmp_path / "data", GOOFSPIEL, 3)
-    config = OnPolicyConfig(num_rounds=4, num_iterations=300, max_ranges=300).with_epochs([3, 2, 8])
+    config = OnPolicyConfig(num_rounds=4, num_iterations=300, max_ranges=300, num_epochs=(3, 2, 8))
     lines, _ = run(data, tmp_path / "run", config, num_units=100)
     assert [line["round"] for line in lines] == [0, 1, 2, 3, 4]
     assert [line["num_strategies"] for line in lines] == [300, 600, 900, 1200, 1500]
@@ -69,6 +70,21 @@ def test_ranges_asked_for_teach_more_than_random_ones(tmp_path: Path) -> None:
     assert lines[0][METRIC] > 0.1
     assert lines[-1][METRIC] < 0.06
     assert lines[-1]["on_policy_l1"] < lines[0]["random_l1"] / 2
+
+
+def test_learning_rates_fall_from_round_to_round() -> None:
+    config, by_mass = OnPolicyConfig(seed=3), TrainingConfig(mass_share=0.9, seed=3)
+    assert config.training_of(0) == TrainingConfig(10, final_learning_rate=5e-4, seed=3)
+    assert config.training_of(1) == dataclasses.replace(
+        by_mass, num_epochs=2, learning_rate=1e-3, final_learning_rate=3e-4
+    )
+    end = dataclasses.replace(by_mass, num_epochs=4, learning_rate=1e-4)
+    assert end.final_learning_rate == 1e-5
+    assert config.training_of(20) == end
+    assert OnPolicyConfig(num_rounds=1, seed=3).training_of(1) == end
+    middle = OnPolicyConfig(num_rounds=3).training_of(2)
+    assert middle.learning_rate == pytest.approx(np.sqrt(1e-3 * 1e-4))
+    assert middle.final_learning_rate == pytest.approx(np.sqrt(3e-4 * 1e-5))
 
 
 def test_a_killed_run_ends_with_the_same_parameters(data, finished, tmp_path, monkeypatch) -> None:

@@ -33,9 +33,7 @@ FILES = {
 SOLVERS: dict[str, Callable[[GameTree], cfr.CFRSolver | DLCFRSolver]] = {
     "predictive_cfr_plus": cfr.PredictiveCFRPlusSolver,
     "simultaneous": lambda tree: cfr.CFRPlusSolver(tree, alternating_updates=False),
-    "dl_cfr": lambda tree: DLCFRSolver(
-        tree, ExactValue(1e-3, warm_start=True), DepthLimit(moves=2)
-    ),
+    "dl_cfr": lambda tree: DLCFRSolver(tree, ExactValue(1e-3), DepthLimit(moves=2)),
 }
 
 

@@ -17,6 +17,7 @@ from spiel_dl.search.spec import Spec
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.tree.pieces import Pieces
+from tests.reference import state_after
 from tests.untrained_blueprints import acting_of
 
 TREE = GameTree.from_game("python_goofspiel_ii(num_cards=4,points_order=descending)")
@@ -42,6 +43,27 @@ def worth(policy: ArrayPolicy, player: int) -> float:
     """The objective of a response: gain minus possible loss, with equal weights."""
     gain = exploitability.gain(TREE, policy, MODEL, player)
     return 0.5 * gain - 0.5 * exploitability.player_exploitability(TREE, policy, player)
+
+
+def test_a_search_that_ends_before_the_game_needs_values():
+    rows = TensorPolicy(TREE.game.rules, acting_of(MODEL))
+    source = BlueprintSource(TREE.game, rows, DepthLimit(rounds=1), WholePublicState(10_000))
+    policy = SearchPolicy(source, Spec(), Effort(500))
+    with pytest.raises(ValueError, match=r"goes on in .* pass values="):
+        policy.action_probabilities(TREE.game.new_initial_state())
+
+
+@pytest.mark.parametrize("p", [0.0, 0.5])
+def test_where_the_model_never_comes_the_free_opponent_is_met(p):
+    """The jack folds to a bet, which the model never makes."""
+    tree = GameTree.from_game("kuhn_poker")
+    passing = ArrayPolicy.uniform(tree)
+    passing.strategies[0][1::2], passing.strategies[0][2::2] = 1.0, 0.0
+    source = CompiledSource(Pieces(tree, DepthLimit(moves=1), "block"), passing, (1,))
+    policy = SearchPolicy(source, Spec(p=p), Effort(100))
+    bet = state_after(tree.game, (1, 0, 1))
+    assert policy.action_probabilities(bet) == pytest.approx({0: 1.0, 1: 0.0}, abs=1e-3)
+    assert policy.answer_was_searched
 
 
 @pytest.mark.parametrize("make", [compiled, played])

@@ -9,6 +9,7 @@ from collections.abc import Callable
 import numpy as np
 import pyspiel
 import pytest
+import torch
 
 from spiel_dl.algorithms.abd import ABDPolicy
 from spiel_dl.algorithms.cdrnr import CDRNRPolicy
@@ -92,6 +93,20 @@ def test_a_policy_is_searched_upon_as_its_function_is(search, blueprint):
 
 
 @pytest.mark.parametrize("search", UPON)
+def test_what_a_blueprint_returned_stays_as_it_is(search):
+    returned = []
+
+    def keeping(tensors: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
+        rows = legal / legal.sum(dim=1, keepdim=True, dtype=torch.float64).clamp(min=1.0)
+        returned.append((rows, rows.clone()))
+        return rows
+
+    answers_of(UPON[search](keeping))
+    assert len(returned) > 1
+    assert all(torch.equal(rows, before) for rows, before in returned)
+
+
+@pytest.mark.parametrize("search", UPON)
 def test_the_compiled_game_is_the_game(search):
     assert answers_of(UPON[search](BLUEPRINT, game=TREE)) == answers_of(UPON[search](BLUEPRINT))
 
@@ -163,6 +178,16 @@ def test_a_search_inside_of_the_one_before_needs_what_its_leaves_do_not_tell(gad
     policy = SearchPolicy(source, Spec(ByValueFunction(pieces, ZeroValue()), gadget), Effort(1))
     with pytest.raises(ValueError, match="use scheme='block', a depth limit of 1 level"):
         policy.to_array_policy()
+
+
+@pytest.mark.parametrize("gadget", ["full", "full_trunk"])
+def test_a_search_down_to_several_limits_does_not_choose_among_value_functions(gadget):
+    pieces = Pieces(TREE, LIMIT, "block")
+    values = ByValueFunction(pieces, {LIMIT: ZeroValue()})
+    source = CompiledSource(pieces, MODEL, (0,))
+    policy = SearchPolicy(source, Spec(values, gadget, p=0.5), Effort(1))
+    with pytest.raises(ValueError, match="looks down to several depth limits"):
+        policy.action_probabilities(GAME.new_initial_state())
 
 
 @pytest.mark.parametrize("gadget", ["resolving", "max_margin", "reach_max_margin"])

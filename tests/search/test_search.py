@@ -163,8 +163,11 @@ def test_values_of_a_critic_have_a_shape_and_are_numbers():
 
 
 def test_what_is_missing_is_told():
+    spec = Spec(ByCritic(made()[2]), gadget="max_margin")
     with pytest.raises(ValueError, match="pass given_cfvs="):
-        search(root_at(0, is_first=False), Spec(gadget="max_margin"), Effort(1))
+        search(root_at(0, is_first=False), spec, Effort(1))
+    with pytest.raises(ValueError, match="no value function was given; pass values="):
+        search(root_at(0, is_first=True), Spec(), Effort(1))
     with pytest.raises(ValueError, match=r"goofspiel.* needs the values .* pass critic="):
         ByCritic(None)(root_at(0, is_first=True))
     with pytest.raises(ValueError, match="leave out one of them"):

@@ -70,6 +70,17 @@ def test_a_response_answers_from_the_steps_before() -> None:
     assert list(found.values()) == pytest.approx(list(whole.action_probabilities(state).values()))
 
 
+def test_without_an_effort_what_a_value_function_values_has_no_tolerance() -> None:
+    model = dl.random_policy(dl.compile_game("kuhn_poker"), seed=1)
+    arguments = ("kuhn_poker", 0, model, dl.DepthLimit(moves=1))
+    for function, expected in (
+        (None, dl.Effort(10_000, tolerance=1e-6)),
+        (dl.ZeroValue(), dl.Effort(1000)),
+    ):
+        assert dl.CDBR(*arguments, value_function=function).effort == expected
+        assert dl.CDRNR(*arguments, p=0.5, value_function=function).effort == expected
+
+
 def test_what_large_games_do_not_have_is_refused() -> None:
     game, _, model = games()
     with pytest.raises(ValueError, match="exact=False"):

@@ -34,6 +34,10 @@ def test_errors(tmp_path):
     assert one.num_strategies == dataset.num_strategies
     with pytest.raises(ValueError, match=r"called \['nothing\*.safetensors'\]"):
         Dataset.load(tmp_path / "kuhn", "nothing*")
+    with pytest.raises(ValueError, match=r"called \['random-00001.safetensors'\]"):
+        Dataset.load(tmp_path / "kuhn", ["random-00000", "random-00001"])
+    with pytest.raises(ValueError, match=r"called \[\]"):
+        Dataset.load(tmp_path / "kuhn", [])
     arrays, header = tensor_files.load(tmp_path / "other" / "random-00000.safetensors")
     del arrays["mass_1"]
     tensor_files.save(tmp_path / "other" / "random-00000.safetensors", arrays, header)

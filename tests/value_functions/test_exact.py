@@ -32,12 +32,6 @@ def test_range_weighted_values_are_the_lp_value(game, limit):
     assert function.gaps.max() <= 1e-5 * trunk.tree.utility_range
 
 
-def test_errors():
-    leaves = cut(GameTree.from_game("kuhn_poker"), DepthLimit(moves=1)).leaves
-    with pytest.raises(ValueError, match="has no state"):
-        ExactValue().bind(leaves).load_state({"regret_0": np.zeros(3)})
-
-
 @pytest.mark.parametrize("value", [-1.0, np.nan, np.inf])
 def test_ranges_that_are_none_are_refused(value):
     """Negative ranges used to turn the signs of values."""
