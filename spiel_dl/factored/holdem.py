@@ -121,9 +121,9 @@ class HoldemGame(FactoredGame):
         deals = Deals.of_rules(rules)
         num_rounds = rules.num_rounds
         first, second = (
-            holdem_places.places_of(rules, deals, player, num_rounds) for player in (0, 1)
+            holdem_places.number_rounds(rules, deals, player, num_rounds) for player in (0, 1)
         )
-        places = (first, second)
+        places = (first[0], second[0])
         rounds = range(num_rounds)
         end_nodes = [holdem_places.ends_in_round(rules, places, index) for index in rounds]
         ends = [
@@ -134,10 +134,7 @@ class HoldemGame(FactoredGame):
             for player in (0, 1)
         ]
         form = HoldemForm(
-            (
-                holdem_places.treeplex_of(rules, deals, first, 0),
-                holdem_places.treeplex_of(rules, deals, second, 1),
-            ),
+            (first[1], second[1]),
             2.0 * rules.max_utility,
             num_threads,
             rules.num_cards,
