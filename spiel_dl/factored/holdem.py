@@ -24,8 +24,8 @@ from spiel_dl.factored.holdem_deals import Deals
 from spiel_dl.factored.holdem_kernels import Ends, Side
 from spiel_dl.factored.holdem_places import Places
 from spiel_dl.factored.stones import check_mover
+from spiel_dl.games.compiled import CHANCE
 from spiel_dl.games.holdem import HoldemRules, HoldemState
-from spiel_dl.games.holdem_betting import CHANCE
 from spiel_dl.tree.factored_form import Cost, FactoredForm
 from spiel_dl.tree.factored_game import FactoredGame
 

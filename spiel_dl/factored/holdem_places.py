@@ -9,8 +9,9 @@ import numpy as np
 
 from spiel_dl.factored.holdem_deals import Deals
 from spiel_dl.factored.holdem_kernels import LANES, Ends
+from spiel_dl.games.compiled import CHANCE, TERMINAL
 from spiel_dl.games.holdem import HoldemRules
-from spiel_dl.games.holdem_betting import CHANCE, NOBODY, TERMINAL, BettingTree
+from spiel_dl.games.holdem_betting import NOBODY, BettingTree
 from spiel_dl.tree.sequence_form import Treeplex
 
 

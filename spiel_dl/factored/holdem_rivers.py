@@ -17,10 +17,9 @@ from spiel_dl.factored.holdem import HoldemForm
 from spiel_dl.factored.holdem_kernels import Ends, Side
 from spiel_dl.factored.holdem_places import Places
 from spiel_dl.factored.holdem_trunk import HoldemTrunk
-from spiel_dl.games.holdem_betting import TERMINAL
+from spiel_dl.games.compiled import TERMINAL
+from spiel_dl.tree.factored_form import Pair
 from spiel_dl.tree.sequence_form import Treeplex
-
-Pair = tuple[np.ndarray, np.ndarray]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -13,10 +13,10 @@ import numpy as np
 
 from spiel_dl.factored import holdem_places
 from spiel_dl.factored.holdem import HoldemForm, HoldemGame
-from spiel_dl.games.holdem_betting import CHANCE, NOBODY
+from spiel_dl.games.compiled import CHANCE
+from spiel_dl.games.holdem_betting import NOBODY
 from spiel_dl.tree.depth_limit import DepthLimit
-
-Pair = tuple[np.ndarray, np.ndarray]
+from spiel_dl.tree.factored_form import Pair
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from spiel_dl.factored.holdem import HoldemGame
+from spiel_dl.games.compiled import CHANCE
 from spiel_dl.games.holdem import HoldemRules
-from spiel_dl.games.holdem_betting import CHANCE, FIRST_WAGER
+from spiel_dl.games.holdem_betting import FIRST_WAGER
 from spiel_dl.games.poker import list_text
 from spiel_dl.tree.information_states import Observations
 
