@@ -138,7 +138,7 @@ class GameTree(CompiledTree):
             return batch
         first, last = (
             np.array([features(self.state(each), player) for each in chosen], np.float32)
-            for chosen in (histories, self._last_history(player)[begin:end])
+            for chosen in (histories, self.last_history(player)[begin:end])
         )
         if not np.array_equal(first, last, equal_nan=True):
             infoset = int(np.flatnonzero((first != last).any(axis=1))[0]) + (begin or 0)
@@ -150,7 +150,7 @@ class GameTree(CompiledTree):
             )
         return first.reshape(len(first), num_features(self.game))
 
-    def _last_history(self, player: int) -> np.ndarray:
+    def last_history(self, player: int) -> np.ndarray:
         """The last history of each of a player's infosets: int [N]."""
         acting = np.flatnonzero(self.player == player)
         last: np.ndarray = np.zeros(self.num_infosets(player), np.int64)
