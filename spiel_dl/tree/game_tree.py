@@ -71,7 +71,8 @@ class GameTree(CompiledTree):
         if own is not self.game:
             if self.is_converted and own.get_type().dynamics == _SIMULTANEOUS:
                 own = from_openspiel.load_turn_based(own)
-            # Comparing games takes longer; those of data in memory have the same strings.
+            # Games of one string count as one, as in `ArrayPolicy.check_state`; comparing others
+            # takes longer.
             if str(own) != str(self.game) and not from_openspiel.is_same_game(own, self.game):
                 raise ValueError(
                     f"the state is of {own}, not of {self.game}; ask in states of that game, not "
