@@ -23,11 +23,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from spiel_dl.games.compiled import CHANCE, TERMINAL
 from spiel_dl.games.openspiel import parse_list
 
 FOLD, CALL, FIRST_WAGER = 0, 1, 2
 NOBODY = -1
-CHANCE, TERMINAL = -1, -4
 MOST_NODES = 1 << 20
 ANY_NUMBER = 1 << 30
 """`Betting.max_wagers` of a round without a limit."""

@@ -33,11 +33,10 @@ import numpy as np
 import torch
 
 from spiel_dl.games.batches import StateBatch as StateBatch
-from spiel_dl.games.compiled import CompiledRules
+from spiel_dl.games.compiled import CHANCE, TERMINAL, CompiledRules
 from spiel_dl.games.pieces import strings_of_pieces, total_size
 
-CHANCE_PLAYER = -1
-TERMINAL_PLAYER = -4
+CHANCE_PLAYER, TERMINAL_PLAYER = CHANCE, TERMINAL
 _CHUNK = 4096  # histories expanded at a time
 
 State = TypeVar("State", bound=StateBatch)

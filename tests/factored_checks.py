@@ -6,6 +6,7 @@ import random
 import numpy as np
 import pyspiel
 
+from spiel_dl.games.features import features
 from spiel_dl.solvers import kernels
 from spiel_dl.solvers.best_response import realization_plan
 from spiel_dl.tree.factored_game import FactoredGame
@@ -93,6 +94,8 @@ def check_playouts(game: FactoredGame, num_playouts: int) -> None:
             tensors, legal = game.observations(player, infoset, infoset + 1)
             np.testing.assert_array_equal(tensors[0], tensor)
             assert np.flatnonzero(legal[0]).tolist() == state.legal_actions()
+            seen = game.features(player, infoset, infoset + 1)
+            np.testing.assert_array_equal(seen[0], features(state, player))
             assert game.legal_actions(player, infoset).tolist() == state.legal_actions()
             others = [game.history(player, infoset), game.other_history(player, infoset)]
             for history in others:

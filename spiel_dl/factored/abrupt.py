@@ -34,7 +34,7 @@ from spiel_dl.factored import (
 from spiel_dl.factored.abrupt_views import ViewTables
 from spiel_dl.factored.infoset_classes import InfosetClasses, StoneGame
 from spiel_dl.factored.merged import Expansion, MergedMatrix
-from spiel_dl.factored.stones import PathTensors
+from spiel_dl.factored.stones import StoneTensors
 from spiel_dl.games.boards import Board
 from spiel_dl.tree.factored_form import Cost, FactoredForm
 
@@ -174,7 +174,7 @@ class AbruptGame(StoneGame):
 
     @staticmethod
     def build(
-        game: pyspiel.Game, board: Board, tensors: PathTensors, *, num_threads: int
+        game: pyspiel.Game, board: Board, tensors: StoneTensors | None, *, num_threads: int
     ) -> AbruptGame:
         """The factored form of a game on a board."""
         tables = BoardTables.of_board(board)

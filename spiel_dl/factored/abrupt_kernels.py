@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
-_jit = numba.njit(cache=True, boundscheck=False, error_model="numpy", nogil=True)
+from spiel_dl.games.compiled import kernel
 
 # Columns of `moves`.
 _AFTER, _STEP, _SLOT = 0, 1, 2
@@ -13,7 +12,7 @@ _AFTER, _STEP, _SLOT = 0, 1, 2
 _STONES_BITS, _CLASS_BITS = 10, 21
 
 
-@_jit
+@kernel
 def follow_infosets(first_choice, fail, success):
     """The infosets that follow the choices of a player's infosets.
 
@@ -40,7 +39,7 @@ def follow_infosets(first_choice, fail, success):
     return following
 
 
-@_jit
+@kernel
 def number_slots(first_choice, after, may_end):
     """Numbers the views that won games may end with.
 
@@ -67,7 +66,7 @@ def number_slots(first_choice, after, may_end):
     return moves, size[:1].copy()
 
 
-@_jit
+@kernel
 def expand_views(keys, tried, first_infoset_choice, following, views, places):
     """Expands blocks of a player's view matrix: 1 where a sequence ends with a slot's view.
 
@@ -121,7 +120,7 @@ def expand_views(keys, tried, first_infoset_choice, following, views, places):
     )  # fmt: skip
 
 
-@_jit
+@kernel
 def key_of_skeletons(stones, classes):
     """The key of a class of skeletons: both players' stones and classes of views."""
     key = np.int64(0)
@@ -131,7 +130,7 @@ def key_of_skeletons(stones, classes):
     return key
 
 
-@_jit
+@kernel
 def _read_key(key, stones, classes):
     for player in range(1, -1, -1):
         stones[player] = key & ((1 << _STONES_BITS) - 1)
@@ -140,7 +139,7 @@ def _read_key(key, stones, classes):
         key >>= _CLASS_BITS
 
 
-@_jit
+@kernel
 def expand_skeletons(keys, mover, views, opponent_views, places, winning):
     """Expands blocks of the payoffs of won games by both players' slots.
 

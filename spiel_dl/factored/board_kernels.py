@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
-_jit = numba.njit(cache=True, boundscheck=False, error_model="numpy", nogil=True)
+from spiel_dl.games.compiled import kernel
 
 
-@_jit
+@kernel
 def enumerate_orders(num_cells, wins):
     """The arrays of `Orders` of a board of so many cells, with `Board.wins`."""
     max_nodes, level = 1, 1

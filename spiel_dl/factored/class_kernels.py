@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
-_jit = numba.njit(cache=True, boundscheck=False, error_model="numpy", nogil=True)
+from spiel_dl.games.compiled import kernel
 
 
-@_jit
+@kernel
 def number_infosets(first_choice, fail, success):
     """Numbers a player's infosets, an infoset before those that follow its choices.
 
@@ -49,7 +48,7 @@ def number_infosets(first_choice, fail, success):
     return size, parent_sequence, class_of
 
 
-@_jit
+@kernel
 def paths_of_infosets(
     num_cells, parent_sequence, infoset_of, first_sequence, tried, first_choice, fail, class_of
 ):

@@ -12,7 +12,7 @@ import dataclasses
 import itertools
 import math
 from collections import Counter
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyspiel
@@ -23,6 +23,9 @@ from spiel_dl.tree.factored_form import Cost, FactoredForm
 from spiel_dl.tree.factored_game import FactoredGame
 from spiel_dl.tree.information_states import Observations
 from spiel_dl.tree.sequence_form import Treeplex
+
+if TYPE_CHECKING:  # With torch.
+    from spiel_dl.games.batches import StateBatch
 
 _NUM_PARTS = 16
 _SECONDS_PER_HAND = 1e-8
@@ -60,35 +63,6 @@ class DiceRules:
         else:
             quantity, face = divmod(number, self.num_sides)
         return quantity + 1, face + 1
-
-
-class DiceTensors(NamedTuple):
-    """The layout of a game's information state tensors, which begin with the player one-hot.
-
-    Attributes:
-      size: the number of entries.
-      dice: the first entry of the own dice, which are one-hot, in ascending order.
-      bids: the first entry of the bids, 1 for those that were made.
-      ones: the entries that are 1 in all infosets; others are 0.
-    """
-
-    size: int
-    dice: int
-    bids: int
-    ones: range
-
-    @staticmethod
-    def of_openspiel(rules: DiceRules) -> DiceTensors:
-        """The layout of `liars_dice`: dice, bids, and whether one was called."""
-        bids = 2 + rules.num_dice * rules.num_sides
-        return DiceTensors(bids + rules.num_bids + 1, 2, bids, range(0))
-
-    @staticmethod
-    def of_rules(rules: DiceRules) -> DiceTensors:
-        """The layout of `python_liars_dice`: rolls, bids, whether one was called, dice."""
-        bids = 2 + 2 * rules.num_dice
-        dice = bids + rules.num_bids + 1
-        return DiceTensors(dice + rules.num_dice * rules.num_sides, dice, bids, range(2, bids))
 
 
 class DiceTables(NamedTuple):
@@ -167,17 +141,13 @@ class DiceGame(FactoredGame):
     Attributes:
       sequence_form: its payoffs.
       rules: its parameters.
-      tensors: the layout of its information state tensors.
     """
 
     sequence_form: DiceForm
     rules: DiceRules
-    tensors: DiceTensors
 
     @staticmethod
-    def build(
-        game: pyspiel.Game, rules: DiceRules, tensors: DiceTensors, *, num_threads: int
-    ) -> DiceGame:
+    def build(game: pyspiel.Game, rules: DiceRules, *, num_threads: int) -> DiceGame:
         """The factored form of a game."""
         tables = DiceTables.of_rules(rules)
         treeplexes = []
@@ -191,7 +161,7 @@ class DiceGame(FactoredGame):
             )
             treeplexes.append(Treeplex(parent, first, num_actions, 1))
         pair = (treeplexes[0], treeplexes[1])
-        return DiceGame(game, DiceForm(pair, 2.0, num_threads, tables), rules, tensors)
+        return DiceGame(game, DiceForm(pair, 2.0, num_threads, tables), rules)
 
     def legal_actions(self, player: int, infoset: int) -> np.ndarray:
         """Legal actions of an infoset: int32 [n]; ValueError if there is none such."""
@@ -215,23 +185,46 @@ class DiceGame(FactoredGame):
 
     def observations(self, player: int, begin: int, end: int) -> Observations:
         """A player's observations in the infosets from `begin` to before `end`."""
+        if hasattr(self.game, "rules"):
+            return super().observations(player, begin, end)
+        # OpenSpiel's: the player and its dice, one-hot; the bids made; whether one is called.
+        was_bid, dice = self._bids_and_dice(player, begin, end)
+        seat = np.tile(np.eye(2)[player], (end - begin, 1))
+        one_hot = (dice[:, :, None] == np.arange(1, self.rules.num_sides + 1)).reshape(
+            len(dice), -1
+        )
+        tensors = np.concatenate([seat, one_hot, was_bid, np.zeros((end - begin, 1))], axis=1)
+        is_illegal = np.logical_or.accumulate(was_bid[:, ::-1], axis=1)[:, ::-1]
+        can_call = was_bid.any(axis=1, keepdims=True)
+        legal = np.concatenate([~is_illegal, can_call], axis=1)
+        return Observations(tensors.astype(np.float32), legal)
+
+    def states_of(self, player: int, begin: int, end: int) -> StateBatch | None:
+        """See `FactoredGame.states_of`; the opponent's dice are 0."""
+        if not hasattr(self.game, "rules"):
+            return None
+        import torch  # Games without `Rules` do without.
+
+        was_bid, own_dice = self._bids_and_dice(player, begin, end)
+        dice = np.zeros((end - begin, 2, self.rules.num_dice), np.int8)
+        dice[:, player] = own_dice
+        step = 2 * self.rules.num_dice + was_bid.sum(axis=1)
+        return dataclasses.replace(
+            self.game.rules.initial_state(end - begin),
+            step=torch.from_numpy(step.astype(np.int16)),
+            dice=torch.from_numpy(dice).flatten(1),
+            was_bid=torch.from_numpy(was_bid),
+        )
+
+    def _bids_and_dice(self, player: int, begin: int, end: int) -> tuple[np.ndarray, np.ndarray]:
+        """The bids made (bool [N, B]) and the own dice (int [N, d]) in some infosets."""
         rules = self.rules
         sets, hands = np.divmod(np.arange(begin, end), len(rules.hands))
         # A set's number without its lowest bit; the lowest bit follows from the set's size.
         higher_bids = sets[:, None] >> np.arange(rules.num_bids - 1) & 1
         lowest_bid = (higher_bids.sum(axis=1) + player) % 2
         was_bid = np.concatenate([lowest_bid[:, None], higher_bids], axis=1).astype(np.bool_)
-        layout = self.tensors
-        tensors = np.zeros((end - begin, layout.size), np.float32)
-        tensors[:, [player, *layout.ones]] = 1.0
-        dice = np.array(rules.hands)[hands] - 1
-        for number in range(rules.num_dice):
-            columns = layout.dice + number * rules.num_sides + dice[:, number]
-            tensors[np.arange(end - begin), columns] = 1.0
-        tensors[:, layout.bids : layout.bids + rules.num_bids] = was_bid
-        is_illegal = np.logical_or.accumulate(was_bid[:, ::-1], axis=1)[:, ::-1]
-        can_call = was_bid.any(axis=1, keepdims=True)
-        return Observations(tensors, np.concatenate([~is_illegal, can_call], axis=1))
+        return was_bid, np.array(rules.hands)[hands]
 
     def _parts(self, player: int, infoset: int) -> tuple[int, int]:
         """The number of the hand, and the set of bids, of an infoset."""

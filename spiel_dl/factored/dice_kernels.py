@@ -7,13 +7,12 @@ its number among the player's sets.
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
-_jit = numba.njit(cache=True, boundscheck=False, error_model="numpy", nogil=True)
+from spiel_dl.games.compiled import kernel
 
 
-@_jit
+@kernel
 def mover(bids):
     """The player who acts after a set of bids."""
     size = 0
@@ -23,7 +22,7 @@ def mover(bids):
     return size & 1
 
 
-@_jit
+@kernel
 def last_bid(bids):
     """The highest bid of a set, -1 if it is empty."""
     last = -1
@@ -33,7 +32,7 @@ def last_bid(bids):
     return last
 
 
-@_jit
+@kernel
 def number_sets(num_bids, num_hands):
     """Numbers both players' sequences: set after set of bids, hand after hand.
 
@@ -53,7 +52,7 @@ def number_sets(num_bids, num_hands):
     return first_sequence, num_actions
 
 
-@_jit
+@kernel
 def treeplex_arrays(player, num_bids, num_hands, first_sequence, num_actions):
     """Parent sequence, first sequence and number of actions of a player's infosets: int32 [I]."""
     num_infosets = num_hands << (num_bids - 1)
@@ -76,7 +75,7 @@ def treeplex_arrays(player, num_bids, num_hands, first_sequence, num_actions):
     return parent, first, actions
 
 
-@_jit
+@kernel
 def add_calls(begin, end, player, tables, plan, cfv):
     """Writes the payoffs of calls after some sets of bids to a player's last sequences before them.
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import pyspiel
 
 from spiel_dl.factored.abrupt import AbruptGame
-from spiel_dl.factored.dice import DiceGame, DiceRules, DiceTensors
+from spiel_dl.factored.dice import DiceGame, DiceRules
 from spiel_dl.factored.phantom import PhantomGame
-from spiel_dl.factored.stones import StoneTensors, TurnTensors, WaitingTensors
+from spiel_dl.factored.stones import StoneTensors
 from spiel_dl.games import boards
 from spiel_dl.tree.depth_limit import DepthLimit, check_depth_limit
 from spiel_dl.tree.factored_form import default_threads
@@ -132,18 +132,16 @@ def _phantom(game: pyspiel.Game, parameters: dict[str, Any]) -> tuple[Build, boo
 def _python_phantom(game: pyspiel.Game, parameters: dict[str, Any]) -> tuple[Build, bool] | None:
     """This package's phantom games."""
     del parameters
-    board, n = game.rules.board, game.rules.board.num_cells
-    if n > _MOST_CELLS:
+    board = game.rules.board
+    if board.num_cells > _MOST_CELLS:
         return None
 
     def build(num_threads: int) -> FactoredGame:
         if game.rules.is_abrupt:
-            return AbruptGame.build(game, board, TurnTensors(n), num_threads=num_threads)
-        return PhantomGame.build(
-            game, board, WaitingTensors(n), num_threads=num_threads, has_waits=True
-        )
+            return AbruptGame.build(game, board, None, num_threads=num_threads)
+        return PhantomGame.build(game, board, None, num_threads=num_threads, has_waits=True)
 
-    return build, n >= _LARGE_BOARD
+    return build, board.num_cells >= _LARGE_BOARD
 
 
 def _liars_dice(game: pyspiel.Game, parameters: dict[str, Any]) -> tuple[Build, bool] | None:
@@ -154,11 +152,9 @@ def _liars_dice(game: pyspiel.Game, parameters: dict[str, Any]) -> tuple[Build, 
     )
     if rules.num_bids > _MOST_BIDS:
         return None
-    is_python = game.get_type().short_name == "python_liars_dice"
-    tensors = DiceTensors.of_rules(rules) if is_python else DiceTensors.of_openspiel(rules)
 
     def build(num_threads: int) -> FactoredGame:
-        return DiceGame.build(game, rules, tensors, num_threads=num_threads)
+        return DiceGame.build(game, rules, num_threads=num_threads)
 
     return build, rules.num_bids >= _MANY_BIDS
 

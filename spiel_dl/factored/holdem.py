@@ -24,11 +24,10 @@ from spiel_dl.factored.holdem_deals import Deals
 from spiel_dl.factored.holdem_kernels import Ends, Side
 from spiel_dl.factored.holdem_places import Places
 from spiel_dl.factored.stones import check_mover
+from spiel_dl.games.compiled import CHANCE
 from spiel_dl.games.holdem import HoldemRules, HoldemState
-from spiel_dl.games.holdem_betting import CHANCE
 from spiel_dl.tree.factored_form import Cost, FactoredForm
 from spiel_dl.tree.factored_game import FactoredGame
-from spiel_dl.tree.information_states import Observations
 
 _NUM_PARTS = 16
 _SECONDS_PER_HAND = 8e-9
@@ -122,9 +121,9 @@ class HoldemGame(FactoredGame):
         deals = Deals.of_rules(rules)
         num_rounds = rules.num_rounds
         first, second = (
-            holdem_places.places_of(rules, deals, player, num_rounds) for player in (0, 1)
+            holdem_places.number_rounds(rules, deals, player, num_rounds) for player in (0, 1)
         )
-        places = (first, second)
+        places = (first[0], second[0])
         rounds = range(num_rounds)
         end_nodes = [holdem_places.ends_in_round(rules, places, index) for index in rounds]
         ends = [
@@ -135,10 +134,7 @@ class HoldemGame(FactoredGame):
             for player in (0, 1)
         ]
         form = HoldemForm(
-            (
-                holdem_places.treeplex_of(rules, deals, first, 0),
-                holdem_places.treeplex_of(rules, deals, second, 1),
-            ),
+            (first[1], second[1]),
             2.0 * rules.max_utility,
             num_threads,
             rules.num_cards,
@@ -196,8 +192,12 @@ class HoldemGame(FactoredGame):
             actions.append(cards[slot] if slot >= 0 else action)
         return actions
 
-    def observations(self, player: int, begin: int, end: int) -> Observations:
-        """A player's observations in the infosets from `begin` to before `end`."""
+    def states_of(self, player: int, begin: int, end: int) -> HoldemState | None:
+        """See `FactoredGame.states_of`; the opponent's cards are 0."""
+        return self.states_of_rules(player, begin, end)
+
+    def states_of_rules(self, player: int, begin: int, end: int) -> HoldemState:
+        """What a player sees in the infosets `begin` to `end` - 1, as states of `rules`."""
         rules, hole = self.rules, self.rules.num_hole
         nodes = np.zeros(end - begin, np.int64)
         cards = np.full((end - begin, rules.num_dealt), -1, np.int8)
@@ -220,19 +220,11 @@ class HoldemGame(FactoredGame):
                 if slot >= 0:
                     actions[rows, slot] = action
             nodes[rows] = node
-        return Observations(self._tensors(player, nodes, cards, actions), rules.tree.legal[nodes])
-
-    def _tensors(
-        self, player: int, nodes: np.ndarray, cards: np.ndarray, actions: np.ndarray
-    ) -> np.ndarray:
-        """Information state tensors of states, see `HoldemState`: float32 [N, D]."""
-        state = HoldemState(
+        return HoldemState(
             torch.from_numpy(nodes.astype(np.int32)),
             torch.from_numpy(cards),
             torch.from_numpy(actions),
         )
-        tensors: np.ndarray = self.rules.information_state_tensor(state, player).numpy()
-        return tensors
 
     def parts(self, player: int, infoset: int) -> tuple[int, int, int]:
         """The node, board and hand of an infoset; ValueError if there is none such."""

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
-LANES = 8
+from spiel_dl.games.compiled import kernel
 
-_jit = numba.njit(cache=True, boundscheck=False, error_model="numpy", nogil=True)
+LANES = 8
 
 
 class Ends(NamedTuple):
@@ -48,7 +47,7 @@ class Side(NamedTuple):
     same: np.ndarray
 
 
-@_jit
+@kernel
 def _read(side, board, hands, plan, first, step, reach):
     """Hands' weights times the plan of the lanes' last sequences on a board: `reach` [n, 8]."""
     offset, position = side.offset[board], side.position[board]
@@ -61,7 +60,7 @@ def _read(side, board, hands, plan, first, step, reach):
             reach[k, lane] = weight * plan[start[lane] + place * step[lane]]
 
 
-@_jit
+@kernel
 def _write(side, board, hands, values, first, step, worth, cfv):
     """Adds values ([n, 8]) times weights to the lanes' last sequences; returns the empty one's."""
     offset, position = side.offset[board], side.position[board]
@@ -81,7 +80,7 @@ def _write(side, board, hands, values, first, step, worth, cfv):
     return root
 
 
-@_jit
+@kernel
 def _add(reach, k, first_card, second_card, total, by_card):
     """Adds the reach of a hand to the total and to the sums of its cards."""
     for lane in range(LANES):
@@ -91,13 +90,13 @@ def _add(reach, k, first_card, second_card, total, by_card):
         by_card[second_card, lane] += hand_reach
 
 
-@_jit
+@kernel
 def _clear(total, by_card):
     total[:] = 0.0
     by_card[:] = 0.0
 
 
-@_jit
+@kernel
 def _folds(own, other, own_hands, own_same, other_hands, reach, values, total, by_card):
     """The weight of the opponent's hands without a card in common: `values` [n, 8]."""
     no_card = by_card.shape[0] - 1
@@ -115,7 +114,7 @@ def _folds(own, other, own_hands, own_same, other_hands, reach, values, total, b
                 values[k, lane] += reach[own_same[k], lane]
 
 
-@_jit
+@kernel
 def _showdowns(
     own, other, own_hands, own_strength, other_hands, other_strength, reach, values, total, by_card
 ):
@@ -148,7 +147,7 @@ def _showdowns(
             values[k, lane] -= total[lane] - by_card[first_card, lane] - by_card[second_card, lane]
 
 
-@_jit
+@kernel
 def add_ends(begin, end, num_cards, folds, showdowns, sides, last_sides, last, plan, cfv, root):
     """Adds the payoffs of the ends of a round on some boards.
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 
 import numpy as np
 
 from spiel_dl.factored.holdem_deals import Deals
 from spiel_dl.factored.holdem_kernels import LANES, Ends
+from spiel_dl.games.compiled import CHANCE, TERMINAL
 from spiel_dl.games.holdem import HoldemRules
-from spiel_dl.games.holdem_betting import CHANCE, NOBODY, TERMINAL
+from spiel_dl.games.holdem_betting import NOBODY, BettingTree
 from spiel_dl.tree.sequence_form import Treeplex
 
 
@@ -31,51 +33,88 @@ class Places:
     before: dict[int, tuple[int, int]]
 
 
-def places_of(rules: HoldemRules, deals: Deals, player: int, num_rounds: int) -> Places:
-    """The places of a player's decisions of the first `num_rounds` rounds."""
-    tree = rules.tree
-    nodes = np.flatnonzero((tree.player == player) & (tree.round < num_rounds))
-    sizes = np.array([len(deals.boards[r].live[player].hand) for r in tree.round[nodes]], int)
+def number(
+    tree: BettingTree,
+    nodes: np.ndarray,
+    sizes: np.ndarray | int,
+    num_roots: int,
+    roots_at: Callable[[int], np.ndarray],
+    index_in: Callable[[int, int], np.ndarray],
+) -> tuple[Places, Treeplex]:
+    """The places of some of a player's decisions, and its strategy space there.
+
+    Args:
+      tree: the betting tree.
+      nodes: int [D], the decisions, in ascending order.
+      sizes: int [D], the number of infosets of each, or the one of all.
+      num_roots: the number of root sequences.
+      roots_at: from a node that follows none of `nodes` to the root sequence of each infoset.
+      index_in: from a node and the one of the decision before to each infoset's index among those
+        of that decision.
+    """
     num_actions = tree.legal[nodes].sum(axis=1)
-    number = {int(node): decision for decision, node in enumerate(nodes)}
-    before = {0: (-1, 0)}
+    sizes = np.broadcast_to(sizes, len(nodes)).astype(np.int64)
+    first_sequence = num_roots + np.cumsum([0, *(sizes * num_actions)])
+    decision_at = {node: decision for decision, node in enumerate(nodes.tolist())}
+    before, parents = {0: (-1, 0)}, [np.zeros(0, np.int64)]
     for node in range(len(tree.player)):
+        decision, rank = before[node]
         if tree.player[node] == CHANCE:
-            before[int(tree.successor[node, 0])] = before[node]
-        for rank, action in enumerate(np.flatnonzero(tree.legal[node])):
-            last_decision = (number[node], rank) if node in number else before[node]
-            before[int(tree.successor[node, action])] = last_decision
-    return Places(
-        nodes,
-        np.cumsum([0, *sizes]),
-        1 + np.cumsum([0, *(sizes * num_actions)]),
-        before,
-    )
-
-
-def treeplex_of(rules: HoldemRules, deals: Deals, places: Places, player: int) -> Treeplex:
-    """A player's strategy space."""
-    tree = rules.tree
-    parents, num_actions = [], []
-    for node in places.nodes.tolist():
-        index = int(tree.round[node])
-        live = deals.boards[index].live[player]
-        decision, rank = places.before[node]
-        parent = np.zeros(len(live.hand), np.int64)
-        if decision >= 0:
-            earlier = int(tree.round[places.nodes[decision]])
-            step = int(tree.legal[places.nodes[decision]].sum())
-            index_of_hand = indices_in_round(deals, player, index, earlier)
-            parent = places.first_sequence[decision] + index_of_hand * step + rank
-        parents.append(parent.astype(np.int32))
-        num_actions.append(np.full(len(parent), tree.legal[node].sum(), np.int32))
-    counts = np.concatenate([np.zeros(0, np.int32), *num_actions])
-    return Treeplex(
-        np.concatenate([np.zeros(0, np.int32), *parents]),
-        (1 + np.cumsum(counts) - counts).astype(np.int32),
+            before[int(tree.successor[node, 0])] = decision, rank
+        if node in decision_at and decision < 0:
+            parents.append(roots_at(node))
+        elif node in decision_at:
+            index = index_in(node, int(nodes[decision]))
+            parents.append(first_sequence[decision] + index * num_actions[decision] + rank)
+        for choice, action in enumerate(np.flatnonzero(tree.legal[node])):
+            last = (decision_at[node], choice) if node in decision_at else (decision, rank)
+            before[int(tree.successor[node, action])] = last
+    counts = np.repeat(num_actions, sizes).astype(np.int32)
+    treeplex = Treeplex(
+        np.concatenate(parents).astype(np.int32),
+        (num_roots + np.cumsum(counts) - counts).astype(np.int32),
         counts,
-        1,
+        num_roots,
     )
+    return Places(nodes, np.cumsum([0, *sizes]), first_sequence, before), treeplex
+
+
+def number_rounds(
+    rules: HoldemRules, deals: Deals, player: int, num_rounds: int
+) -> tuple[Places, Treeplex]:
+    """`number` of a player's decisions of the first `num_rounds` rounds."""
+    round_of = rules.tree.round
+    nodes = np.flatnonzero((rules.tree.player == player) & (round_of < num_rounds))
+    num_hands = np.array([len(boards.live[player].hand) for boards in deals.boards])
+    return number(
+        rules.tree,
+        nodes,
+        num_hands[round_of[nodes]],
+        1,
+        lambda node: np.zeros(num_hands[round_of[node]], np.int64),
+        lambda node, earlier: indices_in_round(deals, player, round_of[node], round_of[earlier]),
+    )
+
+
+def game_indices(
+    tree: BettingTree, places: Places, nodes: np.ndarray, hands: np.ndarray, roots: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """A player's infosets and sequences of a part of a game, as numbered in the game: int64.
+
+    Args:
+      tree: the betting tree.
+      places: the places of the player's decisions in the game.
+      nodes: its decisions in the part.
+      hands: int64 [n], the part's infosets of each decision among the game's of that decision.
+      roots: int64 [R], the game's sequences that are the part's roots.
+    """
+    infosets, sequences = [np.zeros(0, np.int64)], [roots]
+    for node in nodes.tolist():
+        decision, step = int(np.searchsorted(places.nodes, node)), int(tree.legal[node].sum())
+        infosets.append(places.first_infoset[decision] + hands)
+        first = places.first_sequence[decision] + hands * step
+        sequences.append((first[:, None] + np.arange(step)).ravel())
+    return np.concatenate(infosets), np.concatenate(sequences)
 
 
 def indices_in_round(deals: Deals, player: int, index: int, earlier: int) -> np.ndarray:

@@ -17,10 +17,9 @@ from spiel_dl.factored.holdem import HoldemForm
 from spiel_dl.factored.holdem_kernels import Ends, Side
 from spiel_dl.factored.holdem_places import Places
 from spiel_dl.factored.holdem_trunk import HoldemTrunk
-from spiel_dl.games.holdem_betting import TERMINAL
+from spiel_dl.games.compiled import TERMINAL
+from spiel_dl.tree.factored_form import Pair
 from spiel_dl.tree.sequence_form import Treeplex
-
-Pair = tuple[np.ndarray, np.ndarray]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -158,22 +157,30 @@ class HoldemRivers:
         tree = game.rules.tree
         is_below = np.isin(starts.turn.leaves.line_above, starts.lines)
         end_nodes = np.flatnonzero(is_below & (tree.player == TERMINAL)).tolist()
-        decisions = [
-            _places(starts, player, np.flatnonzero(is_below & (tree.player == player)))
+        first, second = (
+            _numbering(starts, player, np.flatnonzero(is_below & (tree.player == player)))
             for player in (0, 1)
-        ]
-        places = (decisions[0], decisions[1])
-        first, second = (_treeplex(starts, player, places[player]) for player in (0, 1))
+        )
+        places = (first[0], second[0])
         ends = [
             holdem_places.ends_of(game.rules, game.deals, places, player, 1, end_nodes)
             for player in (0, 1)
         ]
-        game_indices = [_game_indices(starts, player, places[player]) for player in (0, 1)]
+        (infosets_0, sequences_0), (infosets_1, sequences_1) = (
+            holdem_places.game_indices(
+                tree,
+                game.places[player],
+                places[player].nodes,
+                starts.hands[player],
+                starts.turn.sequences[player][starts.sequences[player]],
+            )
+            for player in (0, 1)
+        )
         return cls(
             starts,
-            (game_indices[0][0], game_indices[1][0]),
-            (game_indices[0][1], game_indices[1][1]),
-            starts._form((first, second), (ends[0], ends[1])),
+            (infosets_0, infosets_1),
+            (sequences_0, sequences_1),
+            starts._form((first[1], second[1]), (ends[0], ends[1])),
             NoLeaves(),
         )
 
@@ -189,52 +196,15 @@ def _restrict(side: Side, boards: np.ndarray, hands: np.ndarray) -> Side:
     )
 
 
-def _places(starts: RiverStarts, player: int, nodes: np.ndarray) -> Places:
-    """The places of a player's decisions at nodes of the rivers."""
-    game = starts.turn.tree
-    game_places, size = game.places[player], len(starts.hands[player])
-    number = {node: decision for decision, node in enumerate(nodes.tolist())}
-    before = {
-        node: (number[int(game_places.nodes[decision])], rank)
-        for node, (decision, rank) in game_places.before.items()
-        if decision >= 0 and int(game_places.nodes[decision]) in number
-    }
-    num_actions = game.rules.tree.legal[nodes].sum(axis=1)
-    roots = size * len(starts.lines)
-    first_infosets = np.arange(len(nodes) + 1) * size
-    return Places(nodes, first_infosets, roots + np.cumsum([0, *(size * num_actions)]), before)
-
-
-def _treeplex(starts: RiverStarts, player: int, places: Places) -> Treeplex:
-    """A player's strategy space."""
+def _numbering(starts: RiverStarts, player: int, nodes: np.ndarray) -> tuple[Places, Treeplex]:
+    """The places of a player's decisions at nodes of the rivers, and its strategy space."""
     tree, hands = starts.turn.tree.rules.tree, np.arange(len(starts.hands[player]))
     line_of = np.searchsorted(starts.lines, starts.turn.leaves.line_above)
-    parents, num_actions = [np.zeros(0, int)], tree.legal[places.nodes].sum(axis=1)
-    for node in places.nodes.tolist():
-        if node in places.before:
-            decision, rank = places.before[node]
-            first = places.first_sequence[decision] + rank
-            parents.append(first + hands * num_actions[decision])
-        else:
-            parents.append(line_of[node] * len(hands) + hands)
-    counts = np.repeat(num_actions, len(hands)).astype(np.int32)
-    roots = len(hands) * len(starts.lines)
-    firsts = roots + np.cumsum(counts) - counts
-    return Treeplex(
-        np.concatenate(parents).astype(np.int32), firsts.astype(np.int32), counts, roots
+    return holdem_places.number(
+        tree,
+        nodes,
+        len(hands),
+        len(starts.lines) * len(hands),
+        lambda node: line_of[node] * len(hands) + hands,
+        lambda *_: hands,
     )
-
-
-def _game_indices(starts: RiverStarts, player: int, places: Places) -> Pair:
-    """A player's infosets and sequences of rivers, as numbered in the game."""
-    game = starts.turn.tree
-    game_places, hands = game.places[player], starts.hands[player]
-    infosets = [np.zeros(0, np.int64)]
-    sequences = [starts.turn.sequences[player][starts.sequences[player]]]
-    for node in places.nodes.tolist():
-        decision = int(np.searchsorted(game_places.nodes, node))
-        step = int(game.rules.tree.legal[node].sum())
-        infosets.append(game_places.first_infoset[decision] + hands)
-        first = game_places.first_sequence[decision] + hands * step
-        sequences.append((first[:, None] + np.arange(step)).ravel())
-    return np.concatenate(infosets), np.concatenate(sequences)

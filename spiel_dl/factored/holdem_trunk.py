@@ -13,10 +13,10 @@ import numpy as np
 
 from spiel_dl.factored import holdem_places
 from spiel_dl.factored.holdem import HoldemForm, HoldemGame
-from spiel_dl.games.holdem_betting import CHANCE, NOBODY
+from spiel_dl.games.compiled import CHANCE
+from spiel_dl.games.holdem_betting import NOBODY
 from spiel_dl.tree.depth_limit import DepthLimit
-
-Pair = tuple[np.ndarray, np.ndarray]
+from spiel_dl.tree.factored_form import Pair
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -102,18 +102,13 @@ def cut_holdem(game: HoldemGame, depth_limit: DepthLimit) -> HoldemTrunk:
             f"depth_limit={depth_limit}: {game.game} is too large to list, and such hold'em is cut "
             "between turn and river only; begin on the turn, and take rounds=1"
         )
-    places = (
-        holdem_places.places_of(rules, deals, 0, 1),
-        holdem_places.places_of(rules, deals, 1, 1),
-    )
+    first, second = (holdem_places.number_rounds(rules, deals, player, 1) for player in (0, 1))
+    places = (first[0], second[0])
     ends = holdem_places.ends_in_round(rules, game.places, 0)
     folds = [node for node in ends if tree.folded[node] != NOBODY]
     form = dataclasses.replace(
         game.sequence_form,
-        treeplexes=(
-            holdem_places.treeplex_of(rules, deals, places[0], 0),
-            holdem_places.treeplex_of(rules, deals, places[1], 1),
-        ),
+        treeplexes=(first[1], second[1]),
         ends=(
             [holdem_places.ends_of(rules, deals, places, 0, 0, folds)],
             [holdem_places.ends_of(rules, deals, places, 1, 0, folds)],
@@ -144,18 +139,11 @@ def cut_holdem(game: HoldemGame, depth_limit: DepthLimit) -> HoldemTrunk:
         (later[0], later[1]),
     )
     (infosets_0, sequences_0), (infosets_1, sequences_1) = (
-        _game_indices(game, places[player], player) for player in (0, 1)
+        holdem_places.game_indices(
+            tree, game.places[p], places[p].nodes, np.arange(sizes[p]), np.zeros(1, np.int64)
+        )
+        for p in (0, 1)
     )
     return HoldemTrunk(
         game, depth_limit, (infosets_0, infosets_1), (sequences_0, sequences_1), form, leaves
     )
-
-
-def _game_indices(game: HoldemGame, places: holdem_places.Places, player: int) -> Pair:
-    """A player's infosets and sequences of a trunk, as numbered in the game."""
-    game_places = game.places[player]
-    infosets, sequences = [], [np.zeros(1, np.int64)]
-    for decision in np.searchsorted(game_places.nodes, places.nodes).tolist():
-        infosets.append(np.arange(*game_places.first_infoset[decision : decision + 2]))
-        sequences.append(np.arange(*game_places.first_sequence[decision : decision + 2]))
-    return np.concatenate(infosets), np.concatenate(sequences)

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyspiel
 
 from spiel_dl.factored import class_kernels
-from spiel_dl.factored.stones import (
-    PathTensors,
-    StonePaths,
-    check_mover,
-    features_of_tensors,
-    tries,
-)
+from spiel_dl.factored.stones import StonePaths, StoneTensors, check_mover, tries
 from spiel_dl.tree.factored_game import FactoredGame
 from spiel_dl.tree.information_states import Observations
 from spiel_dl.tree.sequence_form import Treeplex
+
+if TYPE_CHECKING:  # With torch.
+    from spiel_dl.games.batches import StateBatch
 
 
 @dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
@@ -125,11 +122,11 @@ class StoneGame(FactoredGame):
 
     Attributes:
       classes: both players' infosets.
-      tensors: writes the game's information state tensors.
+      tensors: writes the game's information state tensors; None: the game has `Rules`.
     """
 
     classes: tuple[InfosetClasses, InfosetClasses]
-    tensors: PathTensors
+    tensors: StoneTensors | None
 
     def legal_actions(self, player: int, infoset: int) -> np.ndarray:
         """Legal actions of an infoset: int32 [n]; ValueError if there is none such."""
@@ -143,11 +140,35 @@ class StoneGame(FactoredGame):
 
     def observations(self, player: int, begin: int, end: int) -> Observations:
         """A player's observations in the infosets from `begin` to before `end`."""
+        if self.tensors is None:
+            return super().observations(player, begin, end)
         return self.tensors.write(player, self.classes[player].paths, begin, end)
 
-    def features(self, player: int, begin: int, end: int) -> np.ndarray:
-        """See `FactoredGame.features`; this package's games need no states for them."""
-        if not hasattr(self.game, "rules"):
-            return super().features(player, begin, end)
-        tensors = self.observations(player, begin, end).tensors
-        return features_of_tensors(tensors, self.game.rules.board.num_cells)
+    def states_of(self, player: int, begin: int, end: int) -> StateBatch | None:
+        """See `FactoredGame.states_of`; the opponent has no stones, and has tried nothing."""
+        if self.tensors is not None:
+            return None
+        import torch  # Games without `Rules` do without.
+
+        rules, paths = self.game.rules, self.classes[player].paths
+        n, failed = rules.board.num_cells, paths.failed[begin:end]
+        cells = paths.cells[begin:end].astype(np.int64)
+        bits = (cells >= 0) << cells.clip(min=0)
+        is_stone = (bits & ~failed[:, None]) != 0
+        # Tries of this turn are those after the last stone, all of which failed.
+        num_turns, num_tried = is_stone.sum(axis=1), paths.num_tried[begin:end].astype(np.int64)
+        tried_now = num_tried - (is_stone * np.arange(1, n + 1)).max(axis=1)
+        if rules.is_abrupt:
+            num_turns, tried_now = num_tried, np.zeros_like(num_tried)
+        step = np.cumsum([0, *rules.turn_lengths])[2 * num_turns + player] + tried_now
+        tries = np.zeros((end - begin, 2, n), np.int8)
+        tries[:, player] = cells + 1
+        sets = np.zeros((2, end - begin, 2), np.int32)
+        sets[:, :, player] = bits.sum(axis=1) & ~failed, failed
+        return dataclasses.replace(
+            rules.initial_state(end - begin),
+            step=torch.from_numpy(step.astype(np.int8)),
+            tries=torch.from_numpy(tries).flatten(1),
+            stones=torch.from_numpy(sets[0]),
+            failed=torch.from_numpy(sets[1]),
+        )

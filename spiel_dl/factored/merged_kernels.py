@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
-_jit = numba.njit(cache=True, boundscheck=False, error_model="numpy", nogil=True)
+from spiel_dl.games.compiled import kernel
 
 _MOST_LEVELS = 64
 # Columns of `edges`.
 _CHILD, _STEP, _LABEL = 0, 1, 3
 
 
-@_jit
+@kernel
 def list_all(first_edge, edges, first_entry, entries, is_plus, below, first_below, middle_below):
     """Lists all entries of blocks: their own, and those of their inner blocks.
 
@@ -57,7 +56,7 @@ def list_all(first_edge, edges, first_entry, entries, is_plus, below, first_belo
     return listed, first, middle
 
 
-@_jit
+@kernel
 def add_products(matrix, split, part, side, offsets, source, target):
     """Adds a part of the product of a matrix, or of its transpose, and a vector.
 

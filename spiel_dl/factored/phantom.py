@@ -27,7 +27,7 @@ import pyspiel
 from spiel_dl.factored import phantom_kernels
 from spiel_dl.factored.infoset_classes import InfosetClasses, StoneGame
 from spiel_dl.factored.orders import orders_of
-from spiel_dl.factored.stones import PathTensors, check_mover
+from spiel_dl.factored.stones import StoneTensors, check_mover
 from spiel_dl.games.boards import Board, turn_lengths
 from spiel_dl.tree.factored_form import Cost, FactoredForm, equal_parts
 from spiel_dl.tree.histories import counting_order
@@ -172,7 +172,7 @@ class PhantomGame(StoneGame):
     def build(
         game: pyspiel.Game,
         board: Board,
-        tensors: PathTensors,
+        tensors: StoneTensors | None,
         *,
         num_threads: int,
         strings_count_turns: bool = False,

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
-_jit = numba.njit(cache=True, boundscheck=False, error_model="numpy", nogil=True)
+from spiel_dl.games.compiled import kernel
 
 
-@_jit
+@kernel
 def _enlarged(array, size):
     """The array, or a larger copy with room for at least `size` numbers."""
     if size <= array.size:
@@ -21,7 +20,7 @@ def _enlarged(array, size):
     return larger
 
 
-@_jit
+@kernel
 def _without_stone(nodes, child, cell, kept):
     """Copies the nodes (int32 [m]) with a stone on the cell to `kept`; returns their number."""
     num_kept = 0
@@ -32,7 +31,7 @@ def _without_stone(nodes, child, cell, kept):
     return num_kept
 
 
-@_jit
+@kernel
 def _after_success(nodes, child, row, cell, finished, going_on):
     """Lists the continuations of a player's success on a cell.
 
@@ -105,7 +104,7 @@ class _ClassLists(NamedTuple):
     rows: np.ndarray
 
 
-@_jit
+@kernel
 def _enlarged_lists(lists, classes, choices, entries):
     """The lists, with room for so many classes, choices and entries."""
     return _ClassLists(
@@ -122,7 +121,7 @@ def _enlarged_lists(lists, classes, choices, entries):
     )
 
 
-@_jit
+@kernel
 def _list_failures(child, before, turn, arena, used):
     """Lists the sets of cells at which a player may fail in a turn, and its nodes then.
 
@@ -159,7 +158,7 @@ def _list_failures(child, before, turn, arena, used):
     return num_failures, arena, used
 
 
-@_jit
+@kernel
 def _append_classes(n, before, turn, num_failures, arena, lists, classes, choices):
     """Adds the classes of a turn; returns the new numbers of classes and of choices."""
     for failed in turn.failures[:num_failures]:
@@ -174,7 +173,7 @@ def _append_classes(n, before, turn, num_failures, arena, lists, classes, choice
     return classes, choices
 
 
-@_jit
+@kernel
 def _append_choices(child, row, before, turn, num_failures, arena, used, lists, choice, entries):
     """Adds the choices of a turn's classes, with the finished orders that may follow them.
 
@@ -210,7 +209,7 @@ def _append_choices(child, row, before, turn, num_failures, arena, used, lists, 
     return lists, entries, arena, used
 
 
-@_jit
+@kernel
 def _empty_lists(n):
     """An empty turn, and empty lists of classes."""
     sets, size = 1 << n, 1024
@@ -232,7 +231,7 @@ def _empty_lists(n):
     return turn, lists
 
 
-@_jit
+@kernel
 def enumerate_classes(child, row, roots):
     """A player's classes of infosets, depth first, and the finished orders behind their choices.
 
@@ -296,7 +295,7 @@ def enumerate_classes(child, row, roots):
     )
 
 
-@_jit
+@kernel
 def add_weights(tables, begin, end, plan, weights):
     """Adds a plan's weights of some classes' choices to the finished orders that may follow.
 
@@ -318,7 +317,7 @@ def add_weights(tables, begin, end, plan, weights):
                     weights[rows[entry]] += weight
 
 
-@_jit
+@kernel
 def sum_values(tables, begin, end, values, cfv):
     """Writes the sums of values of the finished orders that may follow some classes' sequences.
 

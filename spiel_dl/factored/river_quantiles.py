@@ -11,15 +11,13 @@ vectorise loops over them.
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from spiel_dl.factored.holdem_kernels import LANES
+from spiel_dl.games.compiled import kernel
 
-_jit = numba.njit(cache=True, boundscheck=False, error_model="numpy", nogil=True)
 
-
-@_jit
+@kernel
 def add_equities(sides, entries, equities):
     """Adds the boards' showdowns, 1, 0 or -1, to `equities`: float64 [L_0, L_1], by turn hands.
 
@@ -37,7 +35,7 @@ def add_equities(sides, entries, equities):
                 )
 
 
-@_jit
+@kernel
 def fill_shares(masses_0, masses_1, lane, row):
     """Player 0's share of the weight in each of B equal parts of the quantiles: `row` [B].
 
@@ -61,7 +59,7 @@ def fill_shares(masses_0, masses_1, lane, row):
         low = high
 
 
-@_jit
+@kernel
 def shares_of_boards(sides, entries, classes, counts, ranges, num_lines, masses, rows):
     """Fills the ranges of all boards and lines by classes, and shares by quantiles.
 
@@ -102,13 +100,13 @@ def shares_of_boards(sides, entries, classes, counts, ranges, num_lines, masses,
             fill_shares(board_masses[0], board_masses[1], line, rows[board, line])
 
 
-@_jit
+@kernel
 def _sum_until(sums, place):
     part = min(int(place), sums.size - 2)
     return sums[part] + (place - part) * (sums[part + 1] - sums[part])
 
 
-@_jit
+@kernel
 def _spread(masses_0, masses_1, lane, output, sums, of_class):
     """Fills `of_class` (float64 [C, G]) with means over classes of `output` (float32 [B])."""
     size = output.size
@@ -125,7 +123,7 @@ def _spread(masses_0, masses_1, lane, output, sums, of_class):
         low = high
 
 
-@_jit
+@kernel
 def add_betting(
     player, cards, sides, entries, classes, counts, hands, pairs, ranges, num_lines, masses,
     outputs, rows, cfv,

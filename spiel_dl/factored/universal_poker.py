@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from spiel_dl.factored.holdem import HoldemGame
+from spiel_dl.games.compiled import CHANCE
 from spiel_dl.games.holdem import HoldemRules
-from spiel_dl.games.holdem_betting import CHANCE, FIRST_WAGER
+from spiel_dl.games.holdem_betting import FIRST_WAGER
 from spiel_dl.games.poker import list_text
 from spiel_dl.tree.information_states import Observations
 
@@ -69,17 +70,20 @@ def rules_of(parameters: Mapping[str, Any]) -> HoldemRules | None:
 class UniversalPokerGame(HoldemGame):
     """The factored form of OpenSpiel's game; its tensors are OpenSpiel's."""
 
+    def states_of(self, player: int, begin: int, end: int) -> None:
+        """None: OpenSpiel's game has no `Rules`."""
+
     def observations(self, player: int, begin: int, end: int) -> Observations:
         """A player's observations in the infosets from `begin` to before `end`."""
-        tensors, legal = super().observations(player, begin, end)
+        states = self.states_of_rules(player, begin, end)
+        nodes = states.node.numpy()
+        legal = self.rules.tree.legal[nodes]
         missing = self.game.num_distinct_actions() - legal.shape[1]
+        tensors = self._tensors(player, nodes, states.cards.numpy())
         return Observations(tensors, np.pad(legal, ((0, 0), (0, missing))))
 
-    def _tensors(
-        self, player: int, nodes: np.ndarray, cards: np.ndarray, actions: np.ndarray
-    ) -> np.ndarray:
+    def _tensors(self, player: int, nodes: np.ndarray, cards: np.ndarray) -> np.ndarray:
         """The player, its cards, the board, and the actions before: kinds, and sizes of wagers."""
-        del actions
         tree, hole, deck = self.rules.tree, self.rules.num_hole, self.rules.num_cards
         tensors = np.zeros((len(nodes), self.game.information_state_tensor_size()), np.float32)
         tensors[:, player] = 1.0

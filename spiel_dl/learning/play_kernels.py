@@ -7,13 +7,10 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from spiel_dl.games.compiled import Games
+from spiel_dl.games.compiled import CHANCE, TERMINAL, Games, inlined, kernel
 
-_jit = numba.njit(cache=True, boundscheck=False, error_model="numpy", nogil=True)
-_inline = numba.njit(inline="always", boundscheck=False, error_model="numpy", nogil=True)
 # The order of additions is free, so that many numbers are added at a time.
 _sum_jit = numba.njit(cache=True, boundscheck=False, fastmath={"reassoc", "contract"}, nogil=True)
-_TERMINAL, _CHANCE = -4, -1  # OpenSpiel's player ids
 
 
 class MoveArrays(NamedTuple):
@@ -95,7 +92,7 @@ class ObservationTable(NamedTuple):
         return ObservationTable(rows, legal, row_of_slot, key)
 
 
-@_inline
+@inlined
 def _sampled(probabilities: np.ndarray, legal: np.ndarray, threshold: float) -> int:
     """The first action whose cumulative probability exceeds `threshold` times the total.
 
@@ -116,7 +113,7 @@ def _sampled(probabilities: np.ndarray, legal: np.ndarray, threshold: float) -> 
     return 0
 
 
-@_jit
+@kernel
 def softmax(outputs: np.ndarray, legal: np.ndarray) -> np.ndarray:
     """The softmax over legal actions, as `policy_of` has it: float32 [N, A].
 
@@ -140,7 +137,7 @@ def softmax(outputs: np.ndarray, legal: np.ndarray) -> np.ndarray:
     return policy
 
 
-@_jit
+@kernel
 def sample_moves(t: int, policy: np.ndarray, threshold: np.ndarray, moves: MoveArrays) -> None:
     """Samples a move in every game.
 
@@ -163,7 +160,7 @@ def sample_moves(t: int, policy: np.ndarray, threshold: np.ndarray, moves: MoveA
         moves.action[t, game] = _sampled(behaviour, moves.legal[t, game], threshold[t, game])
 
 
-@_inline
+@inlined
 def _after_chance(history: int, uniform: np.ndarray, chance: ChanceTables) -> int:
     for event in range(len(uniform)):
         here = chance.row[history]
@@ -176,7 +173,7 @@ def _after_chance(history: int, uniform: np.ndarray, chance: ChanceTables) -> in
     return history
 
 
-@_jit
+@kernel
 def play_chance(history: np.ndarray, uniform: np.ndarray, chance: ChanceTables) -> np.ndarray:
     """Plays chance events where chance acts, at most N in a row.
 
@@ -194,7 +191,7 @@ def play_chance(history: np.ndarray, uniform: np.ndarray, chance: ChanceTables) 
     return after
 
 
-@_jit
+@kernel
 def list_infosets(
     t: int,
     history: np.ndarray,
@@ -228,7 +225,7 @@ def list_infosets(
     return num_listed
 
 
-@_inline
+@inlined
 def _list_number(number: int, listed: ListedNumbers, count: int) -> int:
     """Lists a number unless it is listed already; returns how many are."""
     index = listed.index_of[number]
@@ -238,7 +235,7 @@ def _list_number(number: int, listed: ListedNumbers, count: int) -> int:
     return count
 
 
-@_jit
+@kernel
 def list_numbers(number: np.ndarray, listed: ListedNumbers, index: np.ndarray) -> int:
     """Lists numbers (int64 [T, B]), and writes the index of each; returns how many are listed."""
     count = 0
@@ -249,7 +246,7 @@ def list_numbers(number: np.ndarray, listed: ListedNumbers, index: np.ndarray) -
     return count
 
 
-@_jit
+@kernel
 def move_in_tree(
     t: int,
     history: np.ndarray,
@@ -274,7 +271,7 @@ def move_in_tree(
         history[t + 1, game] = _after_chance(after, uniform[t, game], chance)
 
 
-@_jit
+@kernel
 def list_observations(
     t: int,
     games: Games,
@@ -332,7 +329,7 @@ def _hash(row: np.ndarray, key: np.ndarray) -> int:
     return int(total * np.float32(2.0**20))
 
 
-@_inline
+@inlined
 def _is_same(first: np.ndarray, second: np.ndarray) -> bool:
     num_different = 0  # without an early exit, many columns are compared at a time
     for column in range(len(first)):
@@ -340,7 +337,7 @@ def _is_same(first: np.ndarray, second: np.ndarray) -> bool:
     return num_different == 0
 
 
-@_jit
+@kernel
 def record_outcomes(last_player: np.ndarray, returns: np.ndarray, moves: MoveArrays) -> bool:
     """Records which moves are valid, and their rewards, once all moves are made.
 
@@ -355,11 +352,11 @@ def record_outcomes(last_player: np.ndarray, returns: np.ndarray, moves: MoveArr
     """
     waits = False
     for game in range(moves.player.shape[1]):
-        is_over, last = last_player[game] == _TERMINAL, -1
+        is_over, last = last_player[game] == TERMINAL, -1
         waits |= last_player[game] < 0 and not is_over
         for t in range(len(moves.player)):
             made = moves.player[t, game] >= 0
-            waits |= moves.player[t, game] == _CHANCE
+            waits |= moves.player[t, game] == CHANCE
             moves.valid[t, game] = made and is_over
             moves.reward[t, game] = 0.0
             if made:

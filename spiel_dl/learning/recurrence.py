@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 import torch
+
+from spiel_dl.games.compiled import kernel
 
 
 def solve_backwards(constant: torch.Tensor, factor: torch.Tensor) -> torch.Tensor:
@@ -44,7 +45,7 @@ def one_later(x: torch.Tensor) -> torch.Tensor:
     return torch.cat([x[1:], torch.zeros_like(x[:1])])
 
 
-@numba.njit(cache=True, boundscheck=False, error_model="numpy", nogil=True)
+@kernel
 def _step_backwards(x: np.ndarray, factor: np.ndarray) -> None:
     """Solves the recurrence in place; x, [T, N], holds the constants before."""
     for t in range(len(x) - 2, -1, -1):

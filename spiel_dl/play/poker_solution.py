@@ -13,7 +13,8 @@ import numpy as np
 from spiel_dl.factored import holdem_kernels
 from spiel_dl.factored.holdem import HoldemGame
 from spiel_dl.factored.holdem_kernels import LANES, Ends
-from spiel_dl.games.holdem_betting import CHANCE, NOBODY, TERMINAL
+from spiel_dl.games.compiled import CHANCE, TERMINAL
+from spiel_dl.games.holdem_betting import NOBODY
 from spiel_dl.policies.array_policy import ArrayPolicy, plans_of
 from spiel_dl.solvers.best_response import FixedStrategy, best_response
 

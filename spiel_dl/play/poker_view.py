@@ -15,8 +15,9 @@ from typing import Any
 
 import numpy as np
 
+from spiel_dl.games.compiled import CHANCE, TERMINAL
 from spiel_dl.games.holdem import HoldemRules
-from spiel_dl.games.holdem_betting import CALL, CHANCE, FOLD, NOBODY, TERMINAL
+from spiel_dl.games.holdem_betting import CALL, FOLD, NOBODY
 from spiel_dl.games.holdem_cards import RANKS, card_text
 from spiel_dl.play.poker_solution import Place, PokerSolution, Side
 

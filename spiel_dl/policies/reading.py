@@ -151,9 +151,7 @@ def _second_histories(game: GameTree | FactoredGame, player: int) -> dict[int, i
     """
     if isinstance(game, FactoredGame) or not game.num_infosets(player):
         return {}
-    last = game.first_history[player].copy()
-    acting = np.flatnonzero(game.player == player)
-    last[game.infoset[acting]] = acting  # The last one that is written stays.
+    last = game.last_history(player)
     some = np.unique(np.linspace(0, len(last) - 1, _NUM_CHECKED).astype(int))
     return {infoset: int(last[infoset]) for infoset in some.tolist()}
 

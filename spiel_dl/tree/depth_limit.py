@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import random
 
 import numpy as np
 import pyspiel
@@ -12,7 +11,6 @@ from spiel_dl.tree.compiled_tree import CompiledTree
 from spiel_dl.tree.counts import is_count
 from spiel_dl.tree.histories import is_converted
 
-_PLAYOUTS, _LONGEST_PLAYOUT = 20, 1000
 _MAX_LIMIT = 1_000_000  # More than the depth of any game.
 
 
@@ -112,28 +110,10 @@ def check_depth_limit(depth_limit: object) -> None:
 def has_rounds(game: pyspiel.Game) -> bool:
     """Whether depth limits of a turn-based game may be in rounds.
 
-    They may if the game has `Rules`, or if it was converted from simultaneous moves, and no player
-    moves alone in some random playouts.
+    They may if the game has `Rules`, or if it was converted from simultaneous moves; not where a
+    player moves alone, which is refused when histories are listed (`Histories.round_number`).
     """
-    if not is_converted(game):
-        return hasattr(game, "rules")
-    generator = random.Random(0)
-    return not any(_moves_alone(game, generator) for _ in range(_PLAYOUTS))
-
-
-def _moves_alone(game: pyspiel.Game, generator: random.Random) -> bool:
-    """Whether a player moves alone in a random playout of a converted game."""
-    state, follows_player_0 = game.new_initial_state(), False
-    for _ in range(_LONGEST_PLAYOUT):  # A game without end is refused where it is listed.
-        if state.is_terminal():
-            return follows_player_0
-        player = state.current_player()
-        if (player == 1) != follows_player_0:
-            return True
-        follows_player_0 = player == 0
-        actions = [outcome for outcome, _ in state.chance_outcomes()] if player < 0 else None
-        state.apply_action(generator.choice(actions or state.legal_actions()))
-    return False
+    return is_converted(game) or hasattr(game, "rules")
 
 
 def default_depth_limit(game: pyspiel.Game) -> DepthLimit:

@@ -10,15 +10,12 @@ import dataclasses
 
 import numpy as np
 
-from spiel_dl.tree.histories import Histories
-
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Extent:
     """The histories of a trunk.
 
     Attributes:
-      tree: the whole game.
       starts: int [K], where the trunk starts, increasing: the root of the game, or histories none
         of which follows another.
       start_roots: int32 [2, K], each player's root sequence there.
@@ -28,7 +25,6 @@ class Extent:
       start_of_leaf: int64 [N], as `start_of_history`.
     """
 
-    tree: Histories
     starts: np.ndarray
     start_roots: np.ndarray
     histories: np.ndarray

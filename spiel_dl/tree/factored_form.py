@@ -32,7 +32,7 @@ class Cost(NamedTuple):
 class FactoredForm(abc.ABC):
     """A sequence form whose payoff matrix is a product of others, none of which is ever listed.
 
-    It has the interface of `SequenceForm` except `payoffs`.
+    It has the interface of `SequenceForm` except `payoffs`, `payoffs_for` and `scaled`.
 
     Attributes:
       treeplexes: both players' strategy spaces.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import abc
 import dataclasses
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyspiel
@@ -14,6 +15,9 @@ from spiel_dl.tree.factored_form import FactoredForm
 from spiel_dl.tree.histories import check_index, check_player
 from spiel_dl.tree.information_states import Observations
 from spiel_dl.tree.sequence_form import Treeplex
+
+if TYPE_CHECKING:  # With torch.
+    from spiel_dl.games.batches import StateBatch
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -68,21 +72,43 @@ class FactoredGame(abc.ABC):
         del player, infoset
         return None
 
-    @abc.abstractmethod
+    def states_of(self, player: int, begin: int, end: int) -> StateBatch | None:
+        """What a player sees in the infosets `begin` to `end` - 1, as states of the game's `Rules`.
+
+        What it does not see is arbitrary, so nothing else may be asked of them. None: the game has
+        no `Rules`.
+        """
+        del player, begin, end
+        return None
+
     def observations(self, player: int, begin: int, end: int) -> Observations:
-        """A player's observations in the infosets `begin` to `end` - 1."""
+        """A player's observations in the infosets `begin` to `end` - 1.
+
+        Computed by the game's `Rules`; families with games that have none override this.
+        """
+        rules, states = self.game.rules, self.states_of(player, begin, end)
+        tensors = rules.information_state_tensor(states, player).numpy()
+        return Observations(tensors, rules.legal_actions(states).numpy())
 
     def features(self, player: int, begin: int, end: int) -> np.ndarray:
         """Network features of the infosets `begin` to `end` - 1: float32 [N, F].
 
-        Computed from a state of each infoset; families with a faster way override this.
+        Computed by the game's `Rules`, if it has any, else from a state of each infoset.
         """
-        rows = [features(self.state(player, infoset), player) for infoset in range(begin, end)]
-        return np.array(rows, np.float32)
+        states = self.states_of(player, begin, end)
+        if states is None:
+            rows = [features(self.state(player, infoset), player) for infoset in range(begin, end)]
+            return np.array(rows, np.float32)
+        batch: np.ndarray = self.game.rules.features(states, player).numpy()
+        return batch
 
     def legal_rows(self, player: int, begin: int, end: int) -> np.ndarray:
         """Legal actions in the infosets `begin` to `end` - 1: bool [N, A]."""
-        return self.observations(player, begin, end).legal
+        states = self.states_of(player, begin, end)
+        if states is None:
+            return self.observations(player, begin, end).legal
+        legal: np.ndarray = self.game.rules.legal_actions(states).numpy()
+        return legal
 
     def state(self, player: int, infoset: int) -> pyspiel.State:
         """A state in an infoset; ValueError if there is no such infoset."""

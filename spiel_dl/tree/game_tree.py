@@ -71,7 +71,8 @@ class GameTree(CompiledTree):
         if own is not self.game:
             if self.is_converted and own.get_type().dynamics == _SIMULTANEOUS:
                 own = from_openspiel.load_turn_based(own)
-            # Comparing games takes longer; those of data in memory have the same strings.
+            # Games of one string count as one, as in `ArrayPolicy.check_state`; comparing others
+            # takes longer.
             if str(own) != str(self.game) and not from_openspiel.is_same_game(own, self.game):
                 raise ValueError(
                     f"the state is of {own}, not of {self.game}; ask in states of that game, not "
@@ -138,7 +139,7 @@ class GameTree(CompiledTree):
             return batch
         first, last = (
             np.array([features(self.state(each), player) for each in chosen], np.float32)
-            for chosen in (histories, self._last_history(player)[begin:end])
+            for chosen in (histories, self.last_history(player)[begin:end])
         )
         if not np.array_equal(first, last, equal_nan=True):
             infoset = int(np.flatnonzero((first != last).any(axis=1))[0]) + (begin or 0)
@@ -150,7 +151,7 @@ class GameTree(CompiledTree):
             )
         return first.reshape(len(first), num_features(self.game))
 
-    def _last_history(self, player: int) -> np.ndarray:
+    def last_history(self, player: int) -> np.ndarray:
         """The last history of each of a player's infosets: int [N]."""
         acting = np.flatnonzero(self.player == player)
         last: np.ndarray = np.zeros(self.num_infosets(player), np.int64)

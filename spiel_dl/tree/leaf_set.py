@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import math
 from typing import Generic
 
 import numpy as np
@@ -88,10 +89,11 @@ class LeafSet(Generic[Tree]):
         of_player_0, of_player_1 = self._joint_chance
         if range_0.ndim == 1:
             return of_player_0 @ range_1, of_player_1 @ range_0
-        batch = range_0.shape[:-1]
-        rows_0, rows_1 = (r.reshape(-1, r.shape[-1]) for r in (range_0, range_1))
+        # Sizes are given, since a trunk without leaves has ranges without entries.
+        size = math.prod(range_0.shape[:-1])
+        rows_0, rows_1 = (r.reshape(size, r.shape[-1]) for r in (range_0, range_1))
         reach_0, reach_1 = (of_player_0 @ rows_1.T).T, (of_player_1 @ rows_0.T).T
-        return reach_0.reshape(*batch, -1), reach_1.reshape(*batch, -1)
+        return reach_0.reshape(range_0.shape), reach_1.reshape(range_1.shape)
 
     @functools.cached_property
     def _joint_chance(self) -> tuple[scipy.sparse.csr_array, scipy.sparse.csr_array]:

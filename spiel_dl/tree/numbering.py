@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+from collections.abc import Callable
 from typing import Any, Self
 
 import numba
@@ -18,6 +19,9 @@ from spiel_dl.tree.histories import (
 )
 from spiel_dl.tree.information_states import information_string_function
 from spiel_dl.tree.sequence_form import SequenceForm, Treeplex
+
+InfosetName = Callable[[int, int], str]
+"""Maps a history and a player to the name of the infoset, for errors."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -42,16 +46,21 @@ class NumberedHistories(Histories):
     sequence_action: tuple[np.ndarray, np.ndarray]
 
     @classmethod
-    def from_histories(cls, histories: Histories, **further: Any) -> Self:
+    def from_histories(
+        cls, histories: Histories, name: InfosetName | None = None, **further: Any
+    ) -> Self:
         """Numbers the infosets and sequences of an enumerated game.
 
         Args:
           histories: the game's.
+          name: from a history and a player to the name of its infoset, for errors; None: the
+            information state string of the history's state.
           further: the fields of the class beyond those of `NumberedHistories`.
 
         Raises:
           ValueError: if the game has imperfect recall, or legal actions differ in an infoset.
         """
+        name = name or functools.partial(_information_state_of, histories)
         infoset = np.full(histories.num_histories, -1, np.int32)
         acting = [np.flatnonzero(histories.player == player) for player in (0, 1)]
         first_history, first_sequence = [], []
@@ -60,7 +69,7 @@ class NumberedHistories(Histories):
             infoset[acting[player]], position = first_occurrence_ids(keys)
             first = acting[player][position].astype(np.int32)
             first_of_infoset = first[infoset[acting[player]]]
-            _check_legal_actions(histories, player, acting[player], first_of_infoset)
+            _check_legal_actions(histories, name, player, acting[player], first_of_infoset)
             sizes = histories.num_children[first]
             first_history.append(first)
             first_sequence.append((1 + np.cumsum(sizes) - sizes).astype(np.int32))
@@ -75,7 +84,9 @@ class NumberedHistories(Histories):
         for player in (0, 1):
             first = first_history[player]
             first_of_infoset = first[infoset[acting[player]]]
-            _check_recall(histories, player, acting[player], first_of_infoset, sequence[player])
+            _check_recall(
+                histories, name, player, acting[player], first_of_infoset, sequence[player]
+            )
             sizes = histories.num_children[first]
             parent_sequence = sequence[player, first]
             treeplexes.append(Treeplex(parent_sequence, first_sequence[player], sizes, 1))
@@ -169,7 +180,7 @@ def _first_with_other_actions(
 
 
 def _check_legal_actions(
-    histories: Histories, player: int, acting: np.ndarray, first: np.ndarray
+    histories: Histories, name: InfosetName, player: int, acting: np.ndarray, first: np.ndarray
 ) -> None:
     """Compares legal actions of a player's histories with those of their infosets' first ones.
 
@@ -182,13 +193,18 @@ def _check_legal_actions(
     if history >= 0:
         raise ValueError(
             f"{histories.game}: the legal actions differ between histories of player {player}'s "
-            f"infoset {_name_infoset(histories, player, history)}, so its information "
+            f"infoset {name(history, player)!r}, so its information "
             "states do not tell infosets apart."
         )
 
 
 def _check_recall(
-    histories: Histories, player: int, acting: np.ndarray, first: np.ndarray, sequence: np.ndarray
+    histories: Histories,
+    name: InfosetName,
+    player: int,
+    acting: np.ndarray,
+    first: np.ndarray,
+    sequence: np.ndarray,
 ) -> None:
     """Compares a player's last sequences at histories with those at their infosets' first ones.
 
@@ -199,10 +215,10 @@ def _check_recall(
     if len(differs):
         raise ValueError(
             f"{histories.game}: imperfect recall. Player {player}'s infoset "
-            f"{_name_infoset(histories, player, int(differs[0]))} is reached with different own "
+            f"{name(int(differs[0]), player)!r} is reached with different own "
             "pasts. Only perfect-recall games can be solved here."
         )
 
 
-def _name_infoset(histories: Histories, player: int, history: int) -> str:
-    return repr(information_string_function(histories.game)(histories.state(history), player))
+def _information_state_of(histories: Histories, history: int, player: int) -> str:
+    return information_string_function(histories.game)(histories.state(history), player)

@@ -8,13 +8,14 @@ limit, not on the rest of the game.
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Iterable
 from typing import NoReturn
 
 import numpy as np
 import torch
 
-from spiel_dl.games.rules import StateBatch
+from spiel_dl.games.rules import Rules, StateBatch
 from spiel_dl.tree.compiled_tree import CompiledTree
 from spiel_dl.tree.depth_limit import DepthLimit, check_depth_limit
 from spiel_dl.tree.from_rules import Level, LevelBuilder, histories_of
@@ -61,10 +62,9 @@ class SparseTree(CompiledTree):
     def infoset_string(self, player: int, infoset: int) -> str:
         """The information state string of a decision infoset; ValueError if there is none."""
         check_index("infoset", infoset, self.num_infosets(player))
-        row = int(self.first_history[player][infoset])
-        one = self.states.take(slice(row, row + 1))
-        strings: list[str] = rules_of(self.game).information_state_strings(one, player)
-        return strings[0]
+        return _string_of_row(
+            rules_of(self.game), self.states, int(self.first_history[player][infoset]), player
+        )
 
 
 def sparse_trunk(
@@ -91,7 +91,8 @@ def sparse_trunk(
     if (rules.current_player(particles.states) < 0).any():
         raise ValueError("a player must act in every particle; particles start where one does")
     histories, states = _enumerate(particles, depth_limit, max_histories)
-    tree = SparseTree.from_histories(histories, states=states)
+    name = functools.partial(_string_of_row, rules, states)
+    tree = SparseTree.from_histories(histories, name, states=states)
     public_states = tree.public_states.of_history[1 : particles.num_particles + 1]
     return cut(tree, depth_limit, np.unique(public_states).tolist())
 
@@ -133,6 +134,11 @@ def depth_of_steps(
     if depth_limit.moves is not None:
         return (player >= 0).astype(np.int64)
     return (rounds_after - rounds_before).astype(np.int64)
+
+
+def _string_of_row(rules: Rules, states: StateBatch, row: int, player: int) -> str:
+    """A player's information state string in one row of a batch."""
+    return rules.information_state_strings(states.take(slice(row, row + 1)), player)[0]
 
 
 def _enumerate(

@@ -200,7 +200,7 @@ def _trunk(tree: Tree, depth_limit: DepthLimit, start: _Start, is_beyond: IsBeyo
     histories, origin = tree.following(start.histories, is_leaf)
     leaf = is_leaf(histories, origin)
     parts = (histories[~leaf], origin[~leaf], histories[leaf], origin[leaf])
-    extent = Extent(tree, start.histories, start.roots, *parts)
+    extent = Extent(start.histories, start.roots, *parts)
     kept = [_infosets_above(tree, depth_limit, player, extent.histories) for player in (0, 1)]
     num_roots = (len(start.infosets[0]), len(start.infosets[1]))
     terminals = extent.histories[tree.is_terminal[extent.histories]]
@@ -217,7 +217,7 @@ def _whole_game(tree: Tree, depth_limit: DepthLimit) -> Trunk[Tree]:
     return Trunk(
         tree,
         depth_limit,
-        Extent(tree, start.histories, start.roots, histories, np.zeros_like(histories), none, none),
+        Extent(start.histories, start.roots, histories, np.zeros_like(histories), none, none),
         start.infosets,
         (_numbers(first.num_infosets), _numbers(second.num_infosets)),
         (_numbers(first.num_sequences), _numbers(second.num_sequences)),

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from spiel_dl.factored.families import factored_game
+from spiel_dl.games.features import features
 from spiel_dl.tree.game_tree import GameTree
 from tests.factored_checks import check_gradients, check_playouts, tree_of_tensors
 
@@ -53,6 +54,19 @@ def test_every_infoset_has_a_state_of_its_own(name: str) -> None:
             assert game.legal_actions(player, infoset).tolist() == state.legal_actions()
         tensors = game.observations(player, 0, game.num_infosets(player)).tensors
         assert len(np.unique(tensors, axis=0)) == len(tensors)
+
+
+@pytest.mark.parametrize("name", [*(n for n in SMALL if n.startswith("python_")), WAITING[0]])
+@pytest.mark.parametrize("player", [0, 1])
+def test_features_in_batches_are_those_of_states(name: str, player: int) -> None:
+    game = factored_game(name)
+    begin, end = 1, game.num_infosets(player)
+    states = [game.state(player, infoset) for infoset in range(begin, end)]
+    found, legal = game.features(player, begin, end), game.legal_rows(player, begin, end)
+    np.testing.assert_array_equal(found, [features(state, player) for state in states])
+    assert [np.flatnonzero(row).tolist() for row in legal] == [s.legal_actions() for s in states]
+    # Networks see more than a seat and a time.
+    assert len(np.unique(found, axis=0)) > 0.3 * len(found)
 
 
 @pytest.mark.parametrize(

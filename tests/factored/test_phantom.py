@@ -70,12 +70,3 @@ def test_questions_about_nothing_are_refused(
 ) -> None:
     with pytest.raises(ValueError, match=message):
         call(factored_game(PHANTOM[0]))
-
-
-@pytest.mark.parametrize("name", ["python_dark_hex", "python_abrupt_dark_hex"])
-@pytest.mark.parametrize("player", [0, 1])
-def test_features_without_states_are_those_of_states(name: str, player: int) -> None:
-    game = factored_game(f"{name}(num_rows=2,num_cols=2)")
-    end = game.num_infosets(player)
-    expected = FactoredGame.features(game, player, 0, end)
-    np.testing.assert_array_equal(game.features(player, 0, end), expected)

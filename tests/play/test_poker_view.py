@@ -13,7 +13,7 @@ import spiel_dl as dl
 from spiel_dl.algorithms.cfr import CFRSolver
 from spiel_dl.algorithms.exploitability import expected_value
 from spiel_dl.factored.families import factored_game
-from spiel_dl.games.holdem_betting import CHANCE, TERMINAL
+from spiel_dl.games.compiled import CHANCE, TERMINAL
 from spiel_dl.games.holdem_cards import hand_strengths, parse_cards
 from spiel_dl.play import poker_view
 from spiel_dl.play.poker_solution import PokerSolution

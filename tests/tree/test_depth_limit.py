@@ -33,8 +33,8 @@ def test_rounds_of_a_converted_game_are_joint_moves():
 def test_a_game_in_which_a_player_moves_alone_has_no_rounds(idle_player: int) -> None:
     tree = GameTree.from_game(tiny_games.MovesAlone(idle_player))
     with pytest.raises(ValueError, match="has no rounds; give the depth limit in moves or plies"):
-        DepthLimit(rounds=1).depths(tree)
-    assert default_depth_limit(tree.game) == DepthLimit(moves=2)
+        default_depth_limit(tree.game).depths(tree)
+    assert DepthLimit(moves=2).depths(tree).max() == 5
 
 
 def test_depths_of_very_long_games() -> None:

@@ -84,3 +84,10 @@ def test_subgames_follow_the_leaves(leaves: LeafSet) -> None:
         assert originals[:6].tolist() == [0] * 6
         actions = leaves.tree.sequence_action[player][originals[6:]]
         assert actions.tolist() == [0, 1] * treeplex.num_infosets
+
+
+@pytest.mark.parametrize("shape", [(0,), (2, 0), (2, 3, 0)])
+def test_a_trunk_without_leaves_has_reaches_without_entries(shape: tuple[int, ...]) -> None:
+    leaves = cut(GameTree.from_game("kuhn_poker"), DepthLimit(moves=9)).leaves
+    reach = leaves.counterfactual_reach(np.ones(shape), np.ones(shape))
+    assert [each.shape for each in reach] == [shape, shape]

@@ -1,5 +1,6 @@
 """Sparse trunks against whole trees, and against histories counted by hand."""
 
+import ast
 import re
 
 import numpy as np
@@ -7,6 +8,7 @@ import pyspiel
 import pytest
 
 import spiel_dl.games  # noqa: F401  (registers the games)
+from spiel_dl.games.rules import StateBatch
 from spiel_dl.tree import DepthLimit, GameTree, cut, from_rules
 from spiel_dl.tree.compiled_tree import CompiledTree
 from spiel_dl.tree.particles import Particles
@@ -152,3 +154,28 @@ def test_errors():
         sparse_trunk(root, DepthLimit(rounds=1))
     with pytest.raises(ValueError, match="ends at the depth limit of 1 rounds, so it has no sub"):
         _ = sparse_trunk(particles, DepthLimit(rounds=1)).leaves.subgames
+
+
+def test_an_error_of_recall_names_the_infoset(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Infosets of the second round that forget the first one's bets."""
+    particles = particles_of(reference.state_after("python_leduc", [0, 1]))
+    tree = GameTree.from_game("python_leduc")
+    of_level = from_rules.InfosetKeys.of_level
+
+    def forgetful(self: from_rules.InfosetKeys, states: StateBatch) -> tuple[np.ndarray, ...]:
+        infosets, public = of_level(self, states)
+        rounds = particles.game.rules.round_index(states).numpy()
+        return np.where(rounds == 1, rounds, infosets), public
+
+    monkeypatch.setattr(from_rules.InfosetKeys, "of_level", forgetful)
+    with pytest.raises(ValueError, match=r"legal actions differ|imperfect recall") as error:
+        sparse_trunk(particles, DepthLimit(moves=6))
+    named = re.search(r"layer (\d)'s infoset (.*?)(, so| is reached)", str(error.value))
+    assert named is not None
+    player = int(named[1])
+    of_second_round = {
+        tree.infoset_string(player, infoset)
+        for infoset, history in enumerate(tree.first_history[player])
+        if tree.round_number[history] == 1
+    }
+    assert ast.literal_eval(named[2]) in of_second_round
