@@ -24,6 +24,7 @@ from spiel_dl.solvers.checks import check_num_threads, check_values, check_weigh
 from spiel_dl.solvers.minimizer_state import Pair
 from spiel_dl.solvers.strategies import behaviour_strategy, check_strategy
 from spiel_dl.solvers.variants import CFR_PLUS, Weighting
+from spiel_dl.system.interrupts import delay_interrupts
 from spiel_dl.tree.counts import checked_count
 from spiel_dl.tree.factored_form import FactoredForm
 from spiel_dl.tree.sequence_form import SequenceForm
@@ -93,6 +94,9 @@ class RegretMinimizer:
     def run(self, num_iterations: int) -> None:
         """Does `num_iterations` iterations; 0 only loads the compiled loops.
 
+        A KeyboardInterrupt is raised after the iteration at hand, or in listed games after all. If
+        memory runs out in a factored form, half an iteration may have been done.
+
         Raises:
           ValueError: if `num_iterations` is not an integer >= 0.
         """
@@ -141,10 +145,20 @@ class RegretMinimizer:
         num_iterations = checked_count("num_iterations", num_iterations, 0)
         # Players of one group are updated at once, against the same plans.
         groups = ((0,), (1,)) if self.alternating_updates else ((0, 1),)
+        if leaf_cfvs is None:
+            # Half an iteration of a large game cannot be undone: copies would take too long.
+            with delay_interrupts() as interrupt:
+                for _ in range(num_iterations):
+                    self.iteration += 1
+                    for players in groups:
+                        self._update(players, None, None)
+                    if interrupt.is_pending:
+                        raise KeyboardInterrupt
+            return
         arrays = minimizer_state.arrays_of(self.learned)
         for _ in range(num_iterations):
             # The callback may fail between the two players' updates.
-            saved_arrays = {} if leaf_cfvs is None else {k: a.copy() for k, a in arrays.items()}
+            saved_arrays = {name: array.copy() for name, array in arrays.items()}
             self.iteration += 1
             try:
                 for players in groups:

@@ -1,5 +1,6 @@
 """Solvers on factored payoffs: what they learn is what they learn from listed ones."""
 
+import signal
 from typing import NamedTuple
 
 import numpy as np
@@ -58,3 +59,25 @@ def test_a_run_goes_on_from_its_state(forms: Forms) -> None:
     other = CFRPlusSolver(forms.listed)
     with pytest.raises(ValueError, match="saved for another game"):
         other.load_state(first.state())
+
+
+def test_an_interrupt_is_raised_after_the_iteration(forms: Forms, monkeypatch) -> None:
+    form = forms.factored.sequence_form
+    interrupted, expected = RegretMinimizer(form), RegretMinimizer(form)
+    values_against, calls = type(form).values_against, []
+
+    def interrupt_once(self, player: int, plan: np.ndarray) -> np.ndarray:
+        calls.append(player)
+        if len(calls) == 6:
+            assert player == 1  # player 0's part of the third iteration is done
+            signal.raise_signal(signal.SIGINT)
+        return values_against(self, player, plan)
+
+    monkeypatch.setattr(type(form), "values_against", interrupt_once)
+    with pytest.raises(KeyboardInterrupt):
+        interrupted.run(10)
+    assert interrupted.iteration == 3
+    expected.run(3)
+    for mine, other in zip(interrupted.learned, expected.learned, strict=True):
+        assert mine.average.tobytes() == other.average.tobytes()
+        assert mine.regret.tobytes() == other.regret.tobytes()
