@@ -320,6 +320,8 @@ class TrainedStudy(experiment.Study[AnyTrained]):
         if changes or (layers, units) != (settings.num_layers, settings.num_units):
             changes["networks_per_decade"] = 0
         config = dataclasses.replace(settings.training, seed=seed, **changes)
+        # Experiments of one folder share networks, and differ in how many are kept.
+        name += f"-kept-{config.networks_per_decade}"
         network = PositionalNetwork(layers, units, seed=seed, device=settings.device)
         return self.train_network(name, network, config)
 
