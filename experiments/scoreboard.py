@@ -90,7 +90,7 @@ def page(results: Path) -> str:
     contradictions, missing = [], []
     for paper in PAPERS:
         rows = [row for row in paper.rows if row.place != OURS]
-        if not (rows and paper.not_covered):
+        if not rows:
             continue
         current_rows = [row for row in rows if states[row.name].word == CURRENT]
         lines = [_line(_HEADER), _line(["---"] * len(_HEADER))]
@@ -103,9 +103,11 @@ def page(results: Path) -> str:
         ]
         to_run = [row for row in rows if row not in current_rows]
         items = [*_to_run(to_run, states), *paper.not_covered]
-        missing.append("\n".join([f"- {paper.title}", *(f"    - {item}" for item in items)]))
+        if items:
+            missing.append("\n".join([f"- {paper.title}", *(f"    - {item}" for item in items)]))
     parts += ["## Contradictions", "\n".join(contradictions) or "None.", "## Missing"]
-    return "\n\n".join([*parts, _HOURS, "\n".join(missing)]) + "\n"
+    parts += [_HOURS, "\n".join(missing)] if missing else ["None."]
+    return "\n\n".join(parts) + "\n"
 
 
 def appendix(results: Path) -> str:

@@ -113,7 +113,7 @@ def _run_open(rows: list[Row]) -> None:
             folder = _RESULTS / row.folder
             print(experiment.run(row.experiment, study, folder, qualify=row.verdict))
             ledger.record(row, _RESULTS, state.report)
-        except ValueError as error:
+        except script.EXPECTED as error:
             failed.append(f"{row.name}: {error}")
         scoreboard.write_pages(_SCOREBOARD, _ALL_ROWS, _RESULTS)
     if not rows:
