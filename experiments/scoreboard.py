@@ -66,7 +66,7 @@ def judged(row: Row, status: State) -> Judgement:
     An old report is not judged anew, as its tables may have other contents.
     """
     headline = str(status.report.get("headline") or "")
-    if row.experiment.judge is None or "tables" not in status.report or status.word == OLD:
+    if "tables" not in status.report or status.word == OLD:
         return Judgement(_without_claim(status.report.get("verdict")), headline)
     judgement = row.experiment.judge(status.report["tables"])
     return judgement._replace(verdict=row.verdict(judgement.verdict))

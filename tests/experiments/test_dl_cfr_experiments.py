@@ -21,7 +21,6 @@ from experiments.dl_cfr.isolated import (
     UNSCALED,
     UnscaledNetwork,
 )
-from experiments.dl_cfr.left_out import LEFT_OUT
 from experiments.dl_cfr.ranges import RANGES, solver_ranges
 from experiments.dl_cfr.study import GOOFSPIEL, LEDUC, OSHI_ZUMO, Trained, TrainedStudy
 from experiments.experiment import Experiment, run
@@ -38,6 +37,7 @@ from spiel_dl.value_functions.validation import UNNORMALISED
 from tests.made_up_values import MadeUpValue
 
 LIMIT = DepthLimit(rounds=1)
+LEFT_OUT = left_out.ROWS[0].experiment
 DATA = DatasetConfig(
     "python_goofspiel_ii(num_cards=3,points_order=descending)", LIMIT, shard_size=40, tolerance=1e-3
 )

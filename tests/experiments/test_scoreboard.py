@@ -71,7 +71,6 @@ def test_a_report_is_missing_current_or_old(tmp_path: Path) -> None:
         ),
         ({"commits_of_parts": ["unknown"]}, "not made by a clean commit"),
         ({"commits_of_parts": [COMMIT, "1" * 40]}, "parts of several commits"),
-        ({"claim": "another claim"}, "judged by another claim"),
     ],
 )
 def test_what_makes_a_report_old(tmp_path: Path, changes: dict[str, Any], why: str) -> None:

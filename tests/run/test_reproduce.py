@@ -62,13 +62,13 @@ def test_particle(tmp_path: Path) -> None:
     assert list((tmp_path / "results" / "parts").glob("*.json"))
 
 
-@pytest.mark.parametrize(("why", "anew"), [("judged by another claim", False), ("other", True)])
+@pytest.mark.parametrize(("word", "anew"), [(ledger.MISSING, False), (ledger.OLD, True)])
 def test_old_rows_take_nothing_of_other_commits(
-    why: str, anew: bool, monkeypatch: pytest.MonkeyPatch
+    word: str, anew: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     module = importlib.import_module("reproduce")
     [row] = scoreboard.chosen_rows(["responses/gadgets"])
-    found = ledger.State(ledger.OLD, (why,), {}, {})
+    found = ledger.State(word, (), {}, {})
     opened = []
 
     def refuse(place: str, _engine: object, *, only_own: bool) -> None:
