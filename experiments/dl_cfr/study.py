@@ -326,6 +326,14 @@ class TrainedStudy(experiment.Study[AnyTrained]):
         return self.train_network(name, network, config)
 
 
+def check_kept(config: TrainingConfig) -> None:
+    """Raises a ValueError if no networks are kept while training."""
+    if not config.networks_per_decade:
+        raise ValueError(
+            "networks_per_decade=0 keeps no networks to compare; use a positive number"
+        )
+
+
 def _slug(value: Any) -> str:
     return "-".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
