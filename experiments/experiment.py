@@ -91,7 +91,7 @@ class Experiment(Generic[AnyStudy]):
       compute: computes the results of a study; parts in the workspace are not computed again.
       render: makes the report from study and results. A report without title gets the
         experiment's; a picture without name gets the experiment's name and title.
-      judge: finds verdict and headline from the rows of the report's tables; None: `render` does.
+      judge: finds verdict and headline from the rows of the report's tables.
       version: raise it with every change of results that the settings do not show; earlier reports
         are old then.
     """
@@ -103,7 +103,7 @@ class Experiment(Generic[AnyStudy]):
     study: Callable[[Any, Workspace], AnyStudy]
     compute: Callable[[AnyStudy], Any]
     render: Callable[[AnyStudy, Any], Report]
-    judge: Callable[[Tables], Judgement] | None = None
+    judge: Callable[[Tables], Judgement]
     version: int = 1
 
     def report(self, study: AnyStudy, qualify: Callable[[str], str] = str) -> Report:
@@ -114,16 +114,15 @@ class Experiment(Generic[AnyStudy]):
           qualify: turns the criterion's verdict into the report's, such as `Row.verdict`.
         """
         report = self.render(study, self.compute(study))
-        if self.judge is not None:
-            judged = self.judge({heading: table.rows for heading, table in report.tables.items()})
-            report = dataclasses.replace(report, **judged._asdict())
+        judged = self.judge({heading: table.rows for heading, table in report.tables.items()})
         pictures = [each if each.name else self._named(each) for each in report.pictures]
         settings = {**as_json(study.settings), **report.more.get("settings", {})}
         return dataclasses.replace(
             report,
             title=report.title or self.title,
             pictures=pictures,
-            verdict=self.in_words(qualify(report.verdict)),
+            verdict=self.in_words(qualify(judged.verdict)),
+            headline=judged.headline,
             more={"metric": self.metric, "claim": self.claim, **report.more, "settings": settings},
         )
 

@@ -22,7 +22,7 @@ from spiel_dl.system.json_files import read_json
 
 FILE = "current.json"
 CURRENT, OLD, MISSING = "current", "old", "missing"
-OTHER_INPUTS, OTHER_CLAIM = "other inputs than declared", "judged by another claim"
+OTHER_INPUTS = "other inputs than declared"
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 
 
@@ -64,8 +64,6 @@ def state(row: Row, results: Path) -> State:
         why.append("not made by a clean commit")
     elif len(set(commits[1:])) > 1:
         why.append("parts of several commits")
-    if row.experiment.judge is None and report.get("claim") != row.experiment.claim:
-        why.append(OTHER_CLAIM)
     return State(OLD if why else CURRENT, tuple(why), report, entry)
 
 

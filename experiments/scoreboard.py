@@ -67,7 +67,7 @@ def judged(row: Row, status: State) -> Judgement:
     An old report is not judged anew, as its tables may have other contents.
     """
     headline = str(status.report.get("headline") or "")
-    if row.experiment.judge is None or "tables" not in status.report or status.word == OLD:
+    if "tables" not in status.report or status.word == OLD:
         return Judgement(_without_claim(status.report.get("verdict")), headline)
     judgement = row.experiment.judge(status.report["tables"])
     return judgement._replace(verdict=row.verdict(judgement.verdict))
@@ -101,7 +101,7 @@ def page(results: Path) -> str:
     contradictions, missing = [], []
     for paper in PAPERS:
         rows = [row for row in paper.rows if row.place != OURS]
-        if not (rows and paper.not_covered):
+        if not rows:
             continue
         current_rows = [row for row in rows if states[row.name].word == CURRENT]
         lines = [_line(_HEADER), _line(["---"] * len(_HEADER))]
@@ -117,9 +117,11 @@ def page(results: Path) -> str:
         ]
         to_run = [row for row in rows if row not in current_rows]
         items = [*_to_run(to_run, states), *paper.not_covered]
-        missing.append("\n".join([f"- {paper.title}", *(f"    - {item}" for item in items)]))
+        if items:
+            missing.append("\n".join([f"- {paper.title}", *(f"    - {item}" for item in items)]))
     parts += ["## Contradictions", "\n".join(contradictions) or "None.", "## Missing"]
-    return "\n\n".join([*parts, _HOURS, "\n".join(missing)]) + "\n"
+    parts += [_HOURS, "\n".join(missing)] if missing else ["None."]
+    return "\n\n".join(parts) + "\n"
 
 
 def appendix(results: Path) -> str:

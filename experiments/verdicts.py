@@ -65,6 +65,19 @@ def verdict(parts: Mapping[str, bool | None]) -> str:
     return text
 
 
+def counted(cases: Mapping[str, Sequence[bool]]) -> tuple[dict[str, bool | None], str]:
+    """Parts of a claim that are to hold in every case.
+
+    Args:
+      cases: for each part, whether it holds in each case.
+
+    Returns:
+      Whether each part holds, None without cases; and "NAME K of N" for all, in how many cases.
+    """
+    parts = {name: all(held) if held else None for name, held in cases.items()}
+    return parts, ", ".join(f"{name} {sum(held)} of {len(held)}" for name, held in cases.items())
+
+
 def qualified(criterion_verdict: str, *, cut: str = "", checked: str = "") -> str:
     """The verdict on a paper's claim from its criterion's, which says no cause.
 

@@ -105,15 +105,14 @@ def _run_open(rows: list[Row]) -> None:
     for row in rows:
         print(row.name, flush=True)
         state = ledger.state(row, _RESULTS)
-        only_own = state.word == ledger.OLD and state.why != (ledger.OTHER_CLAIM,)
-        path = f"runs/{row.folder}"
-        workspace = script.open_workspace(path, _WORKERS.build(), only_own=only_own)
+        path, is_old = f"runs/{row.folder}", state.word == ledger.OLD
+        workspace = script.open_workspace(path, _WORKERS.build(), only_own=is_old)
         try:
             study = row.experiment.study(row.settings, workspace)
             folder = _RESULTS / row.folder
             print(experiment.run(row.experiment, study, folder, qualify=row.verdict))
             ledger.record(row, _RESULTS, state.report)
-        except ValueError as error:
+        except script.EXPECTED as error:
             failed.append(f"{row.name}: {error}")
         scoreboard.write_pages(_SCOREBOARD, _ALL_ROWS, _RESULTS)
     if not rows:

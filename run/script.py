@@ -35,6 +35,8 @@ from spiel_dl.tree.depth_limit import DepthLimit
 
 # The flags belong to the script.
 flags.disclaim_key_flags()
+EXPECTED = (ValueError, WorkerDiedError, ImportError)
+"""Errors whose messages say to a user what to do."""
 _HELP = ("help", "helpshort", "h", "?")
 _REMEDIES = {
     errno.ENOSPC: "free some space; a run goes on with --resume",
@@ -125,7 +127,7 @@ def _call(import_flags: config_flags.Flags[None], main_flags: config_flags.Flags
         _check_flags()
         import_flags.build()
         main_flags.build()
-    except (ValueError, WorkerDiedError, ImportError) as error:
+    except EXPECTED as error:
         _fail(str(error))
     except BrokenPipeError:
         raise

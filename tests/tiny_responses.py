@@ -41,6 +41,4 @@ def study(experiment: Experiment[Any], path: Path, **changes: object) -> Any:
 
 def responder(name: str, model: ArrayPolicy | None = None, player: int = 0) -> Responder:
     tree = compile_named(name)
-    return Responder(
-        tree, model or ArrayPolicy.uniform(tree), player, game_value(name, tree, player)
-    )
+    return Responder(tree, model or ArrayPolicy.uniform(tree), player, game_value(tree, player))

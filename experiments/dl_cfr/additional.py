@@ -13,7 +13,7 @@ import numpy as np
 
 from experiments.dl_cfr import study as dl_cfr
 from experiments.experiment import Experiment, Row
-from experiments.verdicts import Judgement, Tables, grouped, is_less, numbers_of, verdict
+from experiments.verdicts import Judgement, Tables, counted, grouped, is_less, numbers_of, verdict
 from spiel_dl.runs.dl_cfr_run import METRIC, METRIC_TITLE
 from spiel_dl.runs.plots import Panel
 from spiel_dl.runs.reports import Report, Table
@@ -272,15 +272,13 @@ def _best_sizes(rows: Sequence[Mapping[str, Any]], name: str) -> dict[str, Mappi
 
 def _judge_size(tables: Tables) -> Judgement:
     """Judges the size of least loss on every seed, for each sweep by itself."""
-    parts, headlines = {}, []
+    cases, headlines = {}, []
     for name, (least, most) in _PAPER_SIZE.items():
         best = _best_sizes(tables[dl_cfr.ALL_NUMBERS], name)
-        parts[f"{least} to {most} {name}"] = all(
-            least <= row[name] <= most for row in best.values()
-        )
+        cases[f"{least} to {most} {name}"] = [least <= row[name] <= most for row in best.values()]
         numbers = ", ".join(f"{row[name]} ({network})" for network, row in best.items())
-        headlines.append(f"{name} of least Huber loss: {numbers}")
-    return Judgement(verdict(parts), "; ".join(headlines))
+        headlines.append(f"{name} of least Huber loss: {numbers or 'not varied'}")
+    return Judgement(verdict(counted(cases)[0]), "; ".join(headlines))
 
 
 SIZE = Experiment(

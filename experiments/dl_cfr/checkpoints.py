@@ -25,10 +25,7 @@ _LATER = " once exploitability has halved"
 
 def _checkpoint_rows(study: Study) -> dl_cfr.Rows:
     """Errors and trunk exploitability of the networks kept while training."""
-    if not study.settings.training.networks_per_decade:
-        raise ValueError(
-            "networks_per_decade=0 keeps no networks to compare; use a positive number"
-        )
+    dl_cfr.check_kept(study.settings.training)
     rows: dl_cfr.Rows = []
     for seed in study.settings.seeds:
         trained = study.train(seed)

@@ -93,28 +93,32 @@ def _judge_left_out(tables: Tables, *, unit: float, untrained: Sequence[float]) 
     return Judgement(verdict(parts), "; ".join(headlines))
 
 
-LEFT_OUT = Experiment(
-    name="left_out",
-    title="Errors in public states left out of training",
-    metric="L∞ error, unnormalised (utility)",
-    claim=(
-        "networks generalise to public states that they never saw, with L∞ errors of 2.6 in "
-        "Goofspiel, 0.1 in Oshi-Zumo and 0.08 in Leduc (Main Experiments), which does not say of "
-        "what. Held are the largest of all, and the mean over samples of each one's largest: that "
-        "the mean over states is below the error over all states of networks after one step of "
-        "training (`checkpoints`), and, where that error is larger than the paper's, that states "
-        "are at most at the paper's, open if only their mean is. Errors in Goofspiel "
-        "are doubled first: the authors' library pays differences of points, ours half of them."
-    ),
-    study=Study,
-    compute=_left_out_rows,
-    render=_left_out_report,
+def left_out(unit: float, untrained: Sequence[float]) -> Experiment[Study]:
+    """The experiment in one game, whose errors are judged as `_judge_left_out` says."""
+    return Experiment(
+        name="left_out",
+        title="Errors in public states left out of training",
+        metric="L∞ error, unnormalised (utility)",
+        claim=_CLAIM,
+        study=Study,
+        compute=_left_out_rows,
+        render=_left_out_report,
+        judge=functools.partial(_judge_left_out, unit=unit, untrained=untrained),
+    )
+
+
+_CLAIM = (
+    "networks generalise to public states that they never saw, with L∞ errors of 2.6 in "
+    "Goofspiel, 0.1 in Oshi-Zumo and 0.08 in Leduc (Main Experiments), which does not say of "
+    "what. Held are the largest of all, and the mean over samples of each one's largest: that "
+    "the mean over states is below the error over all states of networks after one step of "
+    "training (`checkpoints`), and, where that error is larger than the paper's, that states "
+    "are at most at the paper's, open if only their mean is. Errors in Goofspiel "
+    "are doubled first: the authors' library pays differences of points, ours half of them."
 )
 ROWS = tuple(
     Row(
-        dataclasses.replace(
-            LEFT_OUT, judge=functools.partial(_judge_left_out, unit=unit, untrained=untrained)
-        ),
+        left_out(unit, untrained),
         f"dl_cfr/{domain}",
         settings := Settings(
             dl_cfr.DOMAINS[domain],

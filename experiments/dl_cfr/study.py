@@ -320,8 +320,18 @@ class TrainedStudy(experiment.Study[AnyTrained]):
         if changes or (layers, units) != (settings.num_layers, settings.num_units):
             changes["networks_per_decade"] = 0
         config = dataclasses.replace(settings.training, seed=seed, **changes)
+        # Experiments of one folder share networks, and differ in how many are kept.
+        name += f"-kept-{config.networks_per_decade}"
         network = PositionalNetwork(layers, units, seed=seed, device=settings.device)
         return self.train_network(name, network, config)
+
+
+def check_kept(config: TrainingConfig) -> None:
+    """Raises a ValueError if no networks are kept while training."""
+    if not config.networks_per_decade:
+        raise ValueError(
+            "networks_per_decade=0 keeps no networks to compare; use a positive number"
+        )
 
 
 def _slug(value: Any) -> str:

@@ -64,7 +64,7 @@ def train(
 
 
 def _evaluations(directory: RunDirectory, num_steps: int) -> list[dict[str, Any]]:
-    """The lines of evaluations within a budget; the directory may have gone beyond it."""
+    """The lines of evaluations within a budget; its last may be in the middle of a longer run."""
     lines = directory.read_metrics()
     return [line for line in lines if line.get("evaluation", math.inf) <= num_steps]
 
@@ -110,7 +110,7 @@ class _Budgeted:
         return line
 
     def save(self, directory: RunDirectory) -> None:
-        self._learner.save(directory.checkpoint_path)
+        self._learner.save(directory.checkpoint_path, directory.header_entries())
 
     def restore(self, directory: RunDirectory) -> None:
         if not directory.checkpoint_path.exists():

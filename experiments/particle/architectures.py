@@ -45,10 +45,7 @@ class Curves(NamedTuple):
 
 def _compute(study: Study) -> Curves:
     """Trunk exploitability and error of all kept networks of both kinds."""
-    if not study.settings.training.networks_per_decade:
-        raise ValueError(
-            "networks_per_decade=0 keeps no networks to compare; use a positive number"
-        )
+    dl_cfr.check_kept(study.settings.training)
     trunk = study.trunk_study()
     points = {kind: _kept(study, kind) for kind in (POSITIONAL, PARTICLE)}
     reference = trunk.measure_reference()[NASH_CONV]

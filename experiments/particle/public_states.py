@@ -21,7 +21,7 @@ from typing import Any
 from experiments import experiment
 from experiments.experiment import Experiment, Row
 from experiments.settings import Checked
-from experiments.verdicts import FAILS, REPRODUCED
+from experiments.verdicts import Judgement, Tables, verdict
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.system.parameters import Positive
 
@@ -43,15 +43,18 @@ Study = experiment.Study[Settings]
 def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
     cards = study.settings.num_cards
     title = f"The largest public states of Goofspiel with {cards} cards and hidden bids"
+    return Report(title, [], {"By depth": Table.of(rows)})
+
+
+def _judge(tables: Tables) -> Judgement:
+    """Judges that there are as many histories as the lemma says, at every depth."""
+    [rows] = tables.values()
     larger = all(row["histories, exactly"] >= row["histories, at least"] for row in rows)
     most = max(rows, key=operator.itemgetter("histories, exactly"))
-    return Report(
-        title,
-        [],
-        {"By depth": Table.of(rows)},
-        verdict=REPRODUCED if larger else FAILS,
-        headline=f"{most['histories, exactly']:.3g} after {most['rounds']} rounds, where the "
-        f"lemma has at least {most['histories, at least']:.3g}",
+    return Judgement(
+        verdict({"at least as many": larger}),
+        f"{most['histories, exactly']:.3g} after {most['rounds']} rounds, where the lemma has at "
+        f"least {most['histories, at least']:.3g}",
     )
 
 
@@ -63,6 +66,7 @@ PUBLIC_STATES = Experiment(
     study=Study,
     compute=lambda study: [*largest_public_states(study.settings.num_cards)],
     render=_report,
+    judge=_judge,
 )
 ROWS = (
     Row(

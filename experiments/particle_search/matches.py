@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 from experiments import experiment
@@ -196,21 +197,24 @@ def _report(study: Study, rows: list[dict[str, Any]]) -> Report:
 def _judge(tables: Tables) -> Judgement:
     """Judges that a search of all moves, in a second each, wins against the network."""
     [rows] = tables.values()
-    parts = {
-        row["search"]: row["without_luck"] > row["half_width_without_luck"]
-        and row["share_searched"] == 1
-        and row["seconds_per_move"] <= 1
-        for row in rows
-        if row["opponent"] == "the network"
-    }
+    parts = {row["search"]: _holds(row) for row in rows if row["opponent"] == "the network"}
     return Judgement(
         verdict(parts),
-        "; ".join(
-            f"{row['search']} against {row['opponent']} {row['without_luck']:.3f} ± "
-            f"{row['half_width_without_luck']:.3f}"
-            for row in rows
-        ),
+        "; ".join(f"{row['search']} against {row['opponent']} {_mean_text(row)}" for row in rows),
     )
+
+
+def _holds(row: Mapping[str, Any]) -> bool | None:
+    """Whether a search does what is claimed; None if one pair of games does not tell."""
+    if row["share_searched"] != 1 or row["seconds_per_move"] > 1:
+        return False
+    half_width: float | None = row["half_width_without_luck"]
+    return None if half_width is None else row["without_luck"] > half_width
+
+
+def _mean_text(row: Mapping[str, Any]) -> str:
+    mean, half_width = f"{row['without_luck']:.3f}", row["half_width_without_luck"]
+    return f"{mean} (one pair)" if half_width is None else f"{mean} ± {half_width:.3f}"
 
 
 MATCHES = Experiment(

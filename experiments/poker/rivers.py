@@ -18,7 +18,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from experiments.poker import quantile_kernels
 from spiel_dl.algorithms.dl_cfr import DLCFRSolver
 from spiel_dl.factored import river_quantiles
 from spiel_dl.factored.families import factored_game
@@ -28,8 +27,11 @@ from spiel_dl.factored.holdem_trunk import HoldemLeaves
 from spiel_dl.games import poker
 from spiel_dl.games.holdem import HoldemRules
 from spiel_dl.games.holdem_cards import card_text
+from spiel_dl.solvers.best_response import best_response
+from spiel_dl.solvers.regret_minimization import RegretMinimizer
 from spiel_dl.solvers.variants import LINEAR_CFR
 from spiel_dl.tree.depth_limit import DepthLimit
+from spiel_dl.tree.sequence_form import SequenceForm, Treeplex
 from spiel_dl.value_functions.river import NUM_PARTS, RiverLeafValues, RiverNetwork, ShowdownValue
 
 POT = 100.0
@@ -113,13 +115,31 @@ class Quantiles(NamedTuple):
     values: np.ndarray
 
 
-def nodes_of(stack: float) -> tuple[np.ndarray, ...]:
-    """The betting tree of a river for `quantile_kernels`; stack and chips in pots."""
+class Nodes(NamedTuple):
+    """The betting tree of a river, parents before their children.
+
+    Attributes:
+      player: int [N], who moves; negative at terminal nodes.
+      legal: bool [N, A].
+      successor: int [N, A], the nodes after legal actions.
+      spent: float64 [N], the chips that each player has put in at a terminal node, in pots.
+      folded: int [N], who folded; negative: nobody.
+    """
+
+    player: np.ndarray
+    legal: np.ndarray
+    successor: np.ndarray
+    spent: np.ndarray
+    folded: np.ndarray
+
+
+def nodes_of(stack: float) -> Nodes:
+    """The betting tree of a river; the stack in pots."""
     left = (stack * POT, stack * POT)
     rules: HoldemRules = poker.endgame(board="2c2d2h2s3c", pot=POT, stacks=left).rules
     tree = rules.tree
     below = slice(2 * rules.num_hole, None)  # chance deals own cards first
-    return (
+    return Nodes(
         tree.player[below],
         tree.legal[below],
         tree.successor[below] - below.start,
@@ -128,16 +148,78 @@ def nodes_of(stack: float) -> tuple[np.ndarray, ...]:
     )
 
 
+def form_of(nodes: Nodes, num_hands: int) -> SequenceForm:
+    """A river of hands that block no others, from the weakest to the best.
+
+    Each hand has a root sequence. Infosets are ordered by node, then by hand.
+    """
+    hands = np.arange(num_hands)
+    last = np.zeros((2, len(nodes.player), num_hands), np.int32)  # the players' sequences at a node
+    last[:, 0] = hands
+    size = [num_hands, num_hands]
+    parents: tuple[list[np.ndarray], list[np.ndarray]] = ([], [])
+    num_actions: tuple[list[int], list[int]] = ([], [])
+    sequences, utilities = [], []
+    for node, player in enumerate(nodes.player.tolist()):
+        if player < 0:
+            folded = nodes.folded[node]
+            first_wins = np.sign(hands[:, None] - hands) if folded < 0 else 2 * folded - 1
+            pairs = np.broadcast_arrays(last[0, node][:, None], last[1, node])
+            sequences.append(np.stack(pairs).reshape(2, -1))
+            utilities.append(np.broadcast_to(nodes.spent[node] * first_wins, pairs[0].shape))
+            continue
+        actions = np.flatnonzero(nodes.legal[node])
+        parents[player].append(last[player, node])
+        num_actions[player].extend([len(actions)] * num_hands)
+        for place, child in enumerate(nodes.successor[node, actions]):
+            last[:, child] = last[:, node]
+            last[player, child] = size[player] + len(actions) * hands + place
+        size[player] += len(actions) * num_hands
+    treeplexes = []
+    for own_parents, own_numbers in zip(parents, num_actions, strict=True):
+        number = np.array(own_numbers, np.int32)
+        first = num_hands + np.cumsum(number) - number
+        treeplexes.append(Treeplex(np.concatenate(own_parents), first, number, num_hands))
+    return SequenceForm.from_terminals(
+        (treeplexes[0], treeplexes[1]),
+        np.concatenate(sequences, axis=1),
+        np.concatenate(utilities, axis=None),
+        2 * nodes.spent.max(),
+    )
+
+
+def solve(form: SequenceForm, masses: np.ndarray, num_iterations: int) -> np.ndarray:
+    """The values of hands by best responses to averages of linear CFR.
+
+    Args:
+      form: as of `form_of`.
+      masses: float64 [n, 2, B], both ranges of each river.
+      num_iterations: iterations of linear CFR.
+
+    Returns:
+      float64 [n, 2, B].
+    """
+    minimizer, values = RegretMinimizer(form, LINEAR_CFR), np.empty_like(masses)
+    for ranges, found in zip(masses, values, strict=True):
+        minimizer.reset()
+        for player in (0, 1):
+            minimizer.set_range(player, ranges[player])
+        minimizer.run(num_iterations)
+        for player in (0, 1):
+            response = best_response(form, player, minimizer.average_plan(1 - player))
+            found[player] = response.cfv[: masses.shape[2]]
+    return values
+
+
 def solve_shares(stack: float, shares: np.ndarray) -> Quantiles:
     """Solves rivers of hands that block no others, one for each row of shares (float [n, B]).
 
     Hands of a quantile tie. Solved to about 0.4 % of the pot.
     """
-    nodes = nodes_of(stack)
+    form = form_of(nodes_of(stack), shares.shape[1])
     masses = np.stack([np.maximum(own, _LEAST_WEIGHT) for own in (shares, 1.0 - shares)], axis=1)
-    masses = np.ascontiguousarray(masses / masses.sum(axis=2, keepdims=True), np.float64)
-    values = np.zeros_like(masses)
-    quantile_kernels.solve_all(nodes, masses, 120 if stack < _DEEP else 240, values)
+    masses = (masses / masses.sum(axis=2, keepdims=True)).astype(np.float64)
+    values = solve(form, masses, 120 if stack < _DEEP else 240)
     # Subtract the values without betting; then the rest of the zero sum, which is the gap.
     others = masses[:, ::-1]
     values -= 0.5 * (2 * np.cumsum(others, axis=2) - others - 1.0)

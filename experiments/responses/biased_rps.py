@@ -6,7 +6,7 @@ from experiments.experiment import Experiment, Row
 from experiments.responses import frontier, sweeps
 from experiments.responses.frontier import METRIC, POINTS, SAME, Study
 from experiments.responses.sweeps import Sweep
-from experiments.verdicts import Judgement, Tables, grouped, verdict
+from experiments.verdicts import Judgement, Tables, counted, grouped, verdict
 from spiel_dl.algorithms.cdrnr import GADGETS
 from spiel_dl.tree.depth_limit import DepthLimit
 
@@ -24,9 +24,12 @@ SETTINGS = frontier.Settings(
 
 def _judge(tables: Tables) -> Judgement:
     """Judges that SES gains 0, all gadgets the maximum, and none more than the full one."""
-    counts = {"SES gains nothing": 0, "gadgets gain the maximum": 0, "full gadget is the best": 0}
-    by_model = grouped(tables[POINTS], "model")
-    for rows in by_model.values():
+    cases: dict[str, list[bool]] = {
+        "SES gains nothing": [],
+        "gadgets gain the maximum": [],
+        "full gadget is the best": [],
+    }
+    for rows in grouped(tables[POINTS], "model").values():
         points = grouped(rows, "method")
         own = sweeps.cdrnr_name(_PAPERS_GADGETS[0])
         if own not in points:
@@ -43,12 +46,10 @@ def _judge(tables: Tables) -> Judgement:
                 for row in points[name]
             ),
         )
-        for name, part in zip(counts, parts, strict=True):
-            counts[name] += part
-    return Judgement(
-        verdict({name: count == len(by_model) for name, count in counts.items()}),
-        "; ".join(f"{name} in {count} of {len(by_model)}" for name, count in counts.items()),
-    )
+        for held, part in zip(cases.values(), parts, strict=True):
+            held.append(part)
+    judged, text = counted(cases)
+    return Judgement(verdict(judged), text)
 
 
 BIASED_RPS = Experiment(

@@ -16,7 +16,7 @@ from experiments.responses import study as responses_study
 from experiments.responses import sweeps
 from experiments.responses.study import Labels
 from experiments.responses.sweeps import Sweep
-from experiments.verdicts import Judgement, Tables, grouped, verdict
+from experiments.verdicts import Judgement, Tables, counted, grouped, verdict
 from spiel_dl.runs.plots import Panel
 from spiel_dl.runs.reports import Picture, Report, Table
 from spiel_dl.runs.workspace import file_name
@@ -46,6 +46,7 @@ _PARTS = {
     _SLIGHT: sweeps.SES,
 }
 """Short names of the claims in the verdict; all but the last are about CDRNR."""
+_AT_HALF = f"a tenth at p = {_HALF}"
 _IN_SOME_CASE = (_TWICE, _HALF_OF_ALL)
 _WHERE_RNR_CAN = (*_IN_SOME_CASE, _MIX)
 
@@ -178,7 +179,7 @@ def _judge(tables: Tables) -> Judgement:
         for rows in grouped(points, "game", "model", "player").values()
     ]
     parts: dict[str, bool | None] = {}
-    counts = []
+    cases: dict[str, list[bool]] = {}
     for about, name in _PARTS.items():
         method = sweeps.SES if about == _SLIGHT else cdrnr
         held = [
@@ -191,16 +192,16 @@ def _judge(tables: Tables) -> Judgement:
         if held or in_some_case:
             holds = any(held) if in_some_case else all(held)
             parts[name] = holds if held else None
-            counts.append(f"{name} {sum(held)} of {len(held)}")
+            cases[name] = held
     at_half = [
         _is_almost_safe(row)
         for row in points
         if row["method"] == cdrnr and row["parameter"] == _HALF
     ]
     if at_half:
-        parts["a tenth at p = 0.5"] = sum(at_half) > len(at_half) / 2
-        counts.append(f"a tenth at p = 0.5 {sum(at_half)} of {len(at_half)}")
-    return Judgement(verdict(parts), f"{cdrnr}: {', '.join(counts)}")
+        cases[_AT_HALF] = at_half
+        parts[_AT_HALF] = sum(at_half) > len(at_half) / 2
+    return Judgement(verdict(parts), f"{cdrnr}: {counted(cases)[1]}")
 
 
 def _is_almost_safe(point: Mapping[str, Any]) -> bool:

@@ -16,7 +16,7 @@ from experiments.responses.best_nash import safe_best_response
 from experiments.responses.frontier import SAME, Results, Study
 from experiments.responses.responders import Responder
 from experiments.responses.sweeps import Sweep
-from experiments.verdicts import verdict
+from experiments.verdicts import Judgement, Tables, grouped, verdict
 from spiel_dl.algorithms.cdrnr import GADGETS
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.tree.depth_limit import DepthLimit
@@ -55,7 +55,6 @@ def _compute(study: Study) -> Results:
 
 
 def _report(study: Study, results: Results) -> Report:
-    rows, num_recovered = _recovered(study, results)
     pictures = [frontier.picture("gadgets", study, *each) for each in results]
     titles = {
         "from": "from p",
@@ -64,7 +63,7 @@ def _report(study: Study, results: Results) -> Report:
         "of_rnr": "one of RNR's",
     }
     return Report(
-        GADGET_SETS.title,
+        "",
         [
             "Two games in the manner of Milec et al. (2024), Figures 4 and 8, in which player 0 "
             "has five pure responses to a fool, all optimal for some p "
@@ -76,30 +75,38 @@ def _report(study: Study, results: Results) -> Report:
             "ours.",
             frontier.NOTES[0],
         ],
-        {"Responses": Table.of(rows, **titles)},
+        {"Responses": Table.of(_rows(study, results), **titles)},
         pictures,
-        verdict(_lose_as_claimed(num_recovered)),
-        headline=f"of RNR's {sum(num_recovered.pop(sweeps.RNR))} responses are recovered: "
-        + ", ".join(f"{method} {sum(each)}" for method, each in num_recovered.items()),
     )
 
 
-def _recovered(study: Study, results: Results) -> tuple[list[dict[str, Any]], dict[str, list[int]]]:
-    """All methods' responses, RNR's first, and the number of RNR's that each recovers by game."""
+def _rows(study: Study, results: Results) -> list[dict[str, Any]]:
+    """All methods' responses, RNR's first."""
     rows: list[dict[str, Any]] = []
-    numbers: dict[str, list[int]] = {sweeps.RNR: []}
     for labels, points in results:
         responder = study.responder(**labels)
         targets = different(responder, points[sweeps.RNR])
         for method in sorted(points, key=lambda name: name != sweeps.RNR):
-            responses = different(responder, points[method])
-            recovered = [one for one in targets if any(_is_same(one, each) for each in responses)]
-            numbers.setdefault(method, []).append(len(recovered))
-            for response in responses:
-                of_rnr = "yes" if any(_is_same(one, response) for one in targets) else "no"
+            for response in different(responder, points[method]):
                 names = {"game": labels["game"], "method": method}
+                of_rnr = "yes" if _is_one_of(response, targets) else "no"
                 rows.append({**names, **response, "of_rnr": of_rnr})
-    return rows, numbers
+    return rows
+
+
+def _judge(tables: Tables) -> Judgement:
+    """Judges which gadgets lose responses of RNR, and how many."""
+    [rows] = tables.values()
+    num_recovered: dict[str, list[int]] = {}  # by method, in each game
+    for own in grouped(rows, "game").values():
+        by_method = grouped(own, "method")
+        for method, responses in by_method.items():
+            recovered = [_is_one_of(target, responses) for target in by_method[sweeps.RNR]]
+            num_recovered.setdefault(method, []).append(sum(recovered))
+    parts = _lose_as_claimed(num_recovered)
+    headline = f"of RNR's {sum(num_recovered.pop(sweeps.RNR))} responses are recovered: "
+    numbers = [f"{method} {sum(each)}" for method, each in num_recovered.items()]
+    return Judgement(verdict(parts), headline + ", ".join(numbers))
 
 
 def _lose_as_claimed(num_recovered: Mapping[str, Sequence[int]]) -> dict[str, bool]:
@@ -113,6 +120,10 @@ def _lose_as_claimed(num_recovered: Mapping[str, Sequence[int]]) -> dict[str, bo
         if numbers is not None:
             held[gadget] = min(numbers) == _LEFT if loses else numbers == num_recovered[sweeps.RNR]
     return held
+
+
+def _is_one_of(response: Mapping[str, Any], others: Sequence[Mapping[str, Any]]) -> bool:
+    return any(_is_same(response, each) for each in others)
 
 
 def _is_same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
@@ -160,6 +171,7 @@ GADGET_SETS = Experiment(
     study=Study,
     compute=_compute,
     render=_report,
+    judge=_judge,
     version=2,
 )
 ROWS = (

@@ -32,6 +32,8 @@ _FOLD_CALL_GAMES = ("leduc_poker", "python_leduc", "python_holdem", "universal_p
 """Games in which 0 is to fold, legal only against a bet, and 1 to check or call."""
 _PASS_BET_GAMES = ("kuhn_poker", "python_kuhn_poker")
 """Games in which 0 is to check or, against a bet, to fold, and 1 to bet or to call."""
+GAMES = _FOLD_CALL_GAMES + _PASS_BET_GAMES
+"""Short names of the games that local best response is for."""
 
 
 class _Children(NamedTuple):
@@ -82,7 +84,7 @@ def _find_children(tree: GameTree) -> _Children:
         return _Children(np.where(faces_bet, after_1, after_0), np.where(faces_bet, after_0, -1))
     raise ValueError(
         f"local best response must know which actions fold and call, and does not for {tree.game}; "
-        f"use one of {_FOLD_CALL_GAMES + _PASS_BET_GAMES}, or an exact best response"
+        f"use one of {GAMES}, or an exact best response"
     )
 
 

@@ -18,7 +18,7 @@ from experiments.responses import lbr, table_1
 from experiments.responses import study as responses_study
 from experiments.responses.responders import CFR_READINGS, Responder
 from experiments.responses.study import Labels
-from experiments.verdicts import Judgement, Tables, grouped, verdict
+from experiments.verdicts import Judgement, Tables, counted, grouped, verdict
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.runs.plots import Panel
 from spiel_dl.runs.reports import Picture, Report, Table
@@ -123,19 +123,19 @@ def _report(study: Study, rows: Rows) -> Report:
 def _judge(tables: Tables) -> Judgement:
     """Judges the reading for which most parts of the claim hold, in games that have an LBR."""
     by_reading = grouped(tables[_ROWS], "opponent")
-    by_part = {reading: _judge_reading(rows) for reading, rows in by_reading.items()}
-    best = max(by_part, key=lambda reading: sum(all(held) for held in by_part[reading].values()))
+    found = {reading: counted(_cases(rows)) for reading, rows in by_reading.items()}
+    best = max(found, key=lambda reading: sum(map(bool, found[reading][0].values())))
     headline = "; ".join(
-        f"{reading}: "
-        + ", ".join(f"{part} {sum(held)} of {len(held)}" for part, held in parts.items())
-        for reading, parts in sorted(by_part.items(), key=lambda item: item[0] != best)
+        f"{reading}: {text}"
+        for reading, (_, text) in sorted(found.items(), key=lambda item: item[0] != best)
     )
     # With optimal values CDBR cannot lose, so that part is not judged.
-    parts = {part: all(held) for part, held in by_part[best].items() if part != _NEVER_LOSES}
+    parts = {part: held for part, held in found[best][0].items() if part != _NEVER_LOSES}
     return Judgement(verdict(parts), headline)
 
 
-def _judge_reading(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[bool]]:
+def _cases(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[bool]]:
+    """For each part of the claim, whether it holds in each case of one reading."""
     cases = {
         key: {row["method"]: row["gain"] for row in own}
         for key, own in grouped(rows, "game", "player", "iterations").items()

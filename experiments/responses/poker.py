@@ -14,7 +14,7 @@ from experiments.experiment import Experiment, Row
 from experiments.responses import lbr
 from experiments.responses import study as responses_study
 from experiments.responses.responders import Responder
-from experiments.verdicts import Judgement, Tables, grouped, numbers_of, verdict
+from experiments.verdicts import Judgement, Tables, counted, grouped, numbers_of, verdict
 from spiel_dl.algorithms.best_response import best_response_policy
 from spiel_dl.algorithms.cdbr import CDBRPolicy
 from spiel_dl.algorithms.cdrnr import CDRNRPolicy
@@ -103,12 +103,14 @@ def _judge(tables: Tables) -> Judgement:
         for row in rows
         if row["method"] in _ROBUST
     ]
-    # That is a theorem: reported, not judged.
-    return Judgement(
-        verdict(more),
-        f"{_MORE}: {sum(more.values())} of {len(more)} models; RNR and CDRNR are at most as "
-        f"exploitable as they gain: {sum(robust)} of {len(robust)}",
+    _, text = counted(
+        {
+            _MORE: [*more.values()],
+            # That is a theorem: reported, not judged.
+            "RNR and CDRNR are at most as exploitable as they gain": robust,
+        }
     )
+    return Judgement(verdict(more), text)
 
 
 POKER = Experiment(

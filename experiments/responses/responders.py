@@ -8,7 +8,7 @@ import functools
 import pyspiel
 from open_spiel.python import policy as openspiel_policy
 
-from experiments.responses import small_games
+from experiments.responses import lbr, small_games
 from spiel_dl.algorithms import exploitability
 from spiel_dl.algorithms.best_response import best_response_value
 from spiel_dl.algorithms.cfr import CFRPlusSolver, CFRSolver
@@ -40,9 +40,6 @@ _GAMES = {
     ),
     "battleships_2x2": "python_battleships(board_width=2,board_height=2,ship_sizes=[2])",
 }
-_SYMMETRIC = tuple(name for name in _GAMES if name.startswith("goofspiel"))
-"""Games whose value is 0 because they are symmetric."""
-
 _EFG = {
     "biased_rps": small_games.biased_rps_efg(),
     "lost_by_resolving": small_games.lost_actions_efg(by_chance=False),
@@ -50,8 +47,6 @@ _EFG = {
 }
 
 
-_POKER = ("leduc_poker", "python_leduc", "kuhn_poker", "python_kuhn_poker", "python_holdem")
-"""Short names of the games that LBR is for."""
 MAX_LP_PAYOFFS = 100_000
 """Up to this many payoffs of a game, linear programs of responses take seconds."""
 _NOTHING = 1e-9
@@ -102,7 +97,7 @@ class Responder:
     @property
     def is_poker(self) -> bool:
         """Whether there is a local best response."""
-        return self.tree.game.get_type().short_name in _POKER
+        return self.tree.game.get_type().short_name in lbr.GAMES
 
     @functools.cached_property
     def best_gain(self) -> float:
@@ -169,6 +164,8 @@ def load_model(name: str, tree: GameTree) -> ArrayPolicy:
     return solver.current_policy() if "current" in reading else solver.average_policy()
 
 
-def game_value(name: str, tree: GameTree, player: int) -> float:
-    """The value of a named game for a player: 0 if it is symmetric, else by linear programming."""
-    return 0.0 if name in _SYMMETRIC else exploitability.game_value(tree, player)
+@functools.lru_cache(maxsize=2)
+def game_value(tree: GameTree, player: int) -> float:
+    """A game's value for a player: 0 in Goofspiel, which is symmetric, else by an LP."""
+    is_symmetric = "goofspiel" in str(tree.game)
+    return 0.0 if is_symmetric else exploitability.game_value(tree, player)

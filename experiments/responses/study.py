@@ -44,9 +44,6 @@ class Study(experiment.Study[AnySettings]):
     def __init__(self, settings: AnySettings, workspace: Workspace):
         """Makes a study; everything is computed on first use."""
         super().__init__(settings, workspace)
-        self._value = functools.cache(
-            lambda name, player: game_value(name, self.tree(name), player)
-        )
         self.tree: Callable[[str], GameTree] = functools.cache(compile_named)
 
     def responder(self, game: str, model: str, player: int) -> Responder:
@@ -59,7 +56,8 @@ class Study(experiment.Study[AnySettings]):
 
     def responder_to(self, game: str, name: str, model: ArrayPolicy, player: int) -> Responder:
         """A player who responds to a given model, whose name is for messages."""
-        return Responder(self.tree(game), model, player, self._value(game, player), name)
+        tree = self.tree(game)
+        return Responder(tree, model, player, game_value(tree, player), name)
 
     def responders(self) -> Iterator[Labels]:
         """The labels of all responders in the settings."""

@@ -11,7 +11,8 @@ import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from spiel_dl.algorithms.exploitability import game_value, player_exploitability
+from experiments.responses.responders import game_value
+from spiel_dl.algorithms.exploitability import player_exploitability
 from spiel_dl.algorithms.sepot import SearchConfig, SePoTPolicy
 from spiel_dl.learning import checkpoints
 from spiel_dl.policies.array_policy import ArrayPolicy
@@ -22,8 +23,6 @@ from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.game_tree import GameTree
 
 CRITIC, SEARCHES = "critic", "previous searches"
-_SYMMETRIC = ("python_goofspiel_ii", "goofspiel")
-"""Short names of games whose value is 0 because they are symmetric."""
 
 
 class Search(NamedTuple):
@@ -115,7 +114,7 @@ def judge(tree: GameTree, policy: ArrayPolicy) -> dict[str, float]:
       `nash_conv`; `exploitability_0` and `exploitability_1`, what a best response to this player
       earns above the game's value; they sum to NashConv.
     """
-    value = _game_value(tree)
+    value = game_value(tree, 0)
     lost = [player_exploitability(tree, policy, p, (value, -value)[p]) for p in (0, 1)]
     return {"nash_conv": sum(lost), "exploitability_0": lost[0], "exploitability_1": lost[1]}
 
@@ -124,11 +123,3 @@ def judge(tree: GameTree, policy: ArrayPolicy) -> dict[str, float]:
 def compiled(game: str) -> GameTree:
     """The compiled game of a game string; each process needs it once."""
     return GameTree.from_game(game)
-
-
-@functools.lru_cache(maxsize=2)
-def _game_value(tree: GameTree) -> float:
-    """Player 0's value."""
-    if tree.game.get_type().short_name in _SYMMETRIC:
-        return 0.0
-    return game_value(tree, 0)

@@ -170,7 +170,6 @@ def write(
         "notes": list(report.notes),
         "tables": {heading: list(table.rows) for heading, table in report.tables.items()},
         "pictures": [picture.to_json() for picture in pictures],
-        "levels": {picture.name: picture.levels for picture in report.pictures if picture.levels},
         **report.more,
     }
     write_json(f"{path}.json", content)

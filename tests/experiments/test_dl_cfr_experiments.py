@@ -21,7 +21,6 @@ from experiments.dl_cfr.isolated import (
     UNSCALED,
     UnscaledNetwork,
 )
-from experiments.dl_cfr.left_out import LEFT_OUT
 from experiments.dl_cfr.ranges import RANGES, solver_ranges
 from experiments.dl_cfr.study import GOOFSPIEL, LEDUC, OSHI_ZUMO, Trained, TrainedStudy
 from experiments.experiment import Experiment, run
@@ -38,6 +37,7 @@ from spiel_dl.value_functions.validation import UNNORMALISED
 from tests.made_up_values import MadeUpValue
 
 LIMIT = DepthLimit(rounds=1)
+LEFT_OUT = left_out.ROWS[0].experiment
 DATA = DatasetConfig(
     "python_goofspiel_ii(num_cards=3,points_order=descending)", LIMIT, shard_size=40, tolerance=1e-3
 )
@@ -114,7 +114,7 @@ def test_every_report_is_complete(finished: Path) -> None:
 def test_checkpoints_are_those_of_training_and_judged_by_dl_cfr(finished: Path) -> None:
     rows = read(finished, "checkpoints")["rows"]
     assert [row["step"] for row in rows if row["network"] == "seed 0"] == [1, 2, 3, 6, 10, 18, 21]
-    folder = finished / "work" / "networks" / "layers-2-units-16-seed-1"
+    folder = finished / "work" / "networks" / "layers-2-units-16-seed-1-kept-4"
     network = PositionalNetwork.load(folder / "network-step-00000006.safetensors")
     solver = DLCFRSolver(DATA.game, network, LIMIT)
     solver.run(20)
@@ -132,7 +132,7 @@ def test_left_out_states_and_the_papers_number(finished: Path) -> None:
     content = read(finished, "left_out")
     labels = [(row["network"], row["state"]) for row in content["rows"]]
     assert labels == [("seed 0", 0), ("seed 0", 2), ("seed 1", 0), ("seed 1", 2)]
-    folder = finished / "work" / "networks" / "layers-2-units-16-seed-1-left_out_states-2"
+    folder = finished / "work" / "networks" / "layers-2-units-16-seed-1-left_out_states-2-kept-0"
     last = json.loads((folder / "metrics.jsonl").read_text().splitlines()[-1])
     assert content["rows"][3]["linf"] == last["left_out_linf"] != last["linf"]
     largest = max(row[UNNORMALISED + "linf"] for row in content["rows"])
@@ -164,12 +164,28 @@ def test_sizes_vary_one_at_a_time(finished: Path) -> None:
     rows = read(finished, "size")["rows"][:4]
     assert [(row["layers"], row["units"]) for row in rows] == [(1, 16), (2, 16), (2, 8), (2, 16)]
     header = PositionalNetwork.load(
-        finished / "work" / "networks" / "layers-2-units-16-seed-0" / "network.safetensors"
+        finished / "work" / "networks" / "layers-2-units-16-seed-0-kept-4" / "network.safetensors"
     ).header()
     inputs, outputs = (header["domain"][f"number of {what}"] for what in ("inputs", "outputs"))
     # Weights and biases of three linear layers, scales and shifts of two normalisations.
     by_hand = inputs * 16 + 16 + 16 * 16 + 16 + 16 * outputs + outputs + 4 * 16
     assert rows[1]["parameters"] == rows[3]["parameters"] == by_hand
+
+
+def test_networks_that_differ_in_how_many_are_kept_share_a_folder(finished: Path) -> None:
+    """As those of a domain's experiments do."""
+    few = dataclasses.replace(TRAINED["training"], networks_per_decade=1)
+    numbers = []
+    for each, sizes in (
+        (study(finished / "work", LOSSES), {}),
+        (study(finished / "work", LOSSES, training=few), {}),
+        (study(finished / "work", SIZE, num_layers=1), {"num_layers": 2}),
+    ):
+        trained = each.train(0, **sizes)
+        kept = list(trained.directory.glob("network-step-*"))
+        assert len(kept) == sum("network" in line for line in trained.metrics)
+        numbers.append(len(kept))
+    assert numbers == [7, 3, 0]
 
 
 def test_what_cannot_be_done_is_told_before_it_is_begun(finished: Path) -> None:

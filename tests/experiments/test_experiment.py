@@ -19,6 +19,8 @@ from experiments.verdicts import (
     PARTLY,
     REPRODUCED,
     SMALLER,
+    Judgement,
+    Tables,
     at_most,
     is_less,
     qualified,
@@ -51,8 +53,12 @@ def render(study: Squares, found: list[int]) -> Report:
         {"seed": seed, "square": n} for seed, n in zip(study.settings.seeds, found, strict=True)
     ]
     titles = {"seed": "seed", "square": "square"}
-    held = verdict({f"{n}": n < study.settings.scale for n in found})
-    return Report("Squares", [], {"Squares": Table(rows, titles)}, verdict=held)
+    return Report("Squares", [], {"Squares": Table(rows, titles)})
+
+
+def judge(tables: Tables) -> Judgement:
+    numbers = [row["square"] for row in tables["Squares"]]
+    return Judgement(verdict({f"{n}": n < 10 for n in numbers}), f"at most {max(numbers)}")
 
 
 SQUARES = Experiment(
@@ -63,6 +69,7 @@ SQUARES = Experiment(
     study=Squares,
     compute=compute,
     render=render,
+    judge=judge,
 )
 OTHERS = dataclasses.replace(SQUARES, name="others", claim="")
 
@@ -87,6 +94,7 @@ def test_a_report_begins_with_the_verdict(
     content = json.loads(first.with_suffix(".json").read_text())
     assert content["settings"] == {"seeds": list(seeds), "scale": 10}
     assert (content["metric"], content["claim"]) == ("number", "below 10.")
+    assert content["headline"] == f"at most {seeds[-1] ** 2}"
     assert content["reused"] == []
     # Both experiments have the same parts here.
     others = json.loads(second.with_suffix(".json").read_text())

@@ -6,10 +6,22 @@ import math
 
 import pytest
 
+from experiments.dl_cfr.additional import SIZE
+from experiments.dl_cfr.study import HUBER
+from experiments.particle_search.matches import MATCHES
 from experiments.responses.biased_rps import BIASED_RPS
 from experiments.responses.frontier import FRONTIER
+from experiments.responses.local import LOCAL_RESPONSES
 from experiments.sepot.matches import wins
-from experiments.verdicts import PARTLY, REPRODUCED, Judgement, student_half_width
+from experiments.verdicts import (
+    FAILS,
+    OPEN,
+    PARTLY,
+    REPRODUCED,
+    Judgement,
+    counted,
+    student_half_width,
+)
 
 
 def frontier(*, rnr: float, at_half: float) -> Judgement:
@@ -73,6 +85,34 @@ def test_the_full_gadget_is_held_to_mixtures_of_its_points(
         for method, value, lost in points
     ]
     assert BIASED_RPS.judge({"All points": rows}).verdict.startswith(expected)
+
+
+def test_what_has_no_case_is_open() -> None:
+    cases = {"one": [True, True], "other": [True, False], "none": []}
+    expected = {"one": True, "other": False, "none": None}, "one 2 of 2, other 1 of 2, none 0 of 0"
+    assert counted(cases) == expected
+    # In Goofspiel there is no LBR; here no number of units was tried.
+    methods = {"best response": 1.0, **{f"CDBR{ahead}": 0.5 for ahead in range(1, 6)}}
+    case = {"game": "goofspiel_5", "player": 0, "opponent": "averages of CFR", "iterations": 34}
+    gains = [{**case, "method": method, "gain": gain} for method, gain in methods.items()]
+    judged = LOCAL_RESPONSES.judge({"Gain, by model and responder": gains})
+    assert judged.verdict == OPEN
+    sizes = [
+        {"network": "seed 0, depth varied", "layers": layers, HUBER: loss}
+        for layers, loss in ((3, 0.2), (5, 0.1))
+    ]
+    judged = SIZE.judge({"All numbers": sizes})
+    assert judged.verdict == f"{PARTLY}: 1 of 2 parts hold; open: 200 to 500 units"
+    assert judged.headline.endswith("units of least Huber loss: not varied")
+
+
+def test_one_pair_of_games_decides_nothing() -> None:
+    row = {"search": "small", "opponent": "the network", "without_luck": 0.5, "share_searched": 1}
+    tables = {"Matches": [{**row, "half_width_without_luck": None, "seconds_per_move": 0.1}]}
+    assert MATCHES.judge(tables) == (OPEN, "small against the network 0.500 (one pair)")
+    [slow] = tables["Matches"]
+    slow["seconds_per_move"] = 2.0
+    assert MATCHES.judge(tables).verdict == FAILS
 
 
 @pytest.mark.parametrize(

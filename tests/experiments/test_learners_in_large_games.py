@@ -71,3 +71,10 @@ def test_a_run_that_was_killed_goes_on_to_the_same_numbers(tmp_path: Path) -> No
     assert seconds == sorted(seconds)
     for name in ("evaluation", "moves", "learner_steps", "exploitability"):
         assert [line[name] for line in again] == [line[name] for line in whole]
+    # A smaller budget ends where nothing was judged, and drops none of what was.
+    directory = RunDirectory(tmp_path / "killed", {}, resume=True)
+    lines = directory.read_metrics()
+    learner = make_learner("mmd", GAME, seed=3, batch_size=16, hidden_sizes=(8, 8))
+    with pytest.raises(ValueError, match="lines up to environment_steps 600, of the"):
+        train(learner, directory, 600, [300, 600], 400, lambda _: {})
+    assert directory.read_metrics() == lines

@@ -8,43 +8,50 @@ import numpy as np
 import pytest
 import torch
 
-from experiments.poker import networks, quantile_kernels, rivers
+from experiments.poker import networks, rivers
+from spiel_dl.solvers.best_response import FixedStrategy, best_response
 from spiel_dl.value_functions.river import NUM_PARTS, balanced
 
 
-def _value(tree, strategy, node, hands):
+def _value(nodes: rivers.Nodes, strategy: np.ndarray, node: int, hands: tuple[int, int]) -> float:
     """Player 0's mean utility with two hands."""
-    mover, legal, successor, spent, folded = tree
-    if mover[node] < 0:
-        if folded[node] >= 0:
-            return -spent[node] if folded[node] == 0 else spent[node]
-        return spent[node] * np.sign(hands[0] - hands[1])
+    if nodes.player[node] < 0:
+        if nodes.folded[node] >= 0:
+            return -nodes.spent[node] if nodes.folded[node] == 0 else nodes.spent[node]
+        return nodes.spent[node] * np.sign(hands[0] - hands[1])
     return sum(
-        strategy[node, action, hands[mover[node]]]
-        * _value(tree, strategy, successor[node, action], hands)
-        for action in np.flatnonzero(legal[node])
+        strategy[node, action, hands[nodes.player[node]]]
+        * _value(nodes, strategy, nodes.successor[node, action], hands)
+        for action in np.flatnonzero(nodes.legal[node])
     )
 
 
-def test_a_walk_is_what_pairs_of_hands_win_one_by_one() -> None:
-    tree, rng = rivers.nodes_of(2.0), np.random.default_rng(0)
+def test_a_form_has_what_pairs_of_hands_win_one_by_one() -> None:
+    nodes, rng = rivers.nodes_of(2.0), np.random.default_rng(0)
     masses = rng.random((2, 3))
-    strategy = rng.random((*tree[1].shape, 3)) * tree[1][:, :, None]
+    strategy = rng.random((*nodes.legal.shape, 3)) * nodes.legal[:, :, None]
     strategy /= np.maximum(strategy.sum(axis=1, keepdims=True), 1e-300)
-    pairs = np.array([[_value(tree, strategy, 0, (i, j)) for j in range(3)] for i in range(3)])
+    pairs = np.array([[_value(nodes, strategy, 0, (i, j)) for j in range(3)] for i in range(3)])
     expected = (pairs @ masses[1], -pairs.T @ masses[0])
+    form = rivers.form_of(nodes, 3)
+    bound = []
+    for player, treeplex in enumerate(form.treeplexes):
+        own = [strategy[n][nodes.legal[n]].T for n in np.flatnonzero(nodes.player == player)]
+        probabilities = np.concatenate([np.ones(3), *(each.ravel() for each in own)])
+        everywhere = np.ones(treeplex.num_infosets, np.bool_)
+        bound.append(FixedStrategy(everywhere, probabilities))
     for player in (0, 1):
-        reach, values = np.zeros((len(tree[0]), 3)), np.zeros((len(tree[0]), 3))
-        quantile_kernels._walk(player, tree, masses, strategy, reach, values, False)
-        np.testing.assert_allclose(values[0], expected[player], atol=1e-12)
+        other = 1 - player
+        plan = bound[other].plan(form.treeplexes[other], masses[other])
+        found = best_response(form, player, plan, fixed=bound[player])
+        np.testing.assert_allclose(found.cfv[:3], expected[player], atol=1e-12)
 
 
 def test_solved_rivers_leave_little_to_gain() -> None:
-    tree, rng = rivers.nodes_of(1.0), np.random.default_rng(1)
+    rng = np.random.default_rng(1)
     masses = rng.random((4, 2, 16))
     masses /= masses.sum(axis=2, keepdims=True)
-    found = np.zeros_like(masses)
-    quantile_kernels.solve_all(tree, masses, 300, found)
+    found = rivers.solve(rivers.form_of(rivers.nodes_of(1.0), 16), masses, 300)
     # Both best responses: what they win together is what is left to gain.
     gaps = (found * masses).sum(axis=(1, 2))
     assert (gaps > 0).all()

@@ -68,7 +68,7 @@ def test_biased_rps_is_two_games_in_a_row() -> None:
     payoffs = np.array(small_games.BIASED_RPS) @ mixture
     np.testing.assert_allclose(payoffs, 1 / 12)
     tree = compile_named("biased_rps")
-    assert game_value("biased_rps", tree, 0) == pytest.approx(2 / 12)
+    assert game_value(tree, 0) == pytest.approx(2 / 12)
     assert tree.is_terminal.sum() == 81
     assert [tree.num_infosets(player) for player in (0, 1)] == [10, 10]
 

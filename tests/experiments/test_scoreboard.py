@@ -15,7 +15,7 @@ import pytest
 from experiments import ledger, scoreboard
 from experiments.experiment import OURS, Row
 from experiments.ledger import CURRENT, MISSING, OLD
-from experiments.manifest import MANIFEST, PAPERS
+from experiments.manifest import MANIFEST, PAPERS, Paper
 from experiments.settings import declared
 from spiel_dl.tree.from_openspiel import load_turn_based
 
@@ -71,7 +71,6 @@ def test_a_report_is_missing_current_or_old(tmp_path: Path) -> None:
         ),
         ({"commits_of_parts": ["unknown"]}, "not made by a clean commit"),
         ({"commits_of_parts": [COMMIT, "1" * 40]}, "parts of several commits"),
-        ({"claim": "another claim"}, "judged by another claim"),
     ],
 )
 def test_what_makes_a_report_old(tmp_path: Path, changes: dict[str, Any], why: str) -> None:
@@ -136,6 +135,19 @@ def test_every_row_has_a_line(tmp_path: Path) -> None:
     for row in MANIFEST:
         # What has no report is missing; what is ours is not on the page.
         assert (f"`{row.name}`" in page) == (row.place != OURS and row is not ROW and IS_PAPER[row])
+
+
+def test_a_paper_of_which_everything_is_covered_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = dataclasses.replace(ROW, place="Figure 4")
+    monkeypatch.setattr(scoreboard, "PAPERS", [Paper("A paper", [row])])
+    assert f"- A paper\n    - Figure 4: `{row.name}`" in scoreboard.page(tmp_path)
+    write(tmp_path)
+    ledger.record(row, tmp_path, {})
+    page = scoreboard.page(tmp_path)
+    assert "## A paper\n" in page
+    assert page.endswith("## Missing\n\nNone.\n")
 
 
 def test_a_contradiction_says_why(tmp_path: Path) -> None:

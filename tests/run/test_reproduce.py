@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import importlib
 import json
+import unittest.mock
 from pathlib import Path
 
 import pytest
 
-from experiments import ledger, scoreboard
+from experiments import experiment, ledger, scoreboard
+from spiel_dl.system.distributed import IN_PROCESS
+from spiel_dl.system.workers import WorkerDiedError
 from tests.run.scripts import run_script
 
 TINY_DL_CFR = (
@@ -59,13 +62,13 @@ def test_particle(tmp_path: Path) -> None:
     assert list((tmp_path / "results" / "parts").glob("*.json"))
 
 
-@pytest.mark.parametrize(("why", "anew"), [("judged by another claim", False), ("other", True)])
+@pytest.mark.parametrize(("word", "anew"), [(ledger.MISSING, False), (ledger.OLD, True)])
 def test_old_rows_take_nothing_of_other_commits(
-    why: str, anew: bool, monkeypatch: pytest.MonkeyPatch
+    word: str, anew: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     module = importlib.import_module("reproduce")
     [row] = scoreboard.chosen_rows(["responses/gadgets"])
-    found = ledger.State(ledger.OLD, (why,), {}, {})
+    found = ledger.State(word, (), {}, {})
     opened = []
 
     def refuse(place: str, _engine: object, *, only_own: bool) -> None:
@@ -78,6 +81,23 @@ def test_old_rows_take_nothing_of_other_commits(
     with pytest.raises(RuntimeError, match="opened"):
         module.main(all=True)
     assert opened == [("runs/responses", anew)]
+
+
+def test_rows_are_run_though_others_cannot_be(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = importlib.import_module("reproduce")
+    rows = scoreboard.chosen_rows(["responses/gadgets", "responses/local", "responses/poker"])
+    errors = [WorkerDiedError("killed"), ImportError("install it"), ValueError("no game")]
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(scoreboard, "open_rows", lambda *_: rows)
+    monkeypatch.setattr(scoreboard, "write_pages", lambda *_: None)
+    monkeypatch.setattr(module._WORKERS, "build", lambda: IN_PROCESS)
+    monkeypatch.setattr(experiment, "run", unittest.mock.Mock(side_effect=errors))
+    with pytest.raises(ValueError, match="some rows could not be run") as raised:
+        module.main(all=True)
+    for row, error in zip(rows, errors, strict=True):
+        assert f"{row.name}: {error}" in str(raised.value)
 
 
 def test_rows_are_listed_and_of_one_its_settings(tmp_path: Path) -> None:
