@@ -7,8 +7,6 @@ import math
 import operator
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import numpy as np
-
 from spiel_dl.networks.learning_rate import LearningRate
 from spiel_dl.system.parameters import MAX_SEED, check_types
 
@@ -96,8 +94,7 @@ class NetworkConfig:
 
     def to_json(self) -> dict[str, Any]:
         """The fields as JSON can hold them."""
-        names = [field.name for field in dataclasses.fields(self)]
-        fields = {n: np.asarray(getattr(self, n)).tolist() for n in names}  # NumPy's numbers, too.
+        fields = {**dataclasses.asdict(self), "hidden_sizes": list(self.hidden_sizes)}
         return {n: str(v) if v in (math.inf, -math.inf) else v for n, v in fields.items()}
 
 

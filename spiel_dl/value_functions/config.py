@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from spiel_dl.networks.learning_rate import LearningRate
+from spiel_dl.system.parameters import check_types
 from spiel_dl.tree.counts import check_counts, checked_count
 
 LOSSES = ("huber", "l1", "l2", "linf")
@@ -55,6 +56,7 @@ class TrainingConfig:
     networks_per_decade: int = 4
 
     def __post_init__(self) -> None:
+        check_types(self)
         if self.loss not in LOSSES:
             raise ValueError(f"loss={self.loss!r} must be one of {LOSSES}")
         if self.loss == "linf" and self.mass_share:
@@ -118,6 +120,7 @@ class OnPolicyConfig:
     )
 
     def __post_init__(self) -> None:
+        check_types(self)
         check_counts(self, 1, "num_rounds", "num_iterations", "max_ranges")
         if not 0 <= self.averaged_share <= 1:
             raise ValueError(f"averaged_share={self.averaged_share} must be from 0 to 1")

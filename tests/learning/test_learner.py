@@ -190,12 +190,19 @@ def test_metrics_are_those_since_the_last_ones() -> None:
     assert learner.metrics() == {"step": 120}
 
 
-def test_a_config_may_have_numbers_of_numpy() -> None:
+def test_a_config_may_have_numbers_of_numpy(tmp_path: Path) -> None:
     ours = RNaDConfig(hidden_sizes=(8,), seed=3, learning_rate=0.5)
     theirs = RNaDConfig(
-        hidden_sizes=(np.int64(8),), seed=np.int64(3), learning_rate=np.float32(0.5)
-    )  # type: ignore[arg-type]
+        hidden_sizes=(np.int64(8),),  # type: ignore[arg-type]
+        seed=np.int64(3),  # type: ignore[arg-type]
+        learning_rate=np.float32(0.5),  # type: ignore[arg-type]
+    )
+    assert ours == theirs
     assert json.loads(json.dumps(theirs.to_json())) == ours.to_json()
+    learner = RNaDSolver("kuhn_poker", theirs)
+    learner.run(1)
+    learner.save(tmp_path / "learner.safetensors")
+    RNaDSolver("kuhn_poker", ours).load(tmp_path / "learner.safetensors")
 
 
 @pytest.mark.parametrize("num_steps", [0, -1, 1.5, float("nan"), float("inf")])
