@@ -15,10 +15,7 @@ iteration: `alternating_updates=False`.
 
 from __future__ import annotations
 
-import json
-import numbers
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -41,7 +38,6 @@ from spiel_dl.value_functions.base import (
 )
 
 _VALUES_PREFIX = "values."  # of the value function's arrays in a state
-_SETTINGS_KEY = "made"  # of the solver's settings in a state; older states lack it
 
 
 class DLCFRSolver(CFRSolver):
@@ -89,11 +85,6 @@ class DLCFRSolver(CFRSolver):
                 f"value, and the {type(value_function).__name__} would never be asked; choose a "
                 "smaller limit, or value_function=None for plain CFR"
             )
-        tolerance = getattr(value_function, "tolerance", None)
-        self._settings: dict[str, Any] = {
-            "value_function": None if value_function is None else type(value_function).__name__,
-            "tolerance": float(tolerance) if isinstance(tolerance, numbers.Real) else None,
-        }
         self.minimizer = RegretMinimizer(
             self.trunk.sequence_form, self.variant, alternating_updates=alternating_updates
         )
@@ -127,41 +118,23 @@ class DLCFRSolver(CFRSolver):
         return self._in_whole_game([self.minimizer.average_strategy(p) for p in (0, 1)])
 
     def state(self) -> dict[str, np.ndarray]:
-        """Copies of all that changes from iteration to iteration, for checkpoints.
-
-        And the settings that `load_state` compares: the class of the value function, and its
-        `tolerance` if it has one.
-        """
+        """Copies of all that changes from iteration to iteration, for checkpoints."""
         values = self._leaf_values.state() if self._leaf_values else {}
-        settings = np.frombuffer(json.dumps(self._settings).encode(), np.uint8).copy()
         prefixed = {_VALUES_PREFIX + name: array for name, array in values.items()}
-        return {**self.minimizer.state(), **prefixed, _SETTINGS_KEY: settings}
+        return {**self.minimizer.state(), **prefixed}
 
     def load_state(self, state: Mapping[str, np.ndarray]) -> None:
-        """Continues from a `state()` of a solver with the same settings.
+        """Continues from a `state()` of a solver with the same arguments.
 
         Raises:
-          ValueError: if the state has other settings, or other arrays. Nothing has changed then.
+          ValueError: if the state has other arrays. Nothing has changed then.
         """
-        if _SETTINGS_KEY in state:
-            saved = json.loads(np.asarray(state[_SETTINGS_KEY]).tobytes())
-            changed = [
-                f"{name} is {saved.get(name)!r}, not {own!r}"
-                for name, own in self._settings.items()
-                if saved.get(name) != own
-            ]
-            if changed:
-                raise ValueError(
-                    f"the state was saved by another solver: its {', its '.join(changed)}; go on "
-                    "from it with a solver that was made in the same way"
-                )
         names = {name for name in state if name.startswith(_VALUES_PREFIX)}
         values = {name.removeprefix(_VALUES_PREFIX): state[name] for name in names}
         if values and not self._leaf_values:
             raise ValueError(f"the state has {sorted(names)}, but this solver has no leaves")
         before = self.minimizer.state()
-        own_names = state.keys() - names - {_SETTINGS_KEY}
-        self.minimizer.load_state({name: state[name] for name in own_names})
+        self.minimizer.load_state({name: state[name] for name in state.keys() - names})
         if self._leaf_values:
             try:
                 self._leaf_values.load_state(values)
