@@ -1,8 +1,10 @@
 """`BatchLearner`: learns from batches of whole games; may train a critic on the same games.
 
-learner = rnad.RNaDSolver("leduc_poker", transformations=pure_transformations(3))
-...
-critic = learner.critic()
+    learner = rnad.RNaDSolver("leduc_poker", transformations=pure_transformations(3))
+    ...
+    critic = learner.critic()
+
+How the critic learns is described in `learning.critic_training`.
 """
 
 from __future__ import annotations
@@ -202,7 +204,10 @@ class BatchLearner(Learner):
                 f"the state's generator has shape {shape}, but {needed} is needed: it is the state "
                 "of a learner on another device"
             )
-        generator.set_state(torch.from_numpy(state["generator"]))
+        try:
+            generator.set_state(torch.from_numpy(state["generator"]))
+        except (RuntimeError, TypeError) as error:
+            raise ValueError(f"the state's generator cannot be used: {error}") from None
 
     def _identity(self) -> dict[str, Any]:
         identity = super()._identity()
