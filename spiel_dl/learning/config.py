@@ -102,8 +102,8 @@ class NetworkConfig:
 class LearnerConfig(NetworkConfig):
     """The settings common to all learners by self-play; `NetworkConfig` has more.
 
-    Weights of regularisation are in units of `SelfPlayLearner.utility_scale`, the game's largest
-    absolute utility, so that they mean about the same in every game.
+    Weights of regularisation are in units of `SelfPlayLearner.utility_scale`: `utility_unit`, or
+    else the game's largest absolute utility, so that they mean about the same in every game.
 
     Attributes:
       batch_size: games per learner step.
@@ -144,6 +144,11 @@ class LearnerConfig(NetworkConfig):
         if self.target_share == math.inf:
             return self.target_averaging
         return max(self.target_averaging, 1 / (1 + self.target_share * step))
+
+
+def annealed(value: float, step: int, annealing_steps: float) -> float:
+    """A number that has fallen by a factor of sqrt(2) after `annealing_steps` steps."""
+    return value / math.sqrt(1 + step / annealing_steps)
 
 
 @dataclasses.dataclass(frozen=True)

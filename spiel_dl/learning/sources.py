@@ -97,6 +97,10 @@ class Trajectories(NamedTuple):
     histories: MoveInputs | None = None
     branches: Branches | None = None
 
+    def of_actions(self, values: torch.Tensor) -> torch.Tensor:
+        """The entries, of float [T, B, A], of the actions taken: float [T, B]."""
+        return values.gather(-1, self.action.unsqueeze(-1)).squeeze(-1)
+
 
 class Moves(NamedTuple):
     """The record of T moves in each of B games; see `Trajectories`.
