@@ -23,8 +23,8 @@ from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.learning.batch_learner import BatchLearner
 from spiel_dl.learning.config import CriticConfig, checked_config
-from spiel_dl.learning.self_play import ActingNetwork, ActingPolicy, with_exploration
-from spiel_dl.learning.sources import MoveInputs, Trajectories
+from spiel_dl.learning.self_play import ActingNetwork, with_exploration
+from spiel_dl.learning.sources import ActingPolicy, MoveInputs, Trajectories
 from spiel_dl.learning.transformations import PolicyTransformations, check_transformations
 from spiel_dl.learning.tree_environment import TreeEnvironment
 from spiel_dl.policies.array_policy import ArrayPolicy
