@@ -9,11 +9,11 @@ Example:
 import dataclasses
 from typing import Annotated, Any
 
-from spiel_dl.algorithms.cfr import SOLVERS
 from spiel_dl.algorithms.dl_cfr import DLCFRSolver
 from spiel_dl.commands import config_flags, script
 from spiel_dl.runs import dl_cfr_run
 from spiel_dl.runs.solver_run import PLOT_FILE
+from spiel_dl.solvers.variants import VARIANTS
 from spiel_dl.system.parameters import Bounds, Positive
 from spiel_dl.system.run_directory import AVERAGE_POLICY_FILE
 from spiel_dl.value_functions import network_files
@@ -31,7 +31,7 @@ _RUN = script.run_directory(is_required=True)
 def main(
     *,
     game: str = "leduc_poker",
-    solver: str = "cfr_plus",
+    solver: str = "cfr+",
     iterations: Positive = 1000,
     alternating_updates: bool = True,
     reference: bool = True,
@@ -89,7 +89,7 @@ def _solver(
         game,
         _VALUES.build(),
         limit,
-        variant=SOLVERS[variant].variant,
+        variant=variant,
         alternating_updates=alternating_updates,
     )
     return solver, {
@@ -104,4 +104,4 @@ def _solver(
 
 
 if __name__ == "__main__":
-    script.run(main, choices={"solver": SOLVERS})
+    script.run(main, choices={"solver": VARIANTS})

@@ -1,13 +1,13 @@
 """Solves any two-player zero-sum OpenSpiel game, or an endgame of hold'em, by a variant of CFR.
 
 Examples:
-  python run/solve.py --game="leduc_poker" --solver=cfr_plus --iterations=1000
+  python run/solve.py --game="leduc_poker" --solver=cfr+ --iterations=1000
   python run/solve.py --poker=QsJh2h4d5c --pot=20 --stack=90 --range_0="22+,A2s+" --solver=lcfr
 """
 
 from typing import Annotated, Any
 
-from spiel_dl.algorithms.cfr import SOLVERS, CFRSolver
+from spiel_dl.algorithms.cfr import CFRSolver
 from spiel_dl.algorithms.exploitability import exploitability
 from spiel_dl.commands import config_flags, script
 from spiel_dl.factored.families import compile_any, factored_game
@@ -57,7 +57,7 @@ _RUN = script.run_directory()
 def main(
     *,
     game: str | None = None,
-    solver: str = "cfr_plus",
+    solver: str = "cfr+",
     iterations: Positive = 1000,
     alternating_updates: bool = True,
     num_threads: Positive = 1,
@@ -69,7 +69,7 @@ def main(
 
     Args:
       game: OpenSpiel game string, with parameters. Default: leduc_poker.
-      solver: variant of CFR: a solver's name, or a variant's.
+      solver: variant of CFR.
       iterations: total number of iterations.
       alternating_updates: update the players in turn.
       num_threads: threads per iteration.
@@ -84,10 +84,6 @@ def main(
     game = "leduc_poker" if game is None else game
     if page is not None:
         _check_page(endgame)
-    settings: dict[str, Any] = {
-        "alternating_updates": alternating_updates,
-        "num_threads": num_threads,
-    }
     name, evaluation = slug(game), WHOLE_GAME
     if poker is not None:
         name, evaluation = f"poker-{slug(poker)}", _percent_of_pot(pot)
@@ -95,16 +91,15 @@ def main(
         tree = compile_any(game) if endgame is None else factored_game(endgame)
     if isinstance(tree, FactoredGame):
         print(estimate_solving(tree), flush=True)
-    if solver in SOLVERS:
-        cfr_solver = SOLVERS[solver](tree, **settings)
-    else:
-        cfr_solver = CFRSolver(tree, variant=solver, **settings)
+    cfr_solver = CFRSolver(
+        tree, variant=solver, alternating_updates=alternating_updates, num_threads=num_threads
+    )
     identity = {
         "game": str(cfr_solver.game),
         "solver": solver,
         "alternating_updates": alternating_updates,
     }
-    directory = _RUN.build(f"runs/solve/{name}-{solver}", identity)
+    directory = _RUN.build(f"runs/solve/{name}-{solver.replace('+', '_plus')}", identity)
     run_solver(
         cfr_solver,
         directory,
@@ -170,6 +165,4 @@ def _percent_of_pot(pot: float) -> Evaluation:
 
 
 if __name__ == "__main__":
-    script.run(
-        main, choices={"solver": [*SOLVERS, *(name for name in VARIANTS if name not in SOLVERS)]}
-    )
+    script.run(main, choices={"solver": VARIANTS})

@@ -30,9 +30,6 @@ if TYPE_CHECKING:
     from spiel_dl.algorithms.cdrnr import CDRNRPolicy as CDRNR
     from spiel_dl.algorithms.cfr import CFRPlusSolver as CFRPlus
     from spiel_dl.algorithms.cfr import CFRSolver as CFR
-    from spiel_dl.algorithms.cfr import DiscountedCFRSolver as DiscountedCFR
-    from spiel_dl.algorithms.cfr import LinearCFRSolver as LinearCFR
-    from spiel_dl.algorithms.cfr import PredictiveCFRPlusSolver as PredictiveCFRPlus
     from spiel_dl.algorithms.continual_resolving import (
         ContinualResolvingPolicy as ContinualResolving,
     )
@@ -83,13 +80,10 @@ __all__ = [
     "CFRPlus",
     "ContinualResolving",
     "DepthLimit",
-    "DiscountedCFR",
     "Effort",
     "ExactValue",
     "GameTree",
-    "LinearCFR",
     "ParticleSearch",
-    "PredictiveCFRPlus",
     "RNaD",
     "RiverNetwork",
     "SePoT",

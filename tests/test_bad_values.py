@@ -6,6 +6,7 @@ Errors of settings name the setting, its value and the allowed values.
 from __future__ import annotations
 
 import dataclasses
+import json
 import math
 import random
 import re
@@ -180,6 +181,7 @@ SETTINGS: list[tuple[Callable[..., Any], str, tuple[Any, ...], str]] = [
     (ParticleConfig, "order", (0,), ""),
     (ParticleSelfPlayConfig, "exploration", (2,), ""),
     (ParticleSelfPlayConfig, "final_learning_rate", (1.0,), ""),
+    (ParticleSelfPlayConfig, "learning_rate", ("a",), "must be float"),
     (TrainingConfig, "loss", ("hinge",), ""),
     (TrainingConfig, "num_epochs", (0,), ""),
     (TrainingConfig, "learning_rate", (1e-9,), ""),
@@ -246,6 +248,23 @@ def test_settings_that_cannot_be(
             make(**{name: value})
 
 
+def test_configurations_turn_numbers_of_numpy_into_pythons() -> None:
+    made: list[tuple[Any, Any]] = [
+        (
+            ParticleSelfPlayConfig(batch_size=4, learning_rate=0.5),
+            ParticleSelfPlayConfig(batch_size=np.int64(4), learning_rate=np.float32(0.5)),  # type: ignore[arg-type]
+        ),
+        (
+            TrainingConfig(batch_size=4, left_out_states=(1,)),
+            TrainingConfig(batch_size=np.int64(4), left_out_states=[np.int32(1)]),  # type: ignore[arg-type]
+        ),
+        (kuhn_data(seed=1), kuhn_data(seed=np.uint8(1))),
+    ]
+    for ours, theirs in made:
+        assert theirs == ours
+        assert json.loads(json.dumps(theirs.to_json())) == json.loads(json.dumps(ours.to_json()))
+
+
 # What is told, and of what: each is refused before anything is computed.
 REFUSED: list[tuple[str, Callable[[], Any]]] = [
     ("seed=1.5", lambda: dl.play_match(UNIFORM, UNIFORM, 2, seed=1.5)),  # type: ignore[arg-type]
@@ -257,7 +276,7 @@ REFUSED: list[tuple[str, Callable[[], Any]]] = [
     ("num_games=3", lambda: dl.play_match(UNIFORM, UNIFORM, 3)),
     ("hidden_sizes=8", lambda: RNaDConfig(hidden_sizes=8)),  # type: ignore[arg-type]
     (r"hidden_sizes=\(8, 2.5\)", lambda: MMDConfig(hidden_sizes=(8, 2.5))),  # type: ignore[arg-type]
-    ("left_out_states=1.5", lambda: TrainingConfig(left_out_states=(1.5,))),  # type: ignore[arg-type]
+    (r"left_out_states=\(1.5,\)", lambda: TrainingConfig(left_out_states=(1.5,))),  # type: ignore[arg-type]
     ("left_out_states=-1", lambda: TrainingConfig(left_out_states=(-1,))),
     ("at most 10.9 weights", lambda: RNaDConfig(hidden_sizes=(10**6, 10**6))),
     ("eta='x'", lambda: RNaDConfig(eta="x")),  # type: ignore[arg-type]

@@ -12,7 +12,7 @@ from spiel_dl.learning import history_features
 from spiel_dl.learning.config import CriticConfig, RNaDConfig
 from spiel_dl.learning.critic_network import CriticNetwork, NetworkCritic
 from spiel_dl.learning.critics import Critic, ExactCritic
-from spiel_dl.learning.self_play import ActingPolicy
+from spiel_dl.learning.sources import ActingPolicy
 from spiel_dl.learning.transformations import (
     action_values,
     paper_transformations,

@@ -117,31 +117,3 @@ class CFRPlusSolver(CFRSolver):
     """CFR+ (Tammelin 2014): negative cumulative regrets are dropped, the average is linear."""
 
     variant = variants.CFR_PLUS
-
-
-class LinearCFRSolver(CFRSolver):
-    """Linear CFR (Brown and Sandholm 2019): iteration t counts t times."""
-
-    variant = variants.LINEAR_CFR
-
-
-class PredictiveCFRPlusSolver(CFRSolver):
-    """Predictive CFR+ (Farina, Kroer, Sandholm 2021), with quadratic averaging."""
-
-    variant = variants.PREDICTIVE_CFR_PLUS
-
-
-class DiscountedCFRSolver(CFRSolver):
-    """Discounted CFR (Brown and Sandholm 2019), with their exponents. `Weighting` has others."""
-
-    variant = variants.DISCOUNTED_CFR
-
-
-SOLVERS: dict[str, type[CFRSolver]] = {
-    "cfr": CFRSolver,
-    "cfr_plus": CFRPlusSolver,
-    "linear_cfr": LinearCFRSolver,
-    "discounted_cfr": DiscountedCFRSolver,
-    "predictive_cfr_plus": PredictiveCFRPlusSolver,
-}
-"""Solvers by the names that scripts use."""

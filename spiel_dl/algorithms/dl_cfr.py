@@ -15,10 +15,7 @@ iteration: `alternating_updates=False`.
 
 from __future__ import annotations
 
-import json
-import numbers
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -39,8 +36,6 @@ from spiel_dl.value_functions.base import (
     check_value_function,
     evaluate_checked,
 )
-
-_SETTINGS_KEY = "made"  # of the solver's settings in a state; older states lack it
 
 
 class DLCFRSolver(CFRSolver):
@@ -88,11 +83,6 @@ class DLCFRSolver(CFRSolver):
                 f"value, and the {type(value_function).__name__} would never be asked; choose a "
                 "smaller limit, or value_function=None for plain CFR"
             )
-        tolerance = getattr(value_function, "tolerance", None)
-        self._settings: dict[str, Any] = {
-            "value_function": None if value_function is None else type(value_function).__name__,
-            "tolerance": float(tolerance) if isinstance(tolerance, numbers.Real) else None,
-        }
         self.minimizer = RegretMinimizer(
             self.trunk.sequence_form, self.variant, alternating_updates=alternating_updates
         )
@@ -124,35 +114,6 @@ class DLCFRSolver(CFRSolver):
     def average_policy(self) -> ArrayPolicy:
         """The average policy; uniform below the trunk."""
         return self._in_whole_game([self.minimizer.average_strategy(p) for p in (0, 1)])
-
-    def state(self) -> dict[str, np.ndarray]:
-        """Copies of all that changes from iteration to iteration, for checkpoints.
-
-        And the settings that `load_state` compares: the class of the value function, and its
-        `tolerance` if it has one.
-        """
-        settings = np.frombuffer(json.dumps(self._settings).encode(), np.uint8).copy()
-        return {**self.minimizer.state(), _SETTINGS_KEY: settings}
-
-    def load_state(self, state: Mapping[str, np.ndarray]) -> None:
-        """Continues from a `state()` of a solver with the same settings.
-
-        Raises:
-          ValueError: if the state has other settings, or other arrays. Nothing has changed then.
-        """
-        if _SETTINGS_KEY in state:
-            saved = json.loads(np.asarray(state[_SETTINGS_KEY]).tobytes())
-            changed = [
-                f"{name} is {saved.get(name)!r}, not {own!r}"
-                for name, own in self._settings.items()
-                if saved.get(name) != own
-            ]
-            if changed:
-                raise ValueError(
-                    f"the state was saved by another solver: its {', its '.join(changed)}; go on "
-                    "from it with a solver that was made in the same way"
-                )
-        self.minimizer.load_state(state)
 
     def _in_whole_game(self, strategies: list[np.ndarray]) -> ArrayPolicy:
         whole = [treeplex.uniform_strategy() for treeplex in self.tree.treeplexes]

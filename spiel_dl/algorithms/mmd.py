@@ -62,5 +62,6 @@ class MMDSolver(PolicyGradientLearner):
             # Illegal actions have probability 0 in both policies.
             log_old = old.clamp(min=torch.finfo(old.dtype).tiny).log()
             slope.add_(current.log_policy - log_old, alpha=1 / self.config.stepsize)
-        slope.scatter_add_(-1, column, -advantage.unsqueeze(-1) / old.gather(-1, column))
+        by_action = -advantage / trajectories.of_actions(old)
+        slope.scatter_add_(-1, column, by_action.unsqueeze(-1))
         return PolicyLoss.linear(current, slope)

@@ -47,6 +47,7 @@ from spiel_dl.networks.optimization import Descent
 from spiel_dl.search.particles import leaf_particles, solve_below
 from spiel_dl.search.spec import Solution
 from spiel_dl.solvers.effort import Effort
+from spiel_dl.system.parameters import check_types
 from spiel_dl.tree.beam import sample_consistent
 from spiel_dl.tree.counts import check_counts
 from spiel_dl.tree.depth_limit import DepthLimit
@@ -105,6 +106,7 @@ class ParticleSelfPlayConfig:
     seed: int = 0
 
     def __post_init__(self) -> None:
+        check_types(self)
         check_counts(self, 1, "width", "iterations", "buffer_size", "batch_size", "steps_per_game")
         check_counts(self, 1, "decay_steps", "max_tree_histories")
         check_counts(self, 2, "budget")  # as the search that plays with the network demands

@@ -45,10 +45,9 @@ class PPOSolver(PolicyGradientLearner):
     ) -> PolicyLoss:
         """The loss of the module's docstring."""
         gain, is_free = self._gain(move_ratio(current, trajectories), advantage)
-        column = trajectories.action.unsqueeze(-1)
-        old = trajectories.behaviour.gather(-1, column)
+        by_action = -(advantage * is_free) / trajectories.of_actions(trajectories.behaviour)
         slope = torch.zeros_like(current.policy)
-        slope.scatter_(-1, column, -(advantage * is_free).unsqueeze(-1) / old)
+        slope.scatter_(-1, trajectories.action.unsqueeze(-1), by_action.unsqueeze(-1))
         return PolicyLoss(-gain, slope)
 
     def expected_loss(

@@ -35,11 +35,9 @@ computed all the same.
 
 from __future__ import annotations
 
-import math
-
 import torch
 
-from spiel_dl.learning.config import PAPER_RNAD, RNaDConfig
+from spiel_dl.learning.config import PAPER_RNAD, RNaDConfig, annealed
 from spiel_dl.learning.neurd import neurd_gradient
 from spiel_dl.learning.self_play_learner import SelfPlayLearner
 from spiel_dl.learning.sources import MoveInputs, Trajectories
@@ -65,8 +63,8 @@ class RNaDSolver(SelfPlayLearner):
 
     def sharpness(self) -> float:
         """The power to which regularisation policies are taken at this step."""
-        fallen = math.sqrt(1 + self.num_steps / self.config.annealing_steps)
-        return 1 - self.config.uniform_share / fallen
+        config = self.config
+        return 1 - annealed(config.uniform_share, self.num_steps, config.annealing_steps)
 
     def step(self) -> None:
         """As `Learner.step`; also renews the regularisation policy at the end of a period."""

@@ -108,7 +108,7 @@ class ActionValueTrainer:
     ) -> None:
         """One step of Adam on the mean squared error of the actions taken."""
         column = trajectories.action.unsqueeze(-1)
-        predicted = values.at_moves.gather(-1, column).squeeze(-1)
+        predicted = trajectories.of_actions(values.at_moves)
         weight = trajectories.valid / trajectories.valid.sum().clamp(min=1)
         slope = 2 * weight * (predicted - targets.taken_value)
         gradient = torch.zeros_like(values.at_moves).scatter_(-1, column, slope.unsqueeze(-1))
@@ -149,10 +149,10 @@ def history_targets(
     """
     column, valid = trajectories.action.unsqueeze(-1), trajectories.valid
     sign = 1 - 2 * trajectories.player.to(action_value.dtype)
-    acting = trajectories.behaviour.gather(-1, column).squeeze(-1)
+    acting = trajectories.of_actions(trajectories.behaviour)
     # Where nobody moves, the acting policy may be 0 at any action.
-    ratio = (policy.gather(-1, column).squeeze(-1) / acting).where(valid, 1.0)
-    predicted = action_value.gather(-1, column).squeeze(-1)
+    ratio = (trajectories.of_actions(policy) / acting).where(valid, 1.0)
+    predicted = trajectories.of_actions(action_value)
     carried = trace_decay * ratio.clamp(max=c_bar)
     expected = (policy * action_value).sum(dim=-1) - sign * cost
     before = solve_backwards(

@@ -1,8 +1,10 @@
 """`BatchLearner`: learns from batches of whole games; may train a critic on the same games.
 
-learner = rnad.RNaDSolver("leduc_poker", transformations=pure_transformations(3))
-...
-critic = learner.critic()
+    learner = rnad.RNaDSolver("leduc_poker", transformations=pure_transformations(3))
+    ...
+    critic = learner.critic()
+
+How the critic learns is described in `learning.critic_training`.
 """
 
 from __future__ import annotations
@@ -21,8 +23,7 @@ from spiel_dl.learning.critic_network import NetworkCritic
 from spiel_dl.learning.critic_training import CriticTrainer
 from spiel_dl.learning.environments import self_play_of
 from spiel_dl.learning.learner import Learner
-from spiel_dl.learning.self_play import ActingPolicy
-from spiel_dl.learning.sources import MoveInputs, Trajectories
+from spiel_dl.learning.sources import ActingPolicy, MoveInputs, Trajectories
 from spiel_dl.learning.step_graph import StepGraph
 from spiel_dl.learning.transformations import PolicyTransformations
 from spiel_dl.learning.tree_environment import TreeEnvironment
@@ -94,7 +95,7 @@ class BatchLearner(Learner):
             seed=config.seed,
             max_tree_histories=max_tree_histories,
         )
-        source = self._self_play.source
+        source = self._self_play
         self._critic: CriticTrainer | None = None
         if transformations is not None:
             self._critic = CriticTrainer(
@@ -177,7 +178,7 @@ class BatchLearner(Learner):
 
     @abc.abstractmethod
     def _acting_policy(self) -> ActingPolicy | torch.Tensor:
-        """The acting policy, as `SelfPlay.play` takes it."""
+        """The acting policy, as `Source.play` takes it."""
 
     @abc.abstractmethod
     def policy_at(self, observations: MoveInputs) -> torch.Tensor:
@@ -192,17 +193,20 @@ class BatchLearner(Learner):
         return {f"critic.{name}": tensor for name, tensor in self._critic.tensors().items()}
 
     def _extra_state(self) -> dict[str, np.ndarray]:
-        return {"generator": self._self_play.source.generator.get_state().numpy()}
+        return {"generator": self._self_play.generator.get_state().numpy()}
 
     def _load_extra_state(self, state: Mapping[str, np.ndarray]) -> None:
-        generator = self._self_play.source.generator
+        generator = self._self_play.generator
         needed = tuple(generator.get_state().shape)
         if (shape := state["generator"].shape if "generator" in state else "nothing") != needed:
             raise ValueError(
                 f"the state's generator has shape {shape}, but {needed} is needed: it is the state "
                 "of a learner on another device"
             )
-        generator.set_state(torch.from_numpy(state["generator"]))
+        try:
+            generator.set_state(torch.from_numpy(state["generator"]))
+        except (RuntimeError, TypeError) as error:
+            raise ValueError(f"the state's generator cannot be used: {error}") from None
 
     def _identity(self) -> dict[str, Any]:
         identity = super()._identity()

@@ -7,8 +7,6 @@ import math
 import operator
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import numpy as np
-
 from spiel_dl.networks.learning_rate import LearningRate
 from spiel_dl.system.parameters import MAX_SEED, check_types
 
@@ -96,8 +94,7 @@ class NetworkConfig:
 
     def to_json(self) -> dict[str, Any]:
         """The fields as JSON can hold them."""
-        names = [field.name for field in dataclasses.fields(self)]
-        fields = {n: np.asarray(getattr(self, n)).tolist() for n in names}  # NumPy's numbers, too.
+        fields = {**dataclasses.asdict(self), "hidden_sizes": list(self.hidden_sizes)}
         return {n: str(v) if v in (math.inf, -math.inf) else v for n, v in fields.items()}
 
 
@@ -105,8 +102,8 @@ class NetworkConfig:
 class LearnerConfig(NetworkConfig):
     """The settings common to all learners by self-play; `NetworkConfig` has more.
 
-    Weights of regularisation are in units of `SelfPlayLearner.utility_scale`, the game's largest
-    absolute utility, so that they mean about the same in every game.
+    Weights of regularisation are in units of `SelfPlayLearner.utility_scale`: `utility_unit`, or
+    else the game's largest absolute utility, so that they mean about the same in every game.
 
     Attributes:
       batch_size: games per learner step.
@@ -147,6 +144,11 @@ class LearnerConfig(NetworkConfig):
         if self.target_share == math.inf:
             return self.target_averaging
         return max(self.target_averaging, 1 / (1 + self.target_share * step))
+
+
+def annealed(value: float, step: int, annealing_steps: float) -> float:
+    """A number that has fallen by a factor of sqrt(2) after `annealing_steps` steps."""
+    return value / math.sqrt(1 + step / annealing_steps)
 
 
 @dataclasses.dataclass(frozen=True)

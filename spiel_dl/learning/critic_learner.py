@@ -23,8 +23,8 @@ from open_spiel.python import policy as openspiel_policy
 
 from spiel_dl.learning.batch_learner import BatchLearner
 from spiel_dl.learning.config import CriticConfig, checked_config
-from spiel_dl.learning.self_play import ActingNetwork, ActingPolicy, with_exploration
-from spiel_dl.learning.sources import MoveInputs, Trajectories
+from spiel_dl.learning.self_play import ActingNetwork, with_exploration
+from spiel_dl.learning.sources import ActingPolicy, MoveInputs, Trajectories
 from spiel_dl.learning.transformations import PolicyTransformations, check_transformations
 from spiel_dl.learning.tree_environment import TreeEnvironment
 from spiel_dl.policies.array_policy import ArrayPolicy
@@ -71,7 +71,8 @@ class CriticLearner(BatchLearner):
           device: of games and networks.
           batch_size: games per learner step.
           exploration: share of decisions made at random, all legal actions being equally likely.
-            With 0, the blueprint itself must play every legal action.
+            With 0, the blueprint itself must play every legal action, so it may have no
+            fine-tuning.
           max_tree_histories: games of at most so many histories are compiled and played by tables.
           cuda_graph: do a step as one CUDA graph, see `StepGraph`; on a CUDA device only.
 
@@ -88,7 +89,13 @@ class CriticLearner(BatchLearner):
             "exploration": exploration,
             "max_tree_histories": checked_count("max_tree_histories", max_tree_histories, 0),
         }
-        if not isinstance(blueprint, NetworkPolicy):
+        if isinstance(blueprint, NetworkPolicy):
+            if not exploration and blueprint.fine_tuning is not None:
+                raise ValueError(
+                    f"{blueprint.fine_tuning} of the blueprint drops actions, of which a critic "
+                    f"learns nothing with exploration={exploration}; use a positive one"
+                )
+        else:
             game = compile_game(game, blueprint)
             blueprint = ArrayPolicy.from_policy(game, blueprint)
         super().__init__(

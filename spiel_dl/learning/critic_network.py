@@ -40,14 +40,6 @@ class CriticNetwork(Perceptron):
     hidden_sizes: tuple[int, ...]
     bound: float = math.inf
 
-    def __post_init__(self) -> None:
-        if min(self.sizes) < 1:
-            raise ValueError(
-                f"a critic of {self.num_inputs} inputs, hidden_sizes={self.hidden_sizes} and "
-                f"{self.num_transformations} transformations has an empty layer; all must be "
-                "positive"
-            )
-
     @property
     def sizes(self) -> tuple[int, ...]:
         """The numbers of inputs, of each hidden layer's units, and of outputs."""

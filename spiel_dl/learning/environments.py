@@ -6,10 +6,9 @@ import pyspiel
 import torch
 
 from spiel_dl.games.compiled_environment import CompiledEnvironment
-from spiel_dl.games.environments import BatchedEnvironment
+from spiel_dl.games.environments import BatchedEnvironment, keep_freed_memory
 from spiel_dl.games.features import num_features
 from spiel_dl.learning.compiled_sources import CompiledSource, TreeSource
-from spiel_dl.learning.self_play import SelfPlay
 from spiel_dl.learning.sources import Source, TensorSource
 from spiel_dl.learning.state_environment import StateEnvironment
 from spiel_dl.learning.tree_environment import TreeEnvironment
@@ -27,7 +26,7 @@ def self_play_of(
     *,
     seed: int = 0,
     max_tree_histories: int,
-) -> SelfPlay:
+) -> Source:
     """Self-play in a game: by its tree if it is small, else by its rules, else by its states.
 
     Rules with a compiled form are played by it where that is faster: on a CPU, in batches of at
@@ -52,7 +51,8 @@ def self_play_of(
     longest = turn_based.max_game_length() if tree is None else int(tree.move_number.max())
     if longest < 1:
         raise ValueError(f"{turn_based} has no decisions, so there is nothing to learn in it")
-    return SelfPlay(_source(turn_based, tree, batch_size, torch.device(device), seed, longest))
+    keep_freed_memory()
+    return _source(turn_based, tree, batch_size, torch.device(device), seed, longest)
 
 
 def _source(

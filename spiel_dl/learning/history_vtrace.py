@@ -33,8 +33,8 @@ def transformation_ratios(transformed: torch.Tensor, trajectories: Trajectories)
       Float [T, B, 2, K]: for the value of each player, under each transformation of its opponent.
       Without meaning where nobody moves; NaN where a transformation's weights make no policy.
     """
-    column, player = trajectories.action.unsqueeze(-1), trajectories.player.unsqueeze(-1)
-    acting = trajectories.behaviour.gather(-1, column)
+    player = trajectories.player.unsqueeze(-1)
+    acting = trajectories.of_actions(trajectories.behaviour).unsqueeze(-1)
     num_rows, num_actions = transformed.shape[1:]
     row = torch.arange(num_rows, device=transformed.device) * num_actions
     index = trajectories.observations.at_moves(row) + trajectories.action

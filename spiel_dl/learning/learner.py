@@ -1,17 +1,18 @@
 """`Learner`: the base class of all learners from games: steps, metrics, checkpoints.
 
-learner = rnad.RNaDSolver("leduc_poker")
-learner.run(1000)
-print(learner.metrics())
-policy = learner.policy()  # an open_spiel Policy
-learner.save("leduc.safetensors")
+    learner = rnad.RNaDSolver("leduc_poker")
+    learner.run(1000)
+    print(learner.metrics())
+    policy = learner.policy()  # an open_spiel Policy
+    learner.save("leduc.safetensors")
+
+A subclass does the work of a step, `_advance`, and names what a checkpoint holds.
 """
 
 from __future__ import annotations
 
 import abc
 import dataclasses
-import math
 import os
 import time
 from collections.abc import Mapping
@@ -25,6 +26,7 @@ import tqdm
 
 from spiel_dl.networks.devices import check_device
 from spiel_dl.system import tensor_files
+from spiel_dl.tree.counts import checked_count
 from spiel_dl.tree.from_openspiel import is_game_of
 
 FILE_KIND = "learner"
@@ -78,12 +80,11 @@ class Learner(abc.ABC):
           show_progress: show a progress bar on standard error.
 
         Raises:
-          ValueError: if `num_steps` is not a positive whole number, or if a term of a step was NaN
+          ValueError: if `num_steps` is not a positive integer, or if a term of a step was NaN
             or infinite.
         """
-        if not (num_steps >= 1 and num_steps % 1 == 0 and num_steps < math.inf):
-            raise ValueError(f"num_steps={num_steps} must be a positive whole number")
-        for _ in tqdm.trange(int(num_steps), unit="step", disable=None if show_progress else True):
+        num_steps = checked_count("num_steps", num_steps, 1)
+        for _ in tqdm.trange(num_steps, unit="step", disable=None if show_progress else True):
             self.step()
         self._read_log()
 

@@ -14,20 +14,18 @@ One learner step:
 The temperature falls as 1 / sqrt(1 + step / annealing_steps). The learning rate is large for long,
 because small steps learn too little at infosets that are seldom reached. The price is that the
 current policy cycles around the fixed point of the losses. The policy returned is that of the
-target network, an average over many steps, which is much nearer to it (docs/algorithms/rnad.md has
-numbers).
+target network, an average over many steps, which is much nearer to it.
 """
 
 from __future__ import annotations
 
 import abc
-import math
 from typing import NamedTuple
 
 import torch
 
 from spiel_dl.learning.action_values import HistoryValues
-from spiel_dl.learning.config import PolicyGradientConfig
+from spiel_dl.learning.config import PolicyGradientConfig, annealed
 from spiel_dl.learning.self_play_learner import SelfPlayLearner
 from spiel_dl.learning.sources import Trajectories
 from spiel_dl.learning.vtrace import on_policy_targets
@@ -117,8 +115,7 @@ class PolicyGradientLearner(SelfPlayLearner):
         no_cost = torch.zeros_like(trajectories.reward)
         targets = self._history_targets(values, trajectories, trajectories.behaviour, no_cost)
         sign, action_value = 1 - 2 * trajectories.player.to(no_cost.dtype), values.at_moves
-        column = trajectories.action.unsqueeze(-1)
-        advantage = sign * (targets.taken_value - action_value.gather(-1, column).squeeze(-1))
+        advantage = sign * (targets.taken_value - trajectories.of_actions(action_value))
         return targets.value, advantage, sign.unsqueeze(-1) * action_value
 
     @abc.abstractmethod
@@ -173,12 +170,10 @@ class PolicyGradientLearner(SelfPlayLearner):
 
     def temperature(self) -> float:
         """The weight of the entropy at this step."""
-        fallen = math.sqrt(1 + self.num_steps / self.config.annealing_steps)
-        return self.config.temperature / fallen
+        config = self.config
+        return annealed(config.temperature, self.num_steps, config.annealing_steps)
 
 
 def move_ratio(current: MaskedPolicy, trajectories: Trajectories) -> torch.Tensor:
     """pi(a) / pi_old(a) of the moves made: float32 [T, B]."""
-    column = trajectories.action.unsqueeze(-1)
-    now, before = (x.gather(-1, column)[..., 0] for x in (current.policy, trajectories.behaviour))
-    return now / before
+    return trajectories.of_actions(current.policy) / trajectories.of_actions(trajectories.behaviour)

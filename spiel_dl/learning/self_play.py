@@ -1,30 +1,18 @@
-"""Self-play: batches of whole games as tensors of fixed shape.
-
-Every row plays one game from the root to its end and is masked from then on. If rows started new
-games until a number of steps is over, short games would be too frequent among those that end in
-time. `learning.sources` plays the games, by their rules or by a compiled tree.
-"""
+"""Networks that act in self-play."""
 
 from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import torch
 
-from spiel_dl.games.environments import keep_freed_memory
 from spiel_dl.learning import play_kernels
-from spiel_dl.learning.sources import Source, Trajectories
 from spiel_dl.networks.perceptron import ForwardPass, Layer, evaluate
 from spiel_dl.networks.sparse_rows import to_sparse
 from spiel_dl.policies.policy_network import PolicyNetwork, policy_of
 from spiel_dl.policies.sight import FEATURES, Sight
-
-ActingPolicy = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
-"""Maps N movers' observations (float32 [N, D]) and legal actions (bool [N, A]) to action
-probabilities, float32 [N, A]."""
 
 
 @dataclasses.dataclass
@@ -47,7 +35,7 @@ class LayerOutputs:
 
 @dataclasses.dataclass(frozen=True)
 class ActingNetwork:
-    """The `ActingPolicy` of a network.
+    """The `sources.ActingPolicy` of a network.
 
     Attributes:
       network: the network.
@@ -69,7 +57,7 @@ class ActingNetwork:
         return self.network.padded_layers(self.parameters.detach())
 
     def __call__(self, observation: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
-        """Action probabilities, float32 [N, A]; see `ActingPolicy`."""
+        """Action probabilities, float32 [N, A]; see `sources.ActingPolicy`."""
         kept = self.layer_outputs
         buffers = () if kept is None else kept.reserve(len(observation))
         outputs = evaluate(self._layers, observation, buffers)
@@ -92,60 +80,3 @@ def with_exploration(policy: torch.Tensor, legal: torch.Tensor, exploration: flo
     """The policy mixed with the uniform one, whose share is `exploration`: float32 [..., A]."""
     uniform = legal / legal.sum(dim=-1, keepdim=True).clamp(min=1)
     return torch.lerp(policy, uniform, exploration)
-
-
-class SelfPlay:
-    """Plays batches of games, each batch into the same tensors.
-
-    Attributes:
-      source: plays the games.
-    """
-
-    def __init__(self, source: Source):
-        """Allocates the random numbers of a batch; plays nothing yet."""
-        self.source = source
-        shape = (source.num_steps, source.batch_size)
-        device = source.generator.device
-        self._thresholds = torch.zeros(shape, dtype=torch.float64, device=device)
-        keep_freed_memory()
-
-    @property
-    def environment(self) -> Any:
-        """The games."""
-        return self.source.environment
-
-    @torch.no_grad()
-    def play(self, policy: ActingPolicy | torch.Tensor) -> Trajectories:
-        """Plays one game in every row.
-
-        A sampled action is the first one whose cumulative probability exceeds a random number;
-        where probabilities are NaN, the first legal one.
-
-        Args:
-          policy: both players' policy; or its table by the infosets of a compiled game, float32
-            [R, A].
-
-        Returns:
-          The games, in tensors that the next call overwrites.
-
-        Raises:
-          ValueError: if the policy is a table, and the game not compiled; on a CPU, if chance has
-            to act between moves in some game. On other devices, which read back no values, that
-            move becomes invalid.
-        """
-        source = self.source
-        source.start()
-        self._thresholds.uniform_(generator=source.generator)
-        for t in range(source.num_steps):
-            observations = source.observe(t)
-            if not isinstance(policy, torch.Tensor):
-                probabilities = policy(observations.rows, observations.legal)
-            elif observations.table_row is not None:
-                probabilities = policy.index_select(0, observations.table_row)
-            else:
-                raise ValueError(
-                    f"a policy table of shape {tuple(policy.shape)} can only be played in a "
-                    "compiled game; pass a function"
-                )
-            source.move(t, probabilities, self._thresholds)
-        return source.finish()

@@ -17,8 +17,8 @@ from spiel_dl.learning.action_values import (
 )
 from spiel_dl.learning.batch_learner import BatchLearner, largest_utility
 from spiel_dl.learning.config import CriticConfig, LearnerConfig, checked_config
-from spiel_dl.learning.self_play import ActingNetwork, ActingPolicy, LayerOutputs
-from spiel_dl.learning.sources import MoveInputs, Trajectories
+from spiel_dl.learning.self_play import ActingNetwork, LayerOutputs
+from spiel_dl.learning.sources import ActingPolicy, MoveInputs, Trajectories
 from spiel_dl.learning.transformations import PolicyTransformations
 from spiel_dl.networks.perceptron import ForwardPass, output_buffers
 from spiel_dl.networks.sparse_rows import Inputs
@@ -88,7 +88,7 @@ class SelfPlayLearner(BatchLearner):
             critic=critic,
             cuda_graph=cuda_graph,
         )
-        source = self._self_play.source
+        source = self._self_play
         self.network = PolicyNetwork(source.num_inputs, source.num_actions, config.hidden_sizes)
         self.parameters = self.network.initial_parameters(config.seed).to(device)
         self._descent = config.descent(self.parameters, config.descents_per_step)

@@ -1,11 +1,15 @@
-"""Sources of self-play games: batches of games, stepped move by move, and their trajectories.
+"""Self-play: batches of whole games as tensors of fixed shape, played by sources.
 
-`TensorSource` plays any environment; `compiled_sources` has faster sources for CPUs.
+Every row plays one game from the root to its end and is masked from then on. If rows started new
+games until a number of steps is over, short games would be too frequent among those that end in
+time. `TensorSource` plays any environment; `compiled_sources` has faster sources for CPUs.
 """
 
 from __future__ import annotations
 
 import abc
+import functools
+from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias
 
 import torch
@@ -15,6 +19,10 @@ from spiel_dl.learning.play_kernels import MoveArrays
 from spiel_dl.learning.state_environment import StateEnvironment
 from spiel_dl.learning.tree_environment import TreeEnvironment
 from spiel_dl.policies.policy_network import as_mask
+
+ActingPolicy = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
+"""Maps N movers' observations (float32 [N, D]) and legal actions (bool [N, A]) to action
+probabilities, float32 [N, A]."""
 
 
 class MoveInputs(NamedTuple):
@@ -97,6 +105,10 @@ class Trajectories(NamedTuple):
     histories: MoveInputs | None = None
     branches: Branches | None = None
 
+    def of_actions(self, values: torch.Tensor) -> torch.Tensor:
+        """The entries, of float [T, B, A], of the actions taken: float [T, B]."""
+        return values.gather(-1, self.action.unsqueeze(-1)).squeeze(-1)
+
 
 class Moves(NamedTuple):
     """The record of T moves in each of B games; see `Trajectories`.
@@ -157,7 +169,7 @@ class NewObservations(NamedTuple):
 
 
 class Source(abc.ABC):
-    """Plays B games of at most T moves at a time.
+    """Plays B games of at most T moves at a time, each batch into the same tensors.
 
     Attributes:
       environment: the games.
@@ -205,6 +217,47 @@ class Source(abc.ABC):
     @abc.abstractmethod
     def finish(self) -> Trajectories:
         """The games, after all T moves."""
+
+    @functools.cached_property
+    def _thresholds(self) -> torch.Tensor:
+        """The random numbers of a batch: float64 [T, B]."""
+        shape, device = (self.num_steps, self.batch_size), self.generator.device
+        return torch.zeros(shape, dtype=torch.float64, device=device)
+
+    @torch.no_grad()
+    def play(self, policy: ActingPolicy | torch.Tensor) -> Trajectories:
+        """Plays one game in every row.
+
+        A sampled action is the first one whose cumulative probability exceeds a random number;
+        where probabilities are NaN, the first legal one.
+
+        Args:
+          policy: both players' policy; or its table by the infosets of a compiled game, float32
+            [R, A].
+
+        Returns:
+          The games, in tensors that the next call overwrites.
+
+        Raises:
+          ValueError: if the policy is a table, and the game not compiled; on a CPU, if chance has
+            to act between moves in some game. On other devices, which read back no values, that
+            move becomes invalid.
+        """
+        self.start()
+        self._thresholds.uniform_(generator=self.generator)
+        for t in range(self.num_steps):
+            observations = self.observe(t)
+            if not isinstance(policy, torch.Tensor):
+                probabilities = policy(observations.rows, observations.legal)
+            elif observations.table_row is not None:
+                probabilities = policy.index_select(0, observations.table_row)
+            else:
+                raise ValueError(
+                    f"a policy table of shape {tuple(policy.shape)} can only be played in a "
+                    "compiled game; pass a function"
+                )
+            self.move(t, probabilities, self._thresholds)
+        return self.finish()
 
 
 Environment: TypeAlias = BatchedEnvironment | StateEnvironment | TreeEnvironment

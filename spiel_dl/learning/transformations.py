@@ -163,7 +163,8 @@ def paper_transformations(values: torch.Tensor) -> PolicyTransformations:
       values: I, float [A], natural numbers; see `action_values`.
 
     Raises:
-      ValueError: if these are no natural numbers.
+      ValueError: if these are no natural numbers. Applying the transformations raises one, too, if
+        there are more or fewer actions.
     """
     if values.dim() != 1 or not len(values) or bool((values < 1).any() | (values % 1 != 0).any()):
         raise ValueError(
@@ -252,11 +253,24 @@ def register_transformations(
     TRANSFORMATION_SETS[name] = make
 
 
+def _wrong_length(num_actions: int, policy: torch.Tensor) -> ValueError:
+    """The error for policies, float [..., A], of another number of actions."""
+    return ValueError(
+        f"the transformations are of {num_actions} actions, and the game has "
+        f"{policy.shape[-1]}; make them of as many, game.num_distinct_actions()"
+    )
+
+
 def _cached_copies(tensor: torch.Tensor) -> Callable[[torch.Tensor], torch.Tensor]:
-    """Copies by device and dtype, each made once: a CUDA graph may not copy from the host."""
+    """Copies of a tensor [A] by device and dtype of policies, float [..., A].
+
+    Each is made once: a CUDA graph may not copy from the host.
+    """
     copies: dict[tuple[torch.device, torch.dtype], torch.Tensor] = {}
 
     def copy_like(like: torch.Tensor) -> torch.Tensor:
+        if like.shape[-1] != len(tensor):
+            raise _wrong_length(len(tensor), like)
         key = (like.device, like.dtype)
         if key not in copies:
             copies[key] = tensor.to(like)
@@ -291,10 +305,7 @@ def _restricted(name: str, kept: torch.Tensor) -> Transformation:
 def _constant(action: int, num_actions: int) -> Transformation:
     def weights(policy: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
         if action >= policy.shape[-1]:
-            raise ValueError(
-                f"pure transformations are of {num_actions} actions, and the game has "
-                f"{policy.shape[-1]}; make them of as many, game.num_distinct_actions()"
-            )
+            raise _wrong_length(num_actions, policy)
         chosen = torch.zeros_like(policy)
         chosen[..., action] = 1.0
         return chosen

@@ -71,9 +71,9 @@ def v_trace(
       Targets; without meaning at invalid moves.
     """
     column, valid = trajectories.action.unsqueeze(-1), trajectories.valid
-    acting = trajectories.behaviour.gather(-1, column).squeeze(-1)
+    acting = trajectories.of_actions(trajectories.behaviour)
     # Where nobody moves, the acting policy may be 0 at any action.
-    ratio = (policy.gather(-1, column).squeeze(-1) / acting).where(valid, 1.0)
+    ratio = (trajectories.of_actions(policy) / acting).where(valid, 1.0)
     cost = (policy * log_ratio).sum(dim=-1).mul_(eta) * valid
     v, error = _solve(value, ratio, cost, reward * valid, _own_moves(trajectories), c_bar, rho_bar)
     q = torch.sub(value.unsqueeze(-1), log_ratio, alpha=eta)

@@ -46,6 +46,10 @@ class Layer(NamedTuple):
 class Perceptron(abc.ABC):
     """A multilayer perceptron with ReLU between its layers; it holds no parameters."""
 
+    def __post_init__(self) -> None:
+        if min(self.sizes) < 1:
+            raise ValueError(f"{self} has an empty layer; all must be positive")
+
     @property
     @abc.abstractmethod
     def sizes(self) -> tuple[int, ...]:

@@ -6,7 +6,7 @@ import numpy as np
 import pyspiel
 from open_spiel.python import policy as openspiel_policy
 
-from spiel_dl.learning.self_play import ActingPolicy
+from spiel_dl.learning.sources import ActingPolicy
 from spiel_dl.search import policy_rows
 from spiel_dl.search.beliefs import replayed_reach
 from spiel_dl.search.played import BlueprintSource

@@ -32,11 +32,7 @@ class PolicyNetwork(Perceptron):
     def __post_init__(self) -> None:
         if not self.hidden_sizes:
             raise ValueError("hidden_sizes=() has no layer, and there must be one; pass (16,), say")
-        if min(self.sizes) < 1:
-            raise ValueError(
-                f"a network of {self.num_inputs} inputs, hidden_sizes={self.hidden_sizes} and "
-                f"{self.num_actions} actions has an empty layer; all must be positive"
-            )
+        super().__post_init__()
 
     @property
     def sizes(self) -> tuple[int, ...]:

@@ -33,7 +33,7 @@ def ask_everywhere(
 
     A network is evaluated in thousands of infosets at once, by their tensors, and its rows are made
     to sum to 1. In a factored game, so is any policy with a method `act` (see
-    `learning.self_play.ActingPolicy`). All others are read in one state of each infoset, the first
+    `learning.sources.ActingPolicy`). All others are read in one state of each infoset, the first
     one of a tree, and not rescaled. That may take minutes, with a progress bar. Some infosets are
     read in another state, too.
 

@@ -15,7 +15,8 @@ from open_spiel.python import policy as openspiel_policy
 from spiel_dl.games.rules import Rules, StateBatch
 from spiel_dl.learning.compiled_rollouts import CompiledRollouts, can_play
 from spiel_dl.learning.rollouts import Horizon, PlayOn, Rollouts
-from spiel_dl.learning.self_play import ActingNetwork, ActingPolicy
+from spiel_dl.learning.self_play import ActingNetwork
+from spiel_dl.learning.sources import ActingPolicy
 from spiel_dl.policies import sight
 from spiel_dl.policies.battleships_hunter import HunterPolicy
 from spiel_dl.policies.network_policy import NetworkPolicy

@@ -11,6 +11,7 @@ from spiel_dl.solvers.effort import Effort, check_effort
 from spiel_dl.solvers.gadgets import WITHOUT_GIFTS, check_gadget
 from spiel_dl.solvers.refinement import check_name
 from spiel_dl.solvers.variants import PREDICTIVE_CFR_PLUS
+from spiel_dl.system.parameters import check_types
 from spiel_dl.tree.counts import check_counts
 
 GIVEN_CFVS = ("best_response", "transformations", "critic")
@@ -106,6 +107,7 @@ class ParticleConfig:
     order: int | None = None
 
     def __post_init__(self) -> None:
+        check_types(self)
         check_counts(self, 2, "budget")
         if self.order is not None:
             check_counts(self, 1, "order")
@@ -139,6 +141,7 @@ class MirrorDescentConfig:
     seed: int = 0
 
     def __post_init__(self) -> None:
+        check_types(self)
         if not (0 < self.stepsize < math.inf and 0 <= self.temperature < math.inf):
             raise ValueError(
                 f"stepsize={self.stepsize} must be positive and temperature={self.temperature} at "

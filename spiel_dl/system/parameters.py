@@ -16,6 +16,8 @@ import typing
 from collections.abc import Callable, Collection, Sequence
 from typing import Annotated, Any
 
+import numpy as np
+
 
 class Bounds(typing.NamedTuple):
     """Inclusive bounds of a number, as in `Annotated[int, Bounds(1)]`."""
@@ -121,11 +123,13 @@ def parameters_of(
 def check_types(config: Any) -> None:
     """Raises a ValueError if a field of a dataclass has a value of another type than declared.
 
-    Integers may be NumPy's, and lists may stand for tuples, as read from JSON.
+    Numbers of NumPy become Python's, and lists, as read from JSON, tuples: in place, so that the
+    fields can be written as JSON.
     """
     hints = typing.get_type_hints(type(config))
     for field in dataclasses.fields(config):
-        value = getattr(config, field.name)
+        value = _as_python(getattr(config, field.name))
+        object.__setattr__(config, field.name, value)
         if not _fits(value, hints[field.name]):
             declared = field.type if isinstance(field.type, str) else str(field.type)
             raise ValueError(
@@ -133,12 +137,19 @@ def check_types(config: Any) -> None:
             )
 
 
+def _as_python(value: Any) -> Any:
+    """A value with Python's numbers instead of NumPy's, and tuples instead of lists."""
+    if type(value) in (list, tuple):
+        return tuple(map(_as_python, value))
+    return value.item() if isinstance(value, np.generic) else value
+
+
 def _fits(value: Any, hint: Any) -> bool:
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if origin in (typing.Union, types.UnionType):
         return any(_fits(value, each) for each in arguments)
     if origin is tuple and arguments[-1] is Ellipsis:
-        return isinstance(value, (tuple, list)) and all(_fits(v, arguments[0]) for v in value)
+        return isinstance(value, tuple) and all(_fits(v, arguments[0]) for v in value)
     if hint in (int, float):
         number = numbers.Integral if hint is int else numbers.Real
         return isinstance(value, number) and not isinstance(value, bool)

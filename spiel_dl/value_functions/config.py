@@ -7,6 +7,7 @@ import math
 from typing import Any
 
 from spiel_dl.networks.learning_rate import LearningRate
+from spiel_dl.system.parameters import check_types
 from spiel_dl.tree.counts import check_counts, checked_count, is_count
 
 LOSSES = ("huber", "l1", "l2", "linf")
@@ -52,6 +53,7 @@ class TrainingConfig:
     networks_per_decade: int = 4
 
     def __post_init__(self) -> None:
+        check_types(self)
         if self.loss not in LOSSES:
             raise ValueError(f"loss={self.loss!r} must be one of {LOSSES}")
         if self.loss == "linf" and self.mass_share:
@@ -102,6 +104,7 @@ class OnPolicyConfig:
     seed: int = 0
 
     def __post_init__(self) -> None:
+        check_types(self)
         check_counts(self, 1, "num_rounds", "num_iterations", "max_ranges")
         check_counts(self, 0, "seed")
         if not 0 <= self.averaged_share <= 1:

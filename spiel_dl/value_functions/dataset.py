@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from spiel_dl.system import tensor_files
+from spiel_dl.system.parameters import check_types
 from spiel_dl.tree.counts import check_counts
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.from_openspiel import is_same_game
@@ -56,6 +57,7 @@ class DatasetConfig:
     near_pure_share: float = 0.2
 
     def __post_init__(self) -> None:
+        check_types(self)
         check_counts(self, 1, "shard_size", "max_iterations")
         check_counts(self, 0, "seed")
         if not 0 < self.tolerance < math.inf:

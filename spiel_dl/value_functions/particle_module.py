@@ -25,6 +25,7 @@ from typing import NamedTuple
 import torch
 
 from spiel_dl.networks.feed_forward import feed_forward
+from spiel_dl.system.parameters import check_types
 from spiel_dl.tree.counts import check_counts
 
 
@@ -52,6 +53,7 @@ class ParticleSizes:
     concatenation_layers: int = 0
 
     def __post_init__(self) -> None:
+        check_types(self)
         check_counts(self, 1, "base", "basis_layers", "regression_layers")
         check_counts(self, 0, "concatenation_layers")
         if not all(0 < width < math.inf for width in (self.basis_width, self.regression_width)):

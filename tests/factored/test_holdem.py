@@ -31,7 +31,7 @@ def test_solutions_are_those_of_linear_programs() -> None:
     """Twelve hands and fewer; the list of histories of the same game is small enough."""
     game = factored_game(TURN, num_threads=1)
     exact = dl.game_value(GameTree.from_game(TURN), 0)
-    solver = dl.PredictiveCFRPlus(game)
+    solver = dl.CFR(game, variant="pcfr+")
     solver.run(600)
     policy = solver.average_policy()
     assert dl.expected_value(game, policy) == pytest.approx(exact, abs=0.02)

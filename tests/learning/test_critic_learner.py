@@ -199,6 +199,10 @@ def test_bad_input(tmp_path: Path) -> None:
     passes = openspiel_policy.FirstActionPolicy(tree.game)
     with pytest.raises(ValueError, match="never plays 12 legal actions"):
         CriticLearner(tree, passes, pure, SMALL, exploration=0)
+    tuned = network_policy(tree.game, fine_tuning=FineTuning(threshold=0.5))
+    for limit in (0, 100):
+        with pytest.raises(ValueError, match=r"FineTuning\(.* learns nothing with exploration=0;"):
+            CriticLearner(tree.game, tuned, pure, SMALL, exploration=0, max_tree_histories=limit)
     with pytest.raises(ValueError, match=r"policy of kuhn_poker\(\), not of leduc_poker\(\)"):
         CriticLearner("leduc_poker", network_policy(tree.game), pure, SMALL)
     # Uniform probabilities would be allowed.

@@ -36,7 +36,7 @@ def test_self_play_records_the_history_before_every_move(game: str, kind: str) -
     tree = GameTree.from_game(game)
     self_play = self_play_by(kind, game, batch_size=50, num_steps=6, seed=0)
     assert self_play.play(uniform).histories is None
-    size = self_play.source.record_histories()
+    size = self_play.record_histories()
     played = self_play.play(uniform)
     recorded = played.histories.at_moves(played.histories.rows)
     observation = played.observations.at_moves(played.observations.rows)

@@ -113,6 +113,10 @@ def test_states_of_other_learners_are_refused_and_change_nothing() -> None:
     elsewhere = {**before.state(), "generator": np.zeros(16, np.uint8)}
     with pytest.raises(ValueError, match="a learner on another device"):
         learner.load_state(elsewhere)
+    size = len(before.state()["generator"])
+    for generator in (np.full(size, 255, np.uint8), np.zeros(size, np.float32)):
+        with pytest.raises(ValueError, match="the state's generator cannot be used"):
+            learner.load_state({**before.state(), "generator": generator})
     for wrong in ({}, {"num_steps": np.zeros(2)}):
         state = {name: array for name, array in before.state().items() if name != "num_steps"}
         with pytest.raises(ValueError, match=r"num_steps has shape .*, but \(\) is needed"):
@@ -190,17 +194,24 @@ def test_metrics_are_those_since_the_last_ones() -> None:
     assert learner.metrics() == {"step": 120}
 
 
-def test_a_config_may_have_numbers_of_numpy() -> None:
+def test_a_config_may_have_numbers_of_numpy(tmp_path: Path) -> None:
     ours = RNaDConfig(hidden_sizes=(8,), seed=3, learning_rate=0.5)
     theirs = RNaDConfig(
-        hidden_sizes=(np.int64(8),), seed=np.int64(3), learning_rate=np.float32(0.5)
-    )  # type: ignore[arg-type]
+        hidden_sizes=(np.int64(8),),  # type: ignore[arg-type]
+        seed=np.int64(3),  # type: ignore[arg-type]
+        learning_rate=np.float32(0.5),  # type: ignore[arg-type]
+    )
+    assert ours == theirs
     assert json.loads(json.dumps(theirs.to_json())) == ours.to_json()
+    learner = RNaDSolver("kuhn_poker", theirs)
+    learner.run(1)
+    learner.save(tmp_path / "learner.safetensors")
+    RNaDSolver("kuhn_poker", ours).load(tmp_path / "learner.safetensors")
 
 
-@pytest.mark.parametrize("num_steps", [0, -1, 1.5, float("nan"), float("inf")])
-def test_only_whole_numbers_of_steps_are_run(num_steps: float) -> None:
+@pytest.mark.parametrize("num_steps", [0, -1, 1.5, 2.0, True, "3", float("nan"), float("inf")])
+def test_only_whole_numbers_of_steps_are_run(num_steps: object) -> None:
     learner = with_critic()
-    with pytest.raises(ValueError, match="must be a positive whole number"):
+    with pytest.raises(ValueError, match=f"num_steps={num_steps!r} must be"):
         learner.run(num_steps)  # type: ignore[arg-type]
     assert learner.num_steps == 0

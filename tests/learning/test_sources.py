@@ -22,7 +22,7 @@ from spiel_dl.learning import play_kernels
 from spiel_dl.learning.compiled_sources import CompiledSource, TreeSource
 from spiel_dl.learning.config import RNaDConfig
 from spiel_dl.learning.environments import self_play_of
-from spiel_dl.learning.self_play import ActingNetwork, LayerOutputs, SelfPlay
+from spiel_dl.learning.self_play import ActingNetwork, LayerOutputs
 from spiel_dl.learning.sources import Moves, Source, TensorSource, Trajectories, sampled
 from spiel_dl.learning.state_environment import StateEnvironment
 from spiel_dl.learning.tree_environment import TreeEnvironment
@@ -55,9 +55,7 @@ SETTINGS: dict[str, Any] = {
 KINDS = ("tree", "tree by tensors", "states", "rules", "compiled rules")
 
 
-def self_play_by(
-    kind: str, game_string: str, batch_size: int, num_steps: int, seed: int
-) -> SelfPlay:
+def self_play_by(kind: str, game_string: str, batch_size: int, num_steps: int, seed: int) -> Source:
     """Self-play in one of the ways to play a game."""
     tree = compiled(game_string)
     source: Source
@@ -72,7 +70,7 @@ def self_play_by(
     else:
         of_loops = CompiledEnvironment(tree.game.rules, batch_size, seed)
         source = CompiledSource(of_loops, num_steps)
-    return SelfPlay(source)
+    return source
 
 
 @pytest.mark.parametrize(
@@ -150,15 +148,15 @@ def test_games_that_do_not_end_in_time_are_masked(kind: str) -> None:
 def test_chance_runs_longer_than_declared_are_told(num_steps: int) -> None:
     """A run of chance events of each length up to 9 ends the game; 9 of them nearly never."""
     rules = FlipsRules()
-    SelfPlay(TensorSource(BatchedEnvironment(rules, 2000), num_steps)).play(uniform)
+    TensorSource(BatchedEnvironment(rules, 2000), num_steps).play(uniform)
     rules.longest_chance_run = 2
-    self_play = SelfPlay(TensorSource(BatchedEnvironment(rules, 2000), num_steps))
+    self_play = TensorSource(BatchedEnvironment(rules, 2000), num_steps)
     with pytest.raises(ValueError, match="set the rules' longest_chance_run"):
         self_play.play(uniform)
     compiled = GoofspielIIRules(3)
     compiled.longest_chance_run = 0  # as if chance never acted
     with pytest.raises(ValueError, match="set the rules' longest_chance_run"):
-        SelfPlay(CompiledSource(CompiledEnvironment(compiled, 4), 4)).play(uniform)
+        CompiledSource(CompiledEnvironment(compiled, 4), 4).play(uniform)
 
 
 @pytest.mark.parametrize("kind", ["tree", "tree by tensors"])
@@ -205,7 +203,7 @@ def test_the_gradient_of_rows_is_the_sum_of_that_of_their_moves() -> None:
 def test_the_fastest_way_is_chosen() -> None:
     def kind(game: Any) -> tuple[type, type]:
         self_play = self_play_of(game, 2, max_tree_histories=100)
-        return type(self_play.source), type(self_play.environment)
+        return type(self_play), type(self_play.environment)
 
     assert kind("kuhn_poker") == (TreeSource, TreeEnvironment)
     assert kind(DICE) == (CompiledSource, CompiledEnvironment)
@@ -241,11 +239,11 @@ def both_ways(
 ) -> tuple[Trajectories, Trajectories]:
     """The second batch of games by compiled loops, and by tensors, from the same seed."""
     steps = num_steps or rules.max_game_length
-    ours = SelfPlay(CompiledSource(CompiledEnvironment(rules, 50, seed=2), steps))
-    theirs = SelfPlay(TensorSource(BatchedEnvironment(rules, 50, seed=2), steps))
+    ours = CompiledSource(CompiledEnvironment(rules, 50, seed=2), steps)
+    theirs = TensorSource(BatchedEnvironment(rules, 50, seed=2), steps)
     for self_play in (ours, theirs):
         self_play.play(acting)
-        self_play.source.record_histories()
+        self_play.record_histories()
     return ours.play(acting), theirs.play(acting)
 
 
@@ -279,7 +277,7 @@ def test_the_forward_pass_in_play_is_that_of_the_network() -> None:
     for kind in ("tree", "rules", "compiled rules"):
         acting = acting_network(SMALL["liar's dice 1x3"])
         self_play = self_play_by(kind, DICE, 50, 8, seed=3)
-        size = self_play.source.num_steps * self_play.source.batch_size
+        size = self_play.num_steps * self_play.batch_size
         outputs = LayerOutputs(
             output_buffers(acting.network.padded_layers(acting.parameters), size)
         )

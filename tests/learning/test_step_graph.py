@@ -16,7 +16,6 @@ from spiel_dl.games.environments import BatchedEnvironment
 from spiel_dl.learning.batch_learner import BatchLearner
 from spiel_dl.learning.config import CriticConfig, MMDConfig, PPOConfig, RNaDConfig
 from spiel_dl.learning.critic_learner import CriticLearner
-from spiel_dl.learning.self_play import SelfPlay
 from spiel_dl.learning.sources import TensorSource
 from spiel_dl.learning.transformations import transformations_by_name
 from spiel_dl.learning.tree_environment import TreeEnvironment
@@ -81,15 +80,15 @@ def test_a_step_looks_at_no_values(
 ) -> None:
     """By the sources of other devices, on this one; and everything is changed in place."""
     learner = learner_of(kind, game, limit)
-    source: Any = learner._self_play.source
+    source: Any = learner._self_play
     if limit:
         # Played as on a GPU, where nobody knows what comes of all actions.
         environment = source.environment
         assert isinstance(environment, TreeEnvironment)
     else:
         environment = BatchedEnvironment(turn_based_game(game).rules, 8, seed=1)
-    learner._self_play = SelfPlay(TensorSource(environment, source.num_steps))
-    learner._self_play.source.record_histories()
+    learner._self_play = TensorSource(environment, source.num_steps)
+    learner._self_play.record_histories()
     monkeypatch.setattr(TensorSource, "_check_movers", lambda *_: None)
     learner.step()  # what is made once is made now
     before = places(learner)
@@ -109,7 +108,7 @@ def test_a_step_looks_at_no_values(
 
 def places(learner: BatchLearner) -> list[int]:
     """Where in memory everything is that steps read and that outlives them."""
-    source = learner._self_play.source
+    source = learner._self_play
     assert isinstance(source, TensorSource)
     tensors = [*learner._tensors().values(), *source._moves, source._observation]
     tensors += getattr(learner, "_schedule_values", {}).values()

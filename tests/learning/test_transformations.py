@@ -168,6 +168,16 @@ def test_errors():
             PolicyTransformations([IDENTITY, bad]).apply(POLICY, everywhere)
 
 
+@pytest.mark.parametrize("num_actions", [1, 3, 5])
+def test_transformations_of_another_game_are_refused(num_actions: int):
+    """A single value would fit policies of any length, by broadcasting."""
+    made = [paper_transformations(torch.arange(1.0, num_actions + 1))]
+    made += [pure_transformations(num_actions)] if num_actions > 4 else []
+    for transformations in made:
+        with pytest.raises(ValueError, match=f"are of {num_actions} actions, and the game has 4"):
+            transformations.apply(POLICY, torch.ones(4, dtype=torch.bool))
+
+
 def test_transformations_of_ones_own_have_names(monkeypatch: pytest.MonkeyPatch):
     game = pyspiel.load_game("kuhn_poker")
     monkeypatch.setitem(TRANSFORMATION_SETS, "mine", _mine)  # so that it is taken away afterwards

@@ -9,6 +9,8 @@ import pytest
 import torch
 
 from spiel_dl.games.features import features, num_features
+from spiel_dl.learning.action_values import ActionValueNetwork
+from spiel_dl.learning.critic_network import CriticNetwork
 from spiel_dl.policies.network_policy import FineTuning, NetworkPolicy
 from spiel_dl.policies.policy_network import PolicyNetwork, log_policy, policy_of
 from tests.untrained_blueprints import network_policy
@@ -41,6 +43,12 @@ def test_empty_layers_are_refused(sizes: tuple[int, int, tuple[int, ...]]) -> No
         PolicyNetwork(*sizes)
     with pytest.raises(ValueError, match=r"hidden_sizes=\(\) has no layer"):
         PolicyNetwork(5, 3, ())
+
+
+def test_no_network_has_an_empty_layer() -> None:
+    for network in (ActionValueNetwork, CriticNetwork):
+        with pytest.raises(ValueError, match=r"hidden_sizes=\(8, 0\).* has an empty layer"):
+            network(5, 3, (8, 0))
 
 
 def tuned(policy: list[float], **settings: object) -> list[float]:

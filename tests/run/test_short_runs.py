@@ -21,7 +21,7 @@ def test_depth_limited_cfr_with_its_comparison(tmp_path: Path) -> None:
     output, _ = succeed("dl_cfr.py", *arguments, directory=tmp_path)
     for words in (
         "1 moves, 2 leaf public states",
-        "solver                           cfr_plus",
+        "solver                           cfr+",
         "the same, CFR+ of the whole game",
     ):
         assert words in output, words

@@ -24,7 +24,7 @@ def test_a_run_says_what_it_found_and_where(tmp_path: Path) -> None:
     config, [start], metrics = read_run(run)
     assert [path.name for path in tmp_path.iterdir()] == ["runs"]
     assert (run / "exploitability.png").exists()
-    assert config == {"game": "kuhn_poker()", "solver": "cfr_plus", "alternating_updates": True}
+    assert config == {"game": "kuhn_poker()", "solver": "cfr+", "alternating_updates": True}
     command = "solve.py --game=kuhn_poker --iterations=100 --last_iterate"
     assert start["command"].endswith(command)
     last = metrics[-1]

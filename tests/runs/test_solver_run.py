@@ -31,7 +31,7 @@ FILES = {
     PLOT_FILE,
 }
 SOLVERS: dict[str, Callable[[GameTree], cfr.CFRSolver | DLCFRSolver]] = {
-    "predictive_cfr_plus": cfr.PredictiveCFRPlusSolver,
+    "pcfr+": lambda tree: cfr.CFRSolver(tree, variant="pcfr+"),
     "simultaneous": lambda tree: cfr.CFRPlusSolver(tree, alternating_updates=False),
     "dl_cfr": lambda tree: DLCFRSolver(tree, ExactValue(1e-3), DepthLimit(moves=2)),
 }

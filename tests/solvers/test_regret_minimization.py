@@ -1,6 +1,7 @@
 """CFR variants against OpenSpiel's solvers, exact arithmetic, and hand calculations."""
 
 import pickle
+from functools import partial
 
 import numba
 import numpy as np
@@ -75,8 +76,8 @@ def assert_equals_openspiel(ours: cfr.CFRSolver, theirs, tolerance: float) -> No
     [
         (cfr.CFRSolver, openspiel_cfr.CFRSolver),
         (cfr.CFRPlusSolver, openspiel_cfr.CFRPlusSolver),
-        (cfr.LinearCFRSolver, discounted_cfr.LCFRSolver),
-        (cfr.DiscountedCFRSolver, discounted_cfr.DCFRSolver),
+        (partial(cfr.CFRSolver, variant="lcfr"), discounted_cfr.LCFRSolver),
+        (partial(cfr.CFRSolver, variant="dcfr"), discounted_cfr.DCFRSolver),
     ],
 )
 def test_equals_openspiel_in_every_iteration(game_name, iterations, our_class, their_class):
@@ -173,7 +174,7 @@ def test_subgame_with_ranges_and_constants_comes_to_the_lp_value():
 
 
 def test_state_round_trip_continues_to_the_same_result():
-    whole, first, second = (cfr.DiscountedCFRSolver("kuhn_poker") for _ in range(3))
+    whole, first, second = (cfr.CFRSolver("kuhn_poker", variant="dcfr") for _ in range(3))
     whole.run(30)
     first.run(11)
     second.minimizer.load_state(first.minimizer.state())
