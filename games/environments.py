@@ -136,9 +136,13 @@ class BatchedEnvironment:
         self.state = state
         self._player = self.rules.current_player(state)
         self._legal_actions = self.rules.legal_actions(state)
-        if self.rules.max_chance_nodes and state.device.type == "cpu" and (self._player < 0).any():
-            raise_too_long_run(self.rules)
+        if self.rules.max_chance_nodes and state.device.type == "cpu":
+            self._refuse_long_run()
         return EpisodeEnds(finished, returns)
+
+    def _refuse_long_run(self) -> None:
+        if (self._player < 0).any():
+            raise_too_long_run(self.rules)
 
     def _uniform(self, count: int) -> torch.Tensor:
         """Random numbers in [0, 1): float64 [count, B]."""

@@ -31,7 +31,6 @@ from spiel_dl.search.compiled_roots import continues
 from spiel_dl.search.policy import SearchPolicy
 from spiel_dl.search.spec import Solution
 from spiel_dl.tree.compiled_tree import CompiledTree
-from spiel_dl.tree.from_rules import InfosetKeys
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.load import compile_if_small
 from spiel_dl.tree.pieces import ROOT
@@ -354,6 +353,8 @@ def _history_in(tree: CompiledTree, state: pyspiel.State, player: int) -> int | 
     if isinstance(tree, GameTree):
         return int(tree.first_history[player][tree.find_infoset(state, player)])
     assert tree.public_key is not None
+    from spiel_dl.tree.from_rules import InfosetKeys  # It imports torch.
+
     infoset_keys, [public_key] = InfosetKeys(state.get_game().rules).of_level(state.batch)
     histories = np.flatnonzero((tree.public_key == public_key) & (tree.player >= 0))
     if not len(histories):

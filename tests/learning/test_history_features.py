@@ -70,7 +70,7 @@ def ancestor_move(tree: GameTree, history: int, earlier: list[int]) -> int | Non
 
 def test_recording_changes_nothing_else() -> None:
     first, second = (self_play_by("tree", "kuhn_poker", 40, 3, seed=0) for _ in "ab")
-    second.source.record_histories()
+    second.record_histories()
     for mine, theirs in zip(first.play(uniform)[1:7], second.play(uniform)[1:7], strict=True):
         assert torch.equal(mine, theirs)
 

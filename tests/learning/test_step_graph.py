@@ -89,7 +89,7 @@ def test_a_step_looks_at_no_values(
         environment = BatchedEnvironment(turn_based_game(game).rules, 8, seed=1)
     learner._self_play = TensorSource(environment, source.num_steps)
     learner._self_play.record_histories()
-    monkeypatch.setattr(TensorSource, "_check_movers", lambda *_: None)
+    monkeypatch.setattr(BatchedEnvironment, "_refuse_long_run", lambda _: None)
     learner.step()  # what is made once is made now
     before = places(learner)
     for _ in range(9):  # two changes of the regularisation policy
