@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from pathlib import Path
 from typing import Any
 
@@ -9,27 +10,20 @@ import pytest
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from spiel_dl.algorithms.mmd import MMDSolver
-from spiel_dl.algorithms.ppo import PPOSolver
 from spiel_dl.algorithms.rnad import RNaDSolver
 from spiel_dl.games.environments import BatchedEnvironment
 from spiel_dl.learning.batch_learner import BatchLearner
-from spiel_dl.learning.config import CriticConfig, MMDConfig, PPOConfig, RNaDConfig
-from spiel_dl.learning.critic_learner import CriticLearner
+from spiel_dl.learning.config import CriticConfig, RNaDConfig
 from spiel_dl.learning.sources import TensorSource
-from spiel_dl.learning.transformations import transformations_by_name
 from spiel_dl.learning.tree_environment import TreeEnvironment
 from spiel_dl.policies.network_policy import FineTuning, NetworkPolicy
 from spiel_dl.tree.load import turn_based_game
+from tests.small_learners import small_critic, small_learner
 
 NEEDS_CUDA = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 GOOFSPIEL = "python_goofspiel_ii(num_cards=3,points_order=random)"
-SIZES: dict[str, Any] = {
-    "batch_size": 8,
-    "hidden_sizes": (8, 8),
-    "final_learning_rate": 1e-4,
-    "decay_steps": 20,
-}
+DECAY: dict[str, Any] = {"final_learning_rate": 1e-4, "decay_steps": 20}
+PERIODS = {"rnad": {"first_period": 4}, "mmd": {"magnet_period": 4}, "ppo": {}}
 CASES = [
     (kind, game, limit)
     for kind in ("rnad", "mmd", "ppo", "critic", "fine-tuned critic")
@@ -40,31 +34,33 @@ CASES = [
 
 def learner_of(kind: str, game: str, limit: int, **options: Any) -> BatchLearner:
     """A small one with a critic, by a tree or by the rules."""
-    pure, critic = transformations_by_name("pure", turn_based_game(game)), {"hidden_sizes": (8,)}
-    config: dict[str, Any] = {**SIZES, "max_tree_histories": limit}
+    critic = CriticConfig(hidden_sizes=(8,))
     if "critic" in kind:
-        config["max_tree_histories"] = 0
-        network = PPOSolver(game, PPOConfig(**config), device=options.get("device", "cpu")).policy()
+        device = {"device": options.get("device", "cpu")}
+        network = small_learner("ppo", game, options=device, max_tree_histories=0, **DECAY).policy()
         assert isinstance(network, NetworkPolicy)
         if "tuned" in kind:
             network.fine_tuning = FineTuning(0.1, 8)
-        sizes = {"batch_size": 8, "max_tree_histories": limit}
-        return CriticLearner(game, network, pure, CriticConfig(**critic), **sizes, **options)
-    options |= {"transformations": pure, "critic": CriticConfig(**critic)}
-    if kind == "rnad":
-        return RNaDSolver(game, RNaDConfig(**config, first_period=4), **options)
-    if kind == "mmd":
-        return MMDSolver(game, MMDConfig(**config, magnet_period=4), **options)
-    return PPOSolver(game, PPOConfig(**config), **options)
+        return small_critic(game, network, critic, max_tree_histories=limit, **options)
+    settings = {**DECAY, **PERIODS[kind], "max_tree_histories": limit}
+    return small_learner(kind, game, critic=critic, options=options, **settings)
 
 
 class RefusesLooks(TorchDispatchMode):
-    """Refuses whatever tells the host of values, or has a shape that depends on them."""
+    """Refuses whatever tells the host of values, or has a shape that depends on them.
+
+    But for what a line looks at only where the device is a CPU.
+    """
 
     def __torch_dispatch__(
         self, function: Any, kinds: Any, arguments: Any = (), named: Any = None
     ) -> Any:
         name = function.name().removeprefix("aten::").partition(".")[0]
+        if name == "_local_scalar_dense":
+            stack = reversed(traceback.extract_stack()[:-1])
+            caller = next(frame for frame in stack if "torch" not in frame.filename)
+            if 'device.type == "cpu"' in (caller.line or ""):
+                return function(*arguments, **(named or {}))
         assert name not in (
             "_local_scalar_dense", "nonzero", "masked_select", "unique_dim", "_unique", "_unique2",
             "is_nonzero", "equal", "repeat_interleave",
@@ -89,7 +85,6 @@ def test_a_step_looks_at_no_values(
         environment = BatchedEnvironment(turn_based_game(game).rules, 8, seed=1)
     learner._self_play = TensorSource(environment, source.num_steps)
     learner._self_play.record_histories()
-    monkeypatch.setattr(TensorSource, "_check_movers", lambda *_: None)
     learner.step()  # what is made once is made now
     before = places(learner)
     for _ in range(9):  # two changes of the regularisation policy

@@ -24,7 +24,7 @@ from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree import DepthLimit, GameTree, cut
 from spiel_dl.value_functions.particle import ParticleNetwork
 from spiel_dl.value_functions.particle_module import ParticleSizes
-from tests.untrained_blueprints import untrained
+from tests.small_learners import CRITIC, small_learner
 
 TREE = GameTree.from_game("kuhn_poker")
 
@@ -151,7 +151,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """A game, and the files of a learner with a critic and of a particle network."""
     folder = tmp_path_factory.mktemp("trained")
     tree = GameTree.from_game("python_goofspiel_ii(num_cards=3,points_order=descending)")
-    untrained(tree.game).save(folder / "run")
+    small_learner("rnad", tree.game, critic=CRITIC).save(folder / "run")
     network = ParticleNetwork(ParticleSizes(4, 1, 1.0, 2, 1.0))
     network.initialize(cut(tree, DepthLimit(rounds=1)).leaves)
     network.save(folder / "particles")

@@ -24,7 +24,7 @@ from spiel_dl.tree import DepthLimit
 from spiel_dl.tree.depth_limit import BEYOND_THE_GAME
 from spiel_dl.tree.load import turn_based_game
 from tests.reference import state_after
-from tests.untrained_blueprints import untrained
+from tests.small_learners import CRITIC, small_learner
 
 GOOFSPIEL = "python_goofspiel_ii(num_cards=4,points_order=descending,returns_type=win_loss)"
 
@@ -104,7 +104,7 @@ def test_others_are_looked_at_to_the_end_of_the_game() -> None:
 @pytest.fixture(scope="module")
 def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The checkpoint of a hardly trained learner with a critic."""
-    learner = untrained(turn_based_game(GOOFSPIEL))
+    learner = small_learner("rnad", GOOFSPIEL, critic=CRITIC)
     learner.step()
     path = tmp_path_factory.mktemp("run") / "checkpoint.safetensors"
     learner.save(path)
