@@ -22,7 +22,7 @@ from spiel_dl.tree import DepthLimit
 from spiel_dl.value_functions.particle import ParticleNetwork
 from spiel_dl.value_functions.particle_features import InfostateFeatures
 from spiel_dl.value_functions.particle_module import ParticleSizes
-from tests.reference import assert_same_arrays, timeless
+from tests.reference import Killed, assert_same_arrays, timeless
 from tests.small_learners import small_critic, small_learner
 
 GOOFSPIEL = "python_goofspiel_ii(num_cards=3,points_order=random)"
@@ -67,10 +67,6 @@ LEARNERS: dict[str, Callable[[], AnyLearner]] = {
 }
 
 
-class KilledError(Exception):
-    """The run was killed."""
-
-
 def run(path: Path, learner: AnyLearner, num_steps: int = NUM_STEPS, **options: Any) -> list[Any]:
     directory = RunDirectory(path, learner.settings(), resume=True)
     options = {"steps_per_evaluation": STEPS_PER_EVALUATION, "show_progress": False, **options}
@@ -96,11 +92,11 @@ def test_killed_and_resumed_it_ends_with_the_same_bits(
         ) -> Any:
             played = play()
             if learner.num_steps + 1 >= killed_at:
-                raise KilledError
+                raise Killed
             return played
 
         monkeypatch.setattr(learner, "play", play_or_die)
-        with pytest.raises(KilledError):
+        with pytest.raises(Killed):
             run(tmp_path / "killed", learner)
         assert learner.num_steps < killed_at
     resumed = run(tmp_path / "killed", LEARNERS[name]())

@@ -17,7 +17,7 @@ from spiel_dl.runs.solver_run import PLOT_FILE, run_solver
 from spiel_dl.system.run_directory import AVERAGE_POLICY_FILE, RunDirectory, read_run
 from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.value_functions import ExactValue
-from tests.reference import assert_same_policy
+from tests.reference import Killed, assert_same_policy
 from tests.trees import compiled
 
 LIARS_DICE = "liars_dice(numdice=1,dice_sides=3)"
@@ -35,10 +35,6 @@ SOLVERS: dict[str, Callable[[GameTree], cfr.CFRSolver | DLCFRSolver]] = {
     "simultaneous": lambda tree: cfr.CFRPlusSolver(tree, alternating_updates=False),
     "dl_cfr": lambda tree: DLCFRSolver(tree, ExactValue(1e-3), DepthLimit(moves=2)),
 }
-
-
-class Killed(BaseException):
-    """Stands for a kill: no handler of errors sees it."""
 
 
 def run(
