@@ -144,6 +144,9 @@ OF_A_PLAYER = (
     partial(exploitability.gain, KUHN, UNIFORM, UNIFORM),
     partial(exploitability.game_value, KUHN),
     partial(policy_bot, UNIFORM),
+    TRUNK.tree.num_infosets,
+    TRUNK.leaves.num_infosets,
+    partial(TRUNK.tree.find_infoset, KUHN.new_initial_state().child(0).child(1)),
 )
 SEARCHES = (
     partial(dl.CDBR, KUHN, 0, UNIFORM, LIMIT),
