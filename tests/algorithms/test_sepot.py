@@ -65,6 +65,14 @@ EXTREMES = PolicyTransformations(
 )
 
 
+def test_as_printed_is_the_papers_reading():
+    """Section 4.2 and Table 2; the default is another reading (docs/deviations.md)."""
+    papers = Effort(iterations=1500, variant="cfr+")
+    printed = SearchConfig(given_cfvs="critic", refinement="none", effort=papers)
+    assert SearchConfig.as_printed() == printed != SearchConfig()
+    assert SearchConfig.as_printed(effort=EFFORT).effort == EFFORT
+
+
 def searched(blueprint, transformations, limit, config=None) -> SePoTPolicy:
     critic = ExactCritic(blueprint.tree, blueprint.strategies, transformations)
     return SePoTPolicy(blueprint.tree, blueprint, critic, limit, config=config)

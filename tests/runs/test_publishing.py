@@ -24,6 +24,7 @@ from spiel_dl.system.run_directory import RunDirectory
 from spiel_dl.tree import DepthLimit
 from spiel_dl.value_functions.particle import ParticleNetwork
 from spiel_dl.value_functions.particle_module import ParticleSizes
+from tests.run.scripts import succeed
 from tests.small_learners import CRITIC, small_critic, small_learner
 
 GOOFSPIEL = "python_goofspiel_ii(num_cards=3,points_order=descending)"
@@ -138,6 +139,16 @@ def test_a_particle_network(trained: Path, models: Path) -> None:
     for known in (name, f"particle:{trained / 'particle'}"):
         found = dl.load_policy(known).action_probabilities(game.new_initial_state())
         assert sum(found.values()) == pytest.approx(1)
+
+
+def test_the_script_publishes_into_a_folder_of_ones_own(trained: Path, tmp_path: Path) -> None:
+    (tmp_path / zoo.INDEX_FILE).write_text("{}\n")
+    arguments = (f"--run_dir={trained / 'ppo'}", "--name=own", f"--models={tmp_path}")
+    output, _ = succeed("publish.py", *arguments, "--num_games=0")
+    [(name, model)] = zoo.models(tmp_path).items()
+    assert (name, model.num_steps) == ("ppo:own", 20)
+    lines = dict(line.split(maxsplit=1) for line in output.splitlines())
+    assert (lines["name"], lines["file"]) == (name, str(tmp_path / model.file))
 
 
 def test_errors(trained: Path, models: Path, tmp_path: Path, monkeypatch: Any) -> None:
