@@ -199,8 +199,7 @@ def test_a_step_uses_the_bounds_of_neurd_and_weighs_the_players_alike(monkeypatc
 
 def test_tables_of_regularisation_policies_say_what_the_networks_say() -> None:
     solver = rnad.RNaDSolver("kuhn_poker", dataclasses.replace(SMALL, first_period=4))
-    for _ in range(10):
-        solver.step()
+    solver.run(10)
     trajectories = solver.play()
     seen = trajectories.observations
     tabulated = solver.regularization_logits(seen, seen.rows, 2)
@@ -239,7 +238,6 @@ def test_policies_do_not_change_with_later_steps() -> None:
     policy = solver.policy()
     state = pyspiel.load_game("kuhn_poker").new_initial_state().child(0).child(1)
     before = policy.action_probabilities(state)
-    for _ in range(20):
-        solver.step()
+    solver.run(20)
     assert policy.action_probabilities(state) == before
     assert solver.policy().action_probabilities(state) != before

@@ -11,7 +11,6 @@ import torch
 
 from spiel_dl.algorithms import exploitability
 from spiel_dl.algorithms.best_response import best_response_value
-from spiel_dl.algorithms.cfr import CFRPlusSolver
 from spiel_dl.algorithms.sepot import SearchConfig, SePoTPolicy
 from spiel_dl.learning.critics import ExactCritic
 from spiel_dl.learning.transformations import (
@@ -24,6 +23,7 @@ from spiel_dl.learning.transformations import (
     transformations_by_name,
 )
 from spiel_dl.policies.array_policy import ArrayPolicy, plans_of
+from spiel_dl.policies.opponent_models import cfr_average
 from spiel_dl.solvers import gadgets, linear_program
 from spiel_dl.solvers import refinement as refinements
 from spiel_dl.solvers.best_response import best_response, realization_plan
@@ -40,9 +40,7 @@ GOOFSPIEL_4 = "python_goofspiel_ii(num_cards=4,points_order=descending)"
 
 @functools.cache
 def trained(game: str, iterations: int) -> ArrayPolicy:
-    solver = CFRPlusSolver(compiled(game))
-    solver.run(iterations)
-    return solver.average_policy()
+    return cfr_average(compiled(game), iterations, "cfr+")
 
 
 def random_policy(game: str, seed: int) -> ArrayPolicy:

@@ -58,9 +58,8 @@ def test_defaults_are_those_of_the_paper_but_for_what_is_said() -> None:
 def test_the_blueprint_learns_as_it_does_without_critic(name: str, max_tree_histories: int) -> None:
     settings = {**LEARNERS[name], "batch_size": 16, "max_tree_histories": max_tree_histories}
     alone, beside = (small_learner(name, critic=critic, **settings) for critic in (None, CRITIC))
-    for _ in range(20):
-        alone.step()
-        beside.step()
+    alone.run(20)
+    beside.run(20)
     # The random generator's state among them.
     theirs = beside.state()
     assert_same_arrays(theirs, alone.state())
@@ -75,8 +74,7 @@ def test_search_with_the_trained_critic_improves_the_blueprint() -> None:
     """Measured: NashConv falls from 0.12 to 0.045 and 0.003; the critic's error is 0.014."""
     tree = GameTree.from_game("kuhn_poker")
     learner = with_critic(tree)
-    for _ in range(700):
-        learner.step()
+    learner.run(700)
     blueprint, critic = learner.policy(), learner.critic()
     exact = ExactCritic(tree, blueprint.strategies, pure_transformations(2))
     assert mean_absolute_error(critic, exact) < 0.05
@@ -89,8 +87,7 @@ def test_search_with_the_trained_critic_improves_the_blueprint() -> None:
 def test_the_critic_is_one_of_the_policy_that_is_handed_out() -> None:
     """The critic evaluates the target network, not the acting network."""
     learner = with_critic(target_averaging=1e-9, target_share=math.inf, learning_rate=1e-2)
-    for _ in range(30):
-        learner.step()
+    learner.run(30)
     played = learner.play()
     policy = played.observations.at_moves(learner.policy_at(played.observations))
     for player in (0, 1):
@@ -150,8 +147,7 @@ def test_large_games_are_searched_without_being_compiled(
 def test_nan_names_step_term_and_checkpoint(where: str, entry: int, tmp_path: Path) -> None:
     path = tmp_path / "checkpoint.safetensors"
     learner = with_critic()
-    for _ in range(7):
-        learner.step()
+    learner.run(7)
     learner.save(path)
     good = path.read_bytes()
     broken = learner.state()

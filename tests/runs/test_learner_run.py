@@ -136,8 +136,7 @@ def test_wrong_input_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="is not compiled"):
         run(tmp_path / "large", LEARNERS["ppo in rules"](), fine_tuning=FineTuning())
     learner = particle()
-    for _ in range(3):
-        learner.step()
+    learner.run(3)
     for num_steps in (2, 3):
         with pytest.raises(ValueError, match=r"has done 3 steps.*give a fresh learner"):
             run(tmp_path / "done", learner, num_steps)
