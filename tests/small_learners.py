@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from spiel_dl import ArrayPolicy, GameTree
 from spiel_dl.algorithms.mmd import MMDSolver
 from spiel_dl.algorithms.ppo import PPOSolver
 from spiel_dl.algorithms.rnad import RNaDSolver
@@ -11,8 +12,6 @@ from spiel_dl.learning.config import CriticConfig
 from spiel_dl.learning.critic_learner import CriticLearner
 from spiel_dl.learning.self_play_learner import SelfPlayLearner
 from spiel_dl.learning.transformations import transformations_by_name
-from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.tree import GameTree
 from spiel_dl.tree.load import turn_based_game
 
 CRITIC = CriticConfig(hidden_sizes=(8, 8))

@@ -6,6 +6,7 @@ import numpy as np
 import pyspiel
 import torch
 
+from spiel_dl import ArrayPolicy, GameTree
 from spiel_dl.games.features import num_features
 from spiel_dl.learning import history_features
 from spiel_dl.learning.critic_network import CriticNetwork, NetworkCritic
@@ -16,10 +17,8 @@ from spiel_dl.learning.transformations import (
     paper_transformations,
     transformations_by_name,
 )
-from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.network_policy import FineTuning, NetworkPolicy
 from spiel_dl.policies.policy_network import PolicyNetwork, policy_of
-from spiel_dl.tree import GameTree
 from spiel_dl.tree.compiled_tree import CompiledTree
 from spiel_dl.tree.from_openspiel import is_same_game
 from spiel_dl.value_functions.random_strategies import random_strategy

@@ -9,12 +9,11 @@ import pyspiel
 import scipy.optimize
 import scipy.sparse
 
+from spiel_dl import ArrayPolicy, DepthLimit, GameTree
 from spiel_dl.algorithms import exploitability
-from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.search.respond_to import ResponsePolicy
 from spiel_dl.solvers.best_response import realization_plan
 from spiel_dl.solvers.strategies import behaviour_strategy
-from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.tree.sequence_form import Treeplex
 
 GOOFSPIEL = (

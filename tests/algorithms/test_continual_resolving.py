@@ -6,20 +6,18 @@ import numpy as np
 import pyspiel
 import pytest
 
+from spiel_dl import DepthLimit, Effort, ExactValue, ValueFunction, ZeroValue
 from spiel_dl.algorithms import exploitability
 from spiel_dl.algorithms.cfr import CFRPlusSolver
 from spiel_dl.algorithms.continual_resolving import ContinualResolvingPolicy
 from spiel_dl.search.compiled_roots import Start
 from spiel_dl.solvers import gadgets, linear_program
 from spiel_dl.solvers.best_response import realization_plan
-from spiel_dl.solvers.effort import Effort
 from spiel_dl.solvers.gadgets import GADGETS
 from spiel_dl.solvers.refinement import WEIGHTS
-from spiel_dl.tree import DepthLimit, cut
+from spiel_dl.tree import cut
 from spiel_dl.tree.pieces import ROOT
 from spiel_dl.tree.trunk import Trunk
-from spiel_dl.value_functions import ExactValue, ZeroValue
-from spiel_dl.value_functions.base import ValueFunction
 from spiel_dl.value_functions.positional import PositionalNetwork
 from tests.made_up_values import NoisyValue
 from tests.reference import assert_same_policy

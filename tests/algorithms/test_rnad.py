@@ -13,11 +13,10 @@ import pytest
 import torch
 from open_spiel.python.algorithms import exploitability as openspiel_exploitability
 
+from spiel_dl import ArrayPolicy, nash_conv
 from spiel_dl.algorithms import rnad
-from spiel_dl.algorithms.exploitability import nash_conv
 from spiel_dl.algorithms.rnad import neurd_gradient
 from spiel_dl.learning.config import RNaDConfig
-from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.policy_network import MaskedPolicy, log_policy
 from tests.games.openspiel_conformance import all_states
 

@@ -9,8 +9,8 @@ import pyspiel
 import pytest
 import torch
 
+from spiel_dl import ArrayPolicy, DepthLimit, Effort, GameTree, best_response_value
 from spiel_dl.algorithms import exploitability
-from spiel_dl.algorithms.best_response import best_response_value
 from spiel_dl.algorithms.sepot import SearchConfig, SePoTPolicy
 from spiel_dl.learning.critics import ExactCritic
 from spiel_dl.learning.transformations import (
@@ -22,13 +22,12 @@ from spiel_dl.learning.transformations import (
     pure_transformations,
     transformations_by_name,
 )
-from spiel_dl.policies.array_policy import ArrayPolicy, plans_of
+from spiel_dl.policies.array_policy import plans_of
 from spiel_dl.policies.opponent_models import cfr_average
 from spiel_dl.solvers import gadgets, linear_program
 from spiel_dl.solvers import refinement as refinements
 from spiel_dl.solvers.best_response import best_response, realization_plan
-from spiel_dl.solvers.effort import Effort
-from spiel_dl.tree import DepthLimit, GameTree, cut
+from spiel_dl.tree import cut
 from tests import tiny_games
 from tests.reference import assert_same_policy
 from tests.solvers.test_refinement_by_hand import solved_by_lp

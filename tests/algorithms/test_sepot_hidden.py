@@ -13,6 +13,7 @@ import numpy as np
 import pyspiel
 import pytest
 
+from spiel_dl import DepthLimit, Effort, ExactValue, ZeroValue, policy_bot
 from spiel_dl.algorithms.continual_resolving import ContinualResolvingPolicy
 from spiel_dl.algorithms.mirror_descent_search import (
     MirrorDescentConfig,
@@ -23,15 +24,11 @@ from spiel_dl.algorithms.particle_search import ParticlePolicy
 from spiel_dl.algorithms.sepot import ParticleConfig, SearchConfig, SePoTPlayPolicy, SePoTPolicy
 from spiel_dl.learning.critic_network import NetworkCritic
 from spiel_dl.learning.self_play import ActingNetwork
-from spiel_dl.play.bots import policy_bot
 from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.search.compiled import CompiledSource
 from spiel_dl.search.policy import SearchPolicy
-from spiel_dl.solvers.effort import Effort
 from spiel_dl.solvers.refinement import WEIGHTS
-from spiel_dl.tree import DepthLimit
 from spiel_dl.tree.public_states import consistent_histories
-from spiel_dl.value_functions import ExactValue, ZeroValue
 from tests.made_up_values import NoisyValue
 from tests.reference import state_after
 from tests.trees import compiled

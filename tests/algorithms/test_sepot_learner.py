@@ -10,14 +10,11 @@ from typing import Any
 import pytest
 import torch
 
+from spiel_dl import DepthLimit, Effort, GameTree, load_policy, nash_conv
 from spiel_dl.algorithms import sepot
-from spiel_dl.algorithms.exploitability import nash_conv
 from spiel_dl.learning.config import CriticConfig
 from spiel_dl.learning.critics import ExactCritic, mean_absolute_error
 from spiel_dl.learning.transformations import pure_transformations
-from spiel_dl.play.registry import load_policy
-from spiel_dl.solvers.effort import Effort
-from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.tree.from_openspiel import load_turn_based
 from tests.reference import assert_same_arrays
 from tests.small_learners import small_learner

@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from spiel_dl import ArrayPolicy, GameTree
 from spiel_dl.learning import checkpoints
 from spiel_dl.learning.learner import Learner
-from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.network_policy import FineTuning, NetworkPolicy
 from spiel_dl.system import tensor_files
 from spiel_dl.system.run_directory import CHECKPOINT_FILE
-from spiel_dl.tree import GameTree
 from tests.reference import assert_same_policy
 from tests.small_learners import CRITIC, small_critic, small_learner
 

@@ -6,12 +6,11 @@ import pytest
 import torch
 
 import spiel_dl.games  # noqa: F401  (registers the games)
+from spiel_dl import GameTree, play_match
 from spiel_dl.play.control_variates import HistoryValues, luck, without_luck
 from spiel_dl.play.history_networks import CriticValues, NetworkValues, load_values
-from spiel_dl.play.matches import play_match
 from spiel_dl.policies import opponent_models
 from spiel_dl.runs import head_to_head
-from spiel_dl.tree import GameTree
 from tests.small_learners import CRITIC, small_learner
 
 KUHN = "kuhn_poker"

@@ -14,14 +14,12 @@ import numpy as np
 import pytest
 import torch
 
+from spiel_dl import ArrayPolicy, DepthLimit, Effort, GameTree, load_policy
 from spiel_dl.play import registry, zoo
 from spiel_dl.play.kinds import KINDS, Kind, policy_names, register_kind
 from spiel_dl.play.options import options_of
-from spiel_dl.play.registry import load_policy
 from spiel_dl.play.requests import Request
-from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.solvers.effort import Effort
-from spiel_dl.tree import DepthLimit, GameTree, cut
+from spiel_dl.tree import cut
 from spiel_dl.value_functions.particle import ParticleNetwork
 from spiel_dl.value_functions.particle_module import ParticleSizes
 from tests.small_learners import CRITIC, small_learner

@@ -11,10 +11,9 @@ from typing import Any
 
 import pytest
 
+from spiel_dl import ArrayPolicy, DepthLimit, GameTree
 from spiel_dl.play import public_tree_page
 from spiel_dl.play.public_tree_view import PublicTreeView, view_public_tree
-from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.tree import DepthLimit, GameTree
 from tests import browser
 from tests.pages import ROOT
 

@@ -8,14 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from spiel_dl import ArrayPolicy, DepthLimit, Effort, GameTree, load_policy
 from spiel_dl.algorithms import cfr, sepot
 from spiel_dl.play.presets import game_string
-from spiel_dl.play.registry import load_array_policy, load_policy
+from spiel_dl.play.registry import load_array_policy
 from spiel_dl.policies import opponent_models
-from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.solvers.effort import Effort
 from spiel_dl.system.run_directory import AVERAGE_POLICY_FILE
-from spiel_dl.tree import DepthLimit, GameTree
 from tests.reference import state_after
 from tests.small_learners import CRITIC, small_learner
 

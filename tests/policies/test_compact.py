@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 import spiel_dl as dl
+from spiel_dl import ArrayPolicy, GameTree
 from spiel_dl.policies import compact
-from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.solvers.strategies import behaviour_strategy
-from spiel_dl.tree.game_tree import GameTree
 
 
 @pytest.fixture(scope="module")

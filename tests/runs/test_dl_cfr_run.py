@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from spiel_dl import ArrayPolicy, DepthLimit, ExactValue, GameTree
 from spiel_dl.algorithms import cfr
 from spiel_dl.algorithms.dl_cfr import DLCFRSolver
-from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.runs import dl_cfr_run
 from spiel_dl.runs.solver_run import PLOT_FILE
 from spiel_dl.system.run_directory import AVERAGE_POLICY_FILE, RunDirectory
-from spiel_dl.tree import DepthLimit, GameTree, cut
-from spiel_dl.value_functions import ExactValue
+from spiel_dl.tree import cut
 
 LIMIT = DepthLimit(rounds=1)
 

@@ -10,15 +10,14 @@ import numpy as np
 import pytest
 
 import spiel_dl.games  # noqa: F401  (registers the games)
+from spiel_dl import ArrayPolicy, DepthLimit
 from spiel_dl.algorithms.particle_self_play import ParticleSelfPlay, ParticleSelfPlayConfig
 from spiel_dl.learning.config import CriticConfig
 from spiel_dl.learning.learner import Learner
-from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.network_policy import FineTuning
 from spiel_dl.runs import learner_run
 from spiel_dl.system import tensor_files
 from spiel_dl.system.run_directory import CHECKPOINT_FILE, RunDirectory
-from spiel_dl.tree import DepthLimit
 from spiel_dl.value_functions.particle import ParticleNetwork
 from spiel_dl.value_functions.particle_features import InfostateFeatures
 from spiel_dl.value_functions.particle_module import ParticleSizes

@@ -11,7 +11,7 @@ import pytest
 
 import spiel_dl as dl
 import spiel_dl.games
-from spiel_dl.algorithms.exploitability import nash_conv
+from spiel_dl import DepthLimit, nash_conv
 from spiel_dl.algorithms.particle_self_play import ParticleSelfPlay, ParticleSelfPlayConfig
 from spiel_dl.learning import checkpoints
 from spiel_dl.play import registry, zoo
@@ -21,7 +21,6 @@ from spiel_dl.runs.learner_run import FINISHED_FILE, run_learner
 from spiel_dl.runs.publishing import publish
 from spiel_dl.system import tensor_files
 from spiel_dl.system.run_directory import RunDirectory
-from spiel_dl.tree import DepthLimit
 from spiel_dl.value_functions.particle import ParticleNetwork
 from spiel_dl.value_functions.particle_module import ParticleSizes
 from tests.run.scripts import succeed

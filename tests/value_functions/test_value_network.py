@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from spiel_dl.tree import DepthLimit
-from spiel_dl.value_functions import ExactValue
+from spiel_dl import DepthLimit, ExactValue
 from spiel_dl.value_functions.particle import ParticleNetwork
 from spiel_dl.value_functions.particle_features import InfostateFeatures
 from spiel_dl.value_functions.positional import PositionalNetwork
