@@ -9,6 +9,7 @@ import pyspiel
 from spiel_dl.games.features import features
 from spiel_dl.solvers import kernels
 from spiel_dl.solvers.best_response import realization_plan
+from spiel_dl.solvers.strategies import behaviour_strategy
 from spiel_dl.tree.factored_game import FactoredGame
 from spiel_dl.tree.from_openspiel import enumerate_game
 from spiel_dl.tree.game_tree import GameTree
@@ -57,8 +58,7 @@ def random_strategy(game: FactoredGame, player: int, seed: int) -> np.ndarray:
     weights = np.random.default_rng(seed).exponential(size=treeplex.num_sequences) ** 4
     weights[weights < 0.01] = 0.0
     weights[treeplex.first_sequence] += 1e-9
-    sums = np.repeat(treeplex.sum_per_infoset(weights), treeplex.num_actions)
-    return np.concatenate([[1.0], weights[1:] / sums])
+    return behaviour_strategy(treeplex, weights)
 
 
 def check_gradients(game: FactoredGame, tree: GameTree) -> None:

@@ -22,10 +22,14 @@ def leaves_of(game, limit):
     return cut(GameTree.from_game(game), limit).leaves
 
 
-def small_network(leaves, sizes=SMALL, **arguments):
-    network = ParticleNetwork(sizes, **arguments)
+def initialized(network, leaves):
+    """A network, with parameters for the leaves."""
     network.initialize(leaves)
     return network
+
+
+def small_network(leaves, sizes=SMALL, **arguments):
+    return initialized(ParticleNetwork(sizes, **arguments), leaves)
 
 
 def network_for(game_string, sizes=SMALL):

@@ -267,6 +267,10 @@ def decisions(game: pyspiel.Game, num_games: int, seed: int) -> list[pyspiel.Sta
     return found
 
 
+class Killed(BaseException):
+    """Stands for a kill: no handler of errors sees it."""
+
+
 class ByHand(openspiel_policy.Policy):
     """A policy that answers whatever a function says of the state and the player (or None)."""
 

@@ -21,6 +21,7 @@ import torch
 from open_spiel.python import policy as openspiel_policy
 
 import spiel_dl as dl
+from spiel_dl import ArrayPolicy, Effort, policy_bot
 from spiel_dl.algorithms import exploitability
 from spiel_dl.algorithms.abd import ABDPolicy
 from spiel_dl.algorithms.mirror_descent_search import MirrorDescentConfig, MirrorDescentPolicy
@@ -42,16 +43,13 @@ from spiel_dl.learning.transformations import (
     PolicyTransformations,
     pure_transformations,
 )
-from spiel_dl.play.bots import policy_bot
 from spiel_dl.play.public_tree_view import view_public_tree
 from spiel_dl.policies import portfolios
-from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.network_policy import FineTuning
 from spiel_dl.policies.opponent_models import cfr_average, errs_beyond
 from spiel_dl.search.samples import WholePublicState
 from spiel_dl.search.sepot_config import ParticleConfig, SearchConfig
 from spiel_dl.solvers import checks
-from spiel_dl.solvers.effort import Effort
 from spiel_dl.solvers.variants import Weighting
 from spiel_dl.tree import cut
 from spiel_dl.value_functions.config import OnPolicyConfig, TrainingConfig
@@ -144,6 +142,9 @@ OF_A_PLAYER = (
     partial(exploitability.gain, KUHN, UNIFORM, UNIFORM),
     partial(exploitability.game_value, KUHN),
     partial(policy_bot, UNIFORM),
+    TRUNK.tree.num_infosets,
+    TRUNK.leaves.num_infosets,
+    partial(TRUNK.tree.find_infoset, KUHN.new_initial_state().child(0).child(1)),
 )
 SEARCHES = (
     partial(dl.CDBR, KUHN, 0, UNIFORM, LIMIT),

@@ -1,4 +1,4 @@
-"""Blueprints and learners that were never trained, for tests of searches and matches."""
+"""Blueprints that were never trained, for tests of searches and matches."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ import numpy as np
 import pyspiel
 import torch
 
-from spiel_dl.algorithms.rnad import RNaDSolver
+from spiel_dl import ArrayPolicy, GameTree
 from spiel_dl.games.features import num_features
 from spiel_dl.learning import history_features
-from spiel_dl.learning.config import CriticConfig, RNaDConfig
 from spiel_dl.learning.critic_network import CriticNetwork, NetworkCritic
 from spiel_dl.learning.critics import Critic, ExactCritic
 from spiel_dl.learning.sources import ActingPolicy
@@ -18,23 +17,11 @@ from spiel_dl.learning.transformations import (
     paper_transformations,
     transformations_by_name,
 )
-from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.network_policy import FineTuning, NetworkPolicy
 from spiel_dl.policies.policy_network import PolicyNetwork, policy_of
-from spiel_dl.tree import GameTree
 from spiel_dl.tree.compiled_tree import CompiledTree
 from spiel_dl.tree.from_openspiel import is_same_game
 from spiel_dl.value_functions.random_strategies import random_strategy
-
-
-def untrained(game: pyspiel.Game, transformations: str = "pure") -> RNaDSolver:
-    """A learner with a critic, both of small networks, before its first step."""
-    return RNaDSolver(
-        game,
-        RNaDConfig(batch_size=8, hidden_sizes=(8, 8)),
-        transformations=transformations_by_name(transformations, game),
-        critic=CriticConfig(hidden_sizes=(8, 8)),
-    )
 
 
 def network_policy(

@@ -9,11 +9,11 @@ import pyspiel
 import scipy.optimize
 import scipy.sparse
 
+from spiel_dl import ArrayPolicy, DepthLimit, GameTree
 from spiel_dl.algorithms import exploitability
-from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.search.respond_to import ResponsePolicy
 from spiel_dl.solvers.best_response import realization_plan
-from spiel_dl.tree import DepthLimit, GameTree
+from spiel_dl.solvers.strategies import behaviour_strategy
 from spiel_dl.tree.sequence_form import Treeplex
 
 GOOFSPIEL = (
@@ -72,12 +72,11 @@ def random_efg(seed: int) -> str:
 def random_model(tree: GameTree, seed: int) -> ArrayPolicy:
     """A policy with actions of very different probabilities."""
     generator = np.random.default_rng(seed)
-    strategies = []
-    for treeplex in tree.treeplexes:
-        weights = generator.exponential(size=treeplex.num_sequences) ** 3
-        sums = np.repeat(treeplex.sum_per_infoset(weights), treeplex.num_actions)
-        strategies.append(np.concatenate([[1.0], weights[1:] / sums]))
-    return ArrayPolicy(tree, (strategies[0], strategies[1]))
+    first, second = (
+        behaviour_strategy(treeplex, generator.exponential(size=treeplex.num_sequences) ** 3)
+        for treeplex in tree.treeplexes
+    )
+    return ArrayPolicy(tree, (first, second))
 
 
 def named_model(tree: GameTree, probabilities: dict[str, float]) -> ArrayPolicy:

@@ -6,13 +6,10 @@ import itertools
 
 import pytest
 
+from spiel_dl import ArrayPolicy, DepthLimit, Effort, ExactValue, GameTree
 from spiel_dl.algorithms import best_response, exploitability
 from spiel_dl.algorithms.cdbr import CDBRPolicy
-from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.solvers.effort import Effort
-from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.tree.pieces import SCHEMES
-from spiel_dl.value_functions import ExactValue
 from tests import reference
 from tests.algorithms import response_checks as checks
 from tests.reference import state_after

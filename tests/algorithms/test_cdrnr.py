@@ -6,16 +6,13 @@ import itertools
 
 import pytest
 
+from spiel_dl import ArrayPolicy, DepthLimit, Effort, ExactValue, GameTree
 from spiel_dl.algorithms import exploitability
 from spiel_dl.algorithms.cdbr import CDBRPolicy
 from spiel_dl.algorithms.cdrnr import GADGETS, CDRNRPolicy
-from spiel_dl.algorithms.cfr import CFRPlusSolver
 from spiel_dl.algorithms.rnr import RNRPolicy
-from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.solvers.effort import Effort
-from spiel_dl.tree import DepthLimit, GameTree
+from spiel_dl.policies.opponent_models import cfr_average
 from spiel_dl.tree.pieces import SCHEMES
-from spiel_dl.value_functions import ExactValue
 from tests import reference
 from tests.algorithms import response_checks as checks
 
@@ -124,9 +121,7 @@ def test_full_gadget_with_all_solved_siblings_is_safe(game):
 def test_safe_gadgets_against_a_good_model(game, gadget):
     """Little can be gained from CFR+ after five iterations, so little exploitability is allowed."""
     tree = GameTree.from_game(game)
-    solver = CFRPlusSolver(tree)
-    solver.run(5)
-    model = solver.average_policy()
+    model = cfr_average(tree, 5, "cfr+")
     for player, p, scheme in ((0, 0.3, "block"), (1, 0.7, "sliding"), (0, 0.9, "block")):
         response = CDRNRPolicy(
             tree, player, model, DepthLimit(plies=3), p=p, scheme=scheme, gadget=gadget, exact=True

@@ -6,23 +6,21 @@ import numpy as np
 import pyspiel
 import pytest
 
+from spiel_dl import DepthLimit, Effort, ExactValue, ValueFunction, ZeroValue
 from spiel_dl.algorithms import exploitability
 from spiel_dl.algorithms.cfr import CFRPlusSolver
 from spiel_dl.algorithms.continual_resolving import ContinualResolvingPolicy
 from spiel_dl.search.compiled_roots import Start
 from spiel_dl.solvers import gadgets, linear_program
 from spiel_dl.solvers.best_response import realization_plan
-from spiel_dl.solvers.effort import Effort
 from spiel_dl.solvers.gadgets import GADGETS
 from spiel_dl.solvers.refinement import WEIGHTS
-from spiel_dl.tree import DepthLimit, cut
+from spiel_dl.tree import cut
 from spiel_dl.tree.pieces import ROOT
 from spiel_dl.tree.trunk import Trunk
-from spiel_dl.value_functions import ExactValue, ZeroValue
-from spiel_dl.value_functions.base import ValueFunction
 from spiel_dl.value_functions.positional import PositionalNetwork
 from tests.made_up_values import NoisyValue
-from tests.reference import assert_same_policy, state_after
+from tests.reference import assert_same_policy
 from tests.trees import compiled
 
 SAFE = ["resolving", "max_margin", "reach_max_margin"]
@@ -104,26 +102,6 @@ def test_refined_gadgets_mend_more_of_what_a_bad_value_function_broke(gadget, re
         return float(np.mean(found))
 
     assert bad(refinement) < 0.95 * bad("none")
-
-
-@pytest.mark.parametrize("refinement", WEIGHTS)
-def test_hidden_parts_do_not_matter_to_refined_gadgets(refinement):
-    """Fresh policies, asked in all histories of an infoset each, answer alike to the last bit."""
-    tree, answers = compiled(GOOFSPIEL_4), set()
-    for player, histories in ((0, [(2, 0), (2, 1)]), (1, [(1, 0, 0), (2, 0, 0)])):
-        found = []
-        for history in histories:
-            state = state_after(tree.game, history)
-            assert state.current_player() == player
-            values = NoisyValue(ExactValue(1e-1), 0.2)
-            policy = ContinualResolvingPolicy(
-                tree, values, DepthLimit(rounds=1), refinement=refinement, effort=Effort(20)
-            )
-            found.append(policy.action_probabilities(state))
-            assert policy.num_searches == 2
-        assert found[0] == found[1]
-        answers.add(tuple(found[0].values()))
-    assert len(answers) == 2
 
 
 @pytest.mark.parametrize("gadget", SAFE)

@@ -2,13 +2,12 @@
 
 import pytest
 
+from spiel_dl import DepthLimit, ExactValue, ValueFunction, ZeroValue
 from spiel_dl.algorithms.cfr import CFRPlusSolver
 from spiel_dl.algorithms.continual_resolving import ContinualResolvingPolicy
 from spiel_dl.algorithms.dl_cfr import DLCFRSolver
 from spiel_dl.algorithms.trunk_exploitability import trunk_losses
-from spiel_dl.tree import DepthLimit
 from spiel_dl.tree.depth_limit import BEYOND_THE_GAME
-from spiel_dl.value_functions import ExactValue, ValueFunction, ZeroValue
 from tests.made_up_values import broken_value
 from tests.reference import assert_same_arrays, assert_same_policy
 

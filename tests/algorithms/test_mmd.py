@@ -9,10 +9,9 @@ import numpy as np
 import pyspiel
 import pytest
 
-from spiel_dl.algorithms.exploitability import nash_conv
+from spiel_dl import GameTree, nash_conv
 from spiel_dl.algorithms.mmd import MMDSolver
 from spiel_dl.learning.config import MMDConfig
-from spiel_dl.tree import GameTree
 from tests.learning.learner_checks import EASY_GAMES, loss_of_one_move
 
 SMALL = MMDConfig(batch_size=64, hidden_sizes=(32, 32), seed=1)

@@ -9,10 +9,10 @@ import pyspiel
 import pytest
 
 import spiel_dl.games  # noqa: F401  (registers the games)
+from spiel_dl import ArrayPolicy, DepthLimit, Effort, ExactValue, GameTree, ValueFunction, ZeroValue
 from spiel_dl.algorithms import exploitability, particle_search
 from spiel_dl.algorithms.continual_resolving import ContinualResolvingPolicy
 from spiel_dl.algorithms.particle_search import ParticlePolicy
-from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.search.particles import (
     action_probabilities,
     leaf_particles,
@@ -24,11 +24,8 @@ from spiel_dl.search.particles import (
 from spiel_dl.search.search import search
 from spiel_dl.solvers import linear_program
 from spiel_dl.solvers.best_response import expected_value, realization_plan
-from spiel_dl.solvers.effort import Effort
-from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.tree.particles import Particles
 from spiel_dl.tree.sparse_tree import root_ranges
-from spiel_dl.value_functions import ExactValue, ValueFunction, ZeroValue
 from spiel_dl.value_functions.particle_features import InfostateFeatures
 from spiel_dl.value_functions.particle_module import ParticleSizes
 from tests import reference

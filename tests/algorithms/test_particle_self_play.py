@@ -5,10 +5,9 @@ import pytest
 import torch
 
 import spiel_dl.games  # noqa: F401  (registers the games)
+from spiel_dl import DepthLimit, GameTree, trunk_nash_conv
 from spiel_dl.algorithms import dl_cfr
 from spiel_dl.algorithms.particle_self_play import ParticleSelfPlay, ParticleSelfPlayConfig
-from spiel_dl.algorithms.trunk_exploitability import trunk_nash_conv
-from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.value_functions.particle import ParticleNetwork
 from spiel_dl.value_functions.particle_module import ParticleSizes
 from spiel_dl.value_functions.particle_samples import join_samples

@@ -7,12 +7,11 @@ import functools
 import numpy as np
 import pytest
 
+from spiel_dl import DepthLimit, Effort, GameTree
 from spiel_dl.algorithms.sepot import ParticleConfig, SearchConfig, SePoTPlayPolicy
 from spiel_dl.search.beliefs import Beliefs
 from spiel_dl.search.policy_rows import TensorPolicy
 from spiel_dl.search.samples import OfKnowledge
-from spiel_dl.solvers.effort import Effort
-from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.tree.from_rules import InfosetKeys
 from tests.reference import decisions, state_after
 from tests.untrained_blueprints import Blueprint, exact_critic

@@ -7,12 +7,10 @@ import dataclasses
 import pytest
 import torch
 
-from spiel_dl.algorithms.exploitability import nash_conv
+from spiel_dl import ArrayPolicy, GameTree, nash_conv
 from spiel_dl.algorithms.ppo import PPOSolver
 from spiel_dl.learning.config import PPOConfig
-from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.policy_network import MaskedPolicy
-from spiel_dl.tree import GameTree
 from tests.learning.learner_checks import EASY_GAMES, loss_of_one_move
 
 SMALL = PPOConfig(batch_size=64, hidden_sizes=(32, 32), learning_rate=1e-3, seed=1)

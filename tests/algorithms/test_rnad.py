@@ -13,11 +13,10 @@ import pytest
 import torch
 from open_spiel.python.algorithms import exploitability as openspiel_exploitability
 
+from spiel_dl import ArrayPolicy, nash_conv
 from spiel_dl.algorithms import rnad
-from spiel_dl.algorithms.exploitability import nash_conv
 from spiel_dl.algorithms.rnad import neurd_gradient
 from spiel_dl.learning.config import RNaDConfig
-from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.policy_network import MaskedPolicy, log_policy
 from tests.games.openspiel_conformance import all_states
 
@@ -199,8 +198,7 @@ def test_a_step_uses_the_bounds_of_neurd_and_weighs_the_players_alike(monkeypatc
 
 def test_tables_of_regularisation_policies_say_what_the_networks_say() -> None:
     solver = rnad.RNaDSolver("kuhn_poker", dataclasses.replace(SMALL, first_period=4))
-    for _ in range(10):
-        solver.step()
+    solver.run(10)
     trajectories = solver.play()
     seen = trajectories.observations
     tabulated = solver.regularization_logits(seen, seen.rows, 2)
@@ -239,7 +237,6 @@ def test_policies_do_not_change_with_later_steps() -> None:
     policy = solver.policy()
     state = pyspiel.load_game("kuhn_poker").new_initial_state().child(0).child(1)
     before = policy.action_probabilities(state)
-    for _ in range(20):
-        solver.step()
+    solver.run(20)
     assert policy.action_probabilities(state) == before
     assert solver.policy().action_probabilities(state) != before

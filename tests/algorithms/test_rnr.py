@@ -6,11 +6,9 @@ import numpy as np
 import pyspiel
 import pytest
 
+from spiel_dl import ArrayPolicy, DepthLimit, Effort, GameTree
 from spiel_dl.algorithms import best_response, exploitability
 from spiel_dl.algorithms.rnr import RNRPolicy
-from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.solvers.effort import Effort
-from spiel_dl.tree import DepthLimit, GameTree
 from tests import reference, tiny_games
 from tests.algorithms import response_checks as checks
 

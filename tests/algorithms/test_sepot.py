@@ -9,9 +9,8 @@ import pyspiel
 import pytest
 import torch
 
+from spiel_dl import ArrayPolicy, DepthLimit, Effort, GameTree, best_response_value
 from spiel_dl.algorithms import exploitability
-from spiel_dl.algorithms.best_response import best_response_value
-from spiel_dl.algorithms.cfr import CFRPlusSolver
 from spiel_dl.algorithms.sepot import SearchConfig, SePoTPolicy
 from spiel_dl.learning.critics import ExactCritic
 from spiel_dl.learning.transformations import (
@@ -23,12 +22,12 @@ from spiel_dl.learning.transformations import (
     pure_transformations,
     transformations_by_name,
 )
-from spiel_dl.policies.array_policy import ArrayPolicy, plans_of
+from spiel_dl.policies.array_policy import plans_of
+from spiel_dl.policies.opponent_models import cfr_average
 from spiel_dl.solvers import gadgets, linear_program
 from spiel_dl.solvers import refinement as refinements
 from spiel_dl.solvers.best_response import best_response, realization_plan
-from spiel_dl.solvers.effort import Effort
-from spiel_dl.tree import DepthLimit, GameTree, cut
+from spiel_dl.tree import cut
 from tests import tiny_games
 from tests.reference import assert_same_policy
 from tests.solvers.test_refinement_by_hand import solved_by_lp
@@ -40,9 +39,7 @@ GOOFSPIEL_4 = "python_goofspiel_ii(num_cards=4,points_order=descending)"
 
 @functools.cache
 def trained(game: str, iterations: int) -> ArrayPolicy:
-    solver = CFRPlusSolver(compiled(game))
-    solver.run(iterations)
-    return solver.average_policy()
+    return cfr_average(compiled(game), iterations, "cfr+")
 
 
 def random_policy(game: str, seed: int) -> ArrayPolicy:
@@ -63,6 +60,14 @@ def _extreme(direction: int):
 EXTREMES = PolicyTransformations(
     [IDENTITY, Transformation("lowest", _extreme(-1)), Transformation("highest", _extreme(1))]
 )
+
+
+def test_as_printed_is_the_papers_reading():
+    """Section 4.2 and Table 2; the default is another reading (docs/deviations.md)."""
+    papers = Effort(iterations=1500, variant="cfr+")
+    printed = SearchConfig(given_cfvs="critic", refinement="none", effort=papers)
+    assert SearchConfig.as_printed() == printed != SearchConfig()
+    assert SearchConfig.as_printed(effort=EFFORT).effort == EFFORT
 
 
 def searched(blueprint, transformations, limit, config=None) -> SePoTPolicy:

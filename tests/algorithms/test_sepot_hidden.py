@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import collections
 import functools
+from collections.abc import Callable
 
 import numpy as np
 import pyspiel
 import pytest
 
+from spiel_dl import DepthLimit, Effort, ExactValue, ZeroValue, policy_bot
+from spiel_dl.algorithms.continual_resolving import ContinualResolvingPolicy
 from spiel_dl.algorithms.mirror_descent_search import (
     MirrorDescentConfig,
     MirrorDescentPolicy,
@@ -21,15 +24,14 @@ from spiel_dl.algorithms.particle_search import ParticlePolicy
 from spiel_dl.algorithms.sepot import ParticleConfig, SearchConfig, SePoTPlayPolicy, SePoTPolicy
 from spiel_dl.learning.critic_network import NetworkCritic
 from spiel_dl.learning.self_play import ActingNetwork
-from spiel_dl.play.bots import policy_bot
 from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.search.compiled import CompiledSource
 from spiel_dl.search.policy import SearchPolicy
-from spiel_dl.solvers.effort import Effort
-from spiel_dl.tree import DepthLimit, GameTree
+from spiel_dl.solvers.refinement import WEIGHTS
 from spiel_dl.tree.public_states import consistent_histories
-from spiel_dl.value_functions import ZeroValue
+from tests.made_up_values import NoisyValue
 from tests.reference import state_after
+from tests.trees import compiled
 from tests.untrained_blueprints import network_critic, network_policy
 
 GOOFSPIEL = "python_goofspiel_ii(num_cards={},points_order={})"
@@ -111,6 +113,16 @@ def check(policy, infosets: list[list[pyspiel.State]]) -> None:
     assert len(answers) > 2
 
 
+def check_kept(make: Callable[[], SearchPolicy], game_string: str) -> None:
+    """As `check`, where solutions are kept: histories are asked alone, too, of fresh policies."""
+    policy, infosets = make(), hidden_parts(game_string)
+    check(policy, infosets)
+    assert policy.num_searches > 2
+    for states in infosets[:2]:
+        answers = [make().action_probabilities(state) for state in (states[0], states[-1])]
+        assert answers[0] == answers[1] == policy.action_probabilities(states[0])
+
+
 def sepot(game_string: str, particles: ParticleConfig | None = None, **settings) -> SearchPolicy:
     game = pyspiel.load_game(game_string)
     blueprint, critic = networks(game)
@@ -133,20 +145,18 @@ def test_search_by_reconstruction(game_string, top):
     [*((game, {}) for game in COMPILED), *((FEW[0], top) for top in TOPS)],
 )
 def test_search_on_the_compiled_game(game_string, top):
-    tree = GameTree.from_game(game_string)
+    tree = compiled(game_string)
     blueprint, critic = networks(tree.game)
-    config = SearchConfig(effort=EFFORT, **top)
-    infosets = hidden_parts(game_string)
-    limit = DepthLimit(moves=2)
-    policy = SePoTPolicy(tree, blueprint, critic, limit, config=config)
-    check(policy, infosets)
-    # Asked for each history alone, in a search that nothing went before.
-    for states in infosets[:1]:
-        answers = [
-            SePoTPolicy(tree, blueprint, critic, limit, config=config).action_probabilities(state)
-            for state in (states[0], states[-1])
-        ]
-        assert answers[0] == answers[1] == policy.action_probabilities(states[0])
+    config, limit = SearchConfig(effort=EFFORT, **top), DepthLimit(moves=2)
+    check_kept(lambda: SePoTPolicy(tree, blueprint, critic, limit, config=config), game_string)
+
+
+@pytest.mark.parametrize("refinement", WEIGHTS)
+def test_continual_resolving_with_refined_gadgets(refinement):
+    tree, values = compiled(FEW[0]), NoisyValue(ExactValue(1e-1), 0.2)
+    settings = {"refinement": refinement, "effort": Effort(20)}
+    limit = DepthLimit(rounds=1)
+    check_kept(lambda: ContinualResolvingPolicy(tree, values, limit, **settings), FEW[0])
 
 
 @pytest.mark.parametrize("game_string", FEW)

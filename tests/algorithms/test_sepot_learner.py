@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import re
 from pathlib import Path
@@ -11,29 +10,31 @@ from typing import Any
 import pytest
 import torch
 
-from spiel_dl.algorithms import mmd, ppo, rnad, sepot
-from spiel_dl.algorithms.exploitability import nash_conv
-from spiel_dl.learning.config import CriticConfig, MMDConfig, PPOConfig, RNaDConfig
+from spiel_dl import DepthLimit, Effort, GameTree, load_policy, nash_conv
+from spiel_dl.algorithms import sepot
+from spiel_dl.learning.config import CriticConfig
 from spiel_dl.learning.critics import ExactCritic, mean_absolute_error
-from spiel_dl.learning.transformations import paper_transformations, pure_transformations
-from spiel_dl.play.registry import load_policy
-from spiel_dl.solvers.effort import Effort
-from spiel_dl.tree import DepthLimit, GameTree
+from spiel_dl.learning.transformations import pure_transformations
 from spiel_dl.tree.from_openspiel import load_turn_based
 from tests.reference import assert_same_arrays
+from tests.small_learners import small_learner
 
-SMALL = RNaDConfig(batch_size=64, hidden_sizes=(32, 32), target_averaging=0.01, seed=3)
+SMALL: dict[str, Any] = {
+    "batch_size": 64,
+    "hidden_sizes": (32, 32),
+    "target_averaging": 0.01,
+    "seed": 3,
+}
 CRITIC = CriticConfig(hidden_sizes=(64, 64), learning_rate=2e-3, target_averaging=0.01)
 LEARNERS: dict[str, Any] = {
-    "rnad": (rnad.RNaDSolver, dataclasses.replace(SMALL, first_period=8)),
-    "mmd": (mmd.MMDSolver, MMDConfig(hidden_sizes=(16, 16), magnet_period=3)),
-    "ppo": (ppo.PPOSolver, PPOConfig(hidden_sizes=(16, 16))),
+    "rnad": {**SMALL, "first_period": 8},
+    "mmd": {"hidden_sizes": (16, 16), "magnet_period": 3},
+    "ppo": {"hidden_sizes": (16, 16)},
 }
-PURE = pure_transformations(2)
 
 
-def with_critic(game: Any = "kuhn_poker", config: RNaDConfig = SMALL) -> rnad.RNaDSolver:
-    return rnad.RNaDSolver(game, config, transformations=PURE, critic=CRITIC)
+def with_critic(game: Any = "kuhn_poker", **settings: Any) -> Any:
+    return small_learner("rnad", game, **{"critic": CRITIC, **SMALL, **settings})
 
 
 def test_defaults_are_those_of_the_paper_but_for_what_is_said() -> None:
@@ -52,13 +53,10 @@ def test_defaults_are_those_of_the_paper_but_for_what_is_said() -> None:
 @pytest.mark.parametrize("max_tree_histories", [10, 1000])
 @pytest.mark.parametrize("name", list(LEARNERS))
 def test_the_blueprint_learns_as_it_does_without_critic(name: str, max_tree_histories: int) -> None:
-    solver, config = LEARNERS[name]
-    config = dataclasses.replace(config, batch_size=16, max_tree_histories=max_tree_histories)
-    alone = solver("kuhn_poker", config)
-    beside = solver("kuhn_poker", config, transformations=PURE, critic=CRITIC)
-    for _ in range(20):
-        alone.step()
-        beside.step()
+    settings = {**LEARNERS[name], "batch_size": 16, "max_tree_histories": max_tree_histories}
+    alone, beside = (small_learner(name, critic=critic, **settings) for critic in (None, CRITIC))
+    alone.run(20)
+    beside.run(20)
     # The random generator's state among them.
     theirs = beside.state()
     assert_same_arrays(theirs, alone.state())
@@ -73,10 +71,9 @@ def test_search_with_the_trained_critic_improves_the_blueprint() -> None:
     """Measured: NashConv falls from 0.12 to 0.045 and 0.003; the critic's error is 0.014."""
     tree = GameTree.from_game("kuhn_poker")
     learner = with_critic(tree)
-    for _ in range(700):
-        learner.step()
+    learner.run(700)
     blueprint, critic = learner.policy(), learner.critic()
-    exact = ExactCritic(tree, blueprint.strategies, PURE)
+    exact = ExactCritic(tree, blueprint.strategies, pure_transformations(2))
     assert mean_absolute_error(critic, exact) < 0.05
     before = nash_conv(tree, blueprint)
     for moves, share in ((1, 0.6), (2, 0.2)):
@@ -86,12 +83,8 @@ def test_search_with_the_trained_critic_improves_the_blueprint() -> None:
 
 def test_the_critic_is_one_of_the_policy_that_is_handed_out() -> None:
     """The critic evaluates the target network, not the acting network."""
-    config = dataclasses.replace(
-        SMALL, target_averaging=1e-9, target_share=math.inf, learning_rate=1e-2
-    )
-    learner = with_critic(config=config)
-    for _ in range(30):
-        learner.step()
+    learner = with_critic(target_averaging=1e-9, target_share=math.inf, learning_rate=1e-2)
+    learner.run(30)
     played = learner.play()
     policy = played.observations.at_moves(learner.policy_at(played.observations))
     for player in (0, 1):
@@ -108,7 +101,7 @@ def test_the_critic_is_one_of_the_policy_that_is_handed_out() -> None:
 
 def test_checkpoints_with_and_without_critic(tmp_path: Path) -> None:
     path = tmp_path / "checkpoint.safetensors"
-    alone = rnad.RNaDSolver("kuhn_poker", SMALL)
+    alone = with_critic(critic=None)
     alone.save(path)
     learner = with_critic()
     with pytest.raises(ValueError, match=r"has critic None, not .* or another file"):
@@ -123,7 +116,7 @@ def test_checkpoints_with_and_without_critic(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="this learner has no critic"):
         alone.critic()
     with pytest.raises(ValueError, match="pass transformations= too"):
-        rnad.RNaDSolver("kuhn_poker", SMALL, critic=CRITIC)
+        small_learner("rnad", options={"critic": CRITIC})
 
 
 def test_large_games_are_searched_without_being_compiled(
@@ -131,9 +124,7 @@ def test_large_games_are_searched_without_being_compiled(
 ) -> None:
     """The answers are those of the compiled game, of the learner and of its checkpoint."""
     game = "python_goofspiel_ii(num_cards=3,points_order=descending)"
-    config = dataclasses.replace(SMALL, batch_size=8, max_tree_histories=10)
-    transformations = pure_transformations(3)
-    learner = rnad.RNaDSolver(game, config, transformations=transformations, critic=CRITIC)
+    learner = with_critic(game, batch_size=8, max_tree_histories=10)
     learner.save(tmp_path / "checkpoint.safetensors")
     limit, tree = DepthLimit(rounds=1), GameTree.from_game(game)
     compiled = sepot.load(learner, limit, game=tree)
@@ -153,8 +144,7 @@ def test_large_games_are_searched_without_being_compiled(
 def test_nan_names_step_term_and_checkpoint(where: str, entry: int, tmp_path: Path) -> None:
     path = tmp_path / "checkpoint.safetensors"
     learner = with_critic()
-    for _ in range(7):
-        learner.step()
+    learner.run(7)
     learner.save(path)
     good = path.read_bytes()
     broken = learner.state()
@@ -176,9 +166,8 @@ def test_nan_names_step_term_and_checkpoint(where: str, entry: int, tmp_path: Pa
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 def test_networks_on_a_gpu_give_the_same_searches(tmp_path: Path) -> None:
     game = load_turn_based("python_goofspiel_ii(num_cards=4,points_order=descending)")
-    config = dataclasses.replace(SMALL, batch_size=16, max_tree_histories=10)
-    transformations = paper_transformations(torch.arange(1.0, 5.0))
-    learner = rnad.RNaDSolver(game, config, transformations=transformations, critic=CRITIC)
+    sizes = {"batch_size": 16, "max_tree_histories": 10}
+    learner = with_critic(game, transformations="paper", **sizes)
     learner.step()
     learner.save(tmp_path / "checkpoint.safetensors")
     search = {"depth_limit": DepthLimit(rounds=1), "effort": Effort(iterations=20)}

@@ -5,12 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from spiel_dl import ArrayPolicy, DepthLimit, GameTree, compile_game
 from spiel_dl.algorithms import exploitability, sequence_form_lp, ses
 from spiel_dl.policies import opponent_models
-from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.solvers.best_response import best_response, realization_plan
-from spiel_dl.tree import DepthLimit, GameTree
-from spiel_dl.tree.load import compile_game
 from spiel_dl.tree.trunk import cut
 
 END = DepthLimit(moves=100)

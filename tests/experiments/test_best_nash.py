@@ -8,12 +8,9 @@ import pytest
 from open_spiel.python.algorithms import expected_game_score
 
 from experiments.responses import best_nash
+from spiel_dl import ArrayPolicy, GameTree, best_response_value, compile_game
 from spiel_dl.algorithms import exploitability, rnr
-from spiel_dl.algorithms.best_response import best_response_value
 from spiel_dl.policies import opponent_models
-from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.tree import GameTree
-from spiel_dl.tree.load import compile_game
 from tests import reference
 from tests.solvers.matrix_games import matrix_game
 

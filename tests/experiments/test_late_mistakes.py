@@ -10,11 +10,10 @@ import pytest
 from experiments.experiment import run
 from experiments.responses import late_mistakes, sweeps
 from experiments.responses.late_mistakes import LATE_MISTAKES, Settings, Study
+from spiel_dl import DepthLimit, Effort
 from spiel_dl.algorithms import exploitability
 from spiel_dl.algorithms.rnr import RNRPolicy
 from spiel_dl.runs.workspace import Workspace
-from spiel_dl.solvers.effort import Effort
-from spiel_dl.tree import DepthLimit
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,9 @@ import pytest
 
 import spiel_dl.games  # noqa: F401  (registers python_leduc)
 from experiments.responses import lbr
+from spiel_dl import ArrayPolicy, compile_game
 from spiel_dl.algorithms import exploitability
 from spiel_dl.play.registry import load_array_policy
-from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.tree.load import compile_game
 
 GAMES = ["kuhn_poker", "leduc_poker"]
 

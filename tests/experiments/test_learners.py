@@ -12,6 +12,7 @@ from experiments.learners import opponents
 from experiments.learners.strength import STRENGTH, Run, Settings, Study, make_learner
 from spiel_dl.play.presets import PRESETS
 from spiel_dl.runs.workspace import Workspace
+from tests.pages import ROOT
 
 SETTINGS = {
     "presets": ("leduc",),
@@ -56,7 +57,7 @@ def test_a_peer_that_is_none_is_refused_before_anything_is_learned(tmp_path: Pat
 
 def test_the_most_to_win_from_uniform_play_is_that_of_the_race_solved_by_cfr() -> None:
     """Uniform players do not answer shots, so not seeing theirs costs a best response nothing."""
-    path = Path(__file__).parents[2] / "results" / "learners" / "battleships_3x3"
+    path = ROOT / "results" / "learners" / "battleships_3x3"
     content = json.loads((path / "equilibrium.json").read_text())
     assert f"`{PRESETS['battleships_3x3'].game}`" in content["notes"][0]
     [rows] = content["tables"].values()

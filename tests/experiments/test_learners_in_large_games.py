@@ -13,6 +13,7 @@ from spiel_dl.factored.families import factored_game
 from spiel_dl.runs import large_games
 from spiel_dl.runs.workspace import Workspace
 from spiel_dl.system.run_directory import RunDirectory
+from tests.reference import Killed
 
 GAME = "dark_hex(gameversion=adh,board_size=2)"
 SETTINGS = Settings(
@@ -44,10 +45,6 @@ def test_exploitability_along_the_way(tmp_path: Path) -> None:
     assert points[-1]["environment_steps"] == 900
 
 
-class KilledError(Exception):
-    """At the second evaluation."""
-
-
 def test_a_run_that_was_killed_goes_on_to_the_same_numbers(tmp_path: Path) -> None:
     study = Study(SETTINGS, Workspace(tmp_path / "whole"))
     run, game = study.runs[0], factored_game(GAME)
@@ -56,7 +53,7 @@ def test_a_run_that_was_killed_goes_on_to_the_same_numbers(tmp_path: Path) -> No
     def learn(judge_until: int) -> list[dict[str, float]]:
         def judge(learner: object) -> dict[str, float]:
             if learner.num_steps > judge_until:
-                raise KilledError
+                raise Killed
             found = large_games.judge(game, learner.policy())
             return {"exploitability": found["exploitability"]}
 
@@ -64,7 +61,7 @@ def test_a_run_that_was_killed_goes_on_to_the_same_numbers(tmp_path: Path) -> No
         directory = RunDirectory(tmp_path / "killed", {}, resume=True)
         return train(learner, directory, 900, SETTINGS.points, 400, judge)
 
-    with pytest.raises(KilledError):
+    with pytest.raises(Killed):
         learn(whole[0]["learner_steps"])
     again = learn(10**6)
     seconds = [line["seconds"] for line in again]

@@ -16,15 +16,13 @@ from experiments.particle.played_game import PlayedGame
 from experiments.particle.study import GOOFSPIEL, LEDUC, Settings, Sizes, training_of
 from experiments.particle_search import matches
 from experiments.particle_search.matches import Search
-from spiel_dl.algorithms.cfr import CFRPlusSolver
+from spiel_dl import DepthLimit, Effort, GameTree, nash_conv
 from spiel_dl.algorithms.continual_resolving import ContinualResolvingPolicy
 from spiel_dl.algorithms.dl_cfr import DLCFRSolver
-from spiel_dl.algorithms.exploitability import nash_conv
 from spiel_dl.algorithms.particle_self_play import ParticleSelfPlayConfig
 from spiel_dl.algorithms.trunk_exploitability import trunk_losses
+from spiel_dl.policies.opponent_models import cfr_average
 from spiel_dl.runs.workspace import Workspace
-from spiel_dl.solvers.effort import Effort
-from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.value_functions.config import TrainingConfig
 from spiel_dl.value_functions.network_files import load_network
 from spiel_dl.value_functions.particle_module import ParticleSizes
@@ -129,10 +127,8 @@ def test_fractions(tmp_path):
 def half_kept_by_hand(whole):
     """Mean exploitability over the networks, of search below the 2 most reached histories."""
     tree = GameTree.from_game(GOOFSPIEL_4)
-    solver = CFRPlusSolver(tree)
-    solver.run(200)
     limit = DepthLimit(rounds=1)
-    strategies = solver.average_policy().strategies
+    strategies = cfr_average(tree, 200, "cfr+").strategies
     game = PlayedGame.of_strategies(tree, strategies, limit, limit)
     kept = np.argsort(-game.reach, kind="stable")[:2]
     values = []

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from experiments.particle.played_game import PlayedGame
-from spiel_dl.algorithms.cfr import CFRPlusSolver
+from spiel_dl.policies.opponent_models import cfr_average
 from spiel_dl.tree import DepthLimit, GameTree
 
 GOOFSPIEL_5 = "python_goofspiel_ii(num_cards=5,points_order=descending)"
@@ -13,9 +13,7 @@ TO_THE_END = DepthLimit(rounds=9)
 
 def played(game, lookahead, iterations=2000):
     tree = GameTree.from_game(game)
-    solver = CFRPlusSolver(tree)
-    solver.run(iterations)
-    strategies = solver.average_policy().strategies
+    strategies = cfr_average(tree, iterations, "cfr+").strategies
     return PlayedGame.of_strategies(tree, strategies, DepthLimit(rounds=2), lookahead), strategies
 
 

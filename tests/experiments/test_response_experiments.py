@@ -23,10 +23,8 @@ from experiments.responses.counterexample import Settings as CounterexampleSetti
 from experiments.responses.frontier import FRONTIER, check_claims
 from experiments.responses.responders import compile_named, game_value
 from experiments.responses.table_1 import TABLE_1
-from spiel_dl.algorithms.best_response import best_response_policy
-from spiel_dl.policies.array_policy import ArrayPolicy
+from spiel_dl import ArrayPolicy, DepthLimit, GameTree, best_response_policy
 from spiel_dl.runs.workspace import Workspace
-from spiel_dl.tree import DepthLimit, GameTree
 from tests.tiny_responses import SETTINGS, SWEEP, responder, study
 
 

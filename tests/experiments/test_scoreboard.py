@@ -18,8 +18,8 @@ from experiments.ledger import CURRENT, MISSING, OLD
 from experiments.manifest import MANIFEST, PAPERS, Paper
 from experiments.settings import declared
 from spiel_dl.tree.from_openspiel import load_turn_based
+from tests.pages import ROOT
 
-ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "results"
 IS_PAPER = {row: bool(paper.not_covered) for paper in PAPERS for row in paper.rows}
 ROW = next(row for row in MANIFEST if row.name == "responses/gadgets")
@@ -150,13 +150,12 @@ def test_a_paper_of_which_everything_is_covered_is_there(
     assert page.endswith("## Missing\n\nNone.\n")
 
 
-def test_a_contradiction_says_why(tmp_path: Path) -> None:
-    found = scoreboard.page(RESULTS)
-    contradictions = found[found.index("## Contradictions") : found.index("## Missing")]
-    for row in MANIFEST:
-        if f"`{row.name}`" in contradictions:
-            assert row.checked
-            assert row.why.count(". ") == 1, f"{row.name}: two sentences"
+def test_a_contradiction_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    row = dataclasses.replace(ROW, place="Figure 4", checked="a peer", why="It is larger. So is p.")
+    monkeypatch.setattr(scoreboard, "PAPERS", [Paper("A paper", [row])])
+    write(tmp_path, row, verdict="contradicts (checked by a peer). The paper: says so.")
+    ledger.record(row, tmp_path, {})
+    assert f"## Contradictions\n\n- `{row.name}`: {row.why}\n" in scoreboard.page(tmp_path)
 
 
 def test_the_committed_pages_are_those_of_the_committed_reports() -> None:
@@ -191,9 +190,22 @@ def leaves(settings: dict[str, Any]) -> Iterator[tuple[str, Any]]:
             yield name, complete(value) if name == "game" and value else value
 
 
+LEFT_OUT = {
+    ("dl_cfr", "depth_limit"),
+    ("particle", "data_per_seed"),
+    ("particle", "final_learning_rate"),
+    ("particle", "never_reached"),
+}
+"""What was a constant of the code when some older reports of a folder were made."""
+LISTED_AS_EMPTY = {
+    (name, setting)
+    for name in ("responses/table_1", "responses/late_mistakes")
+    for setting in ("games", "models")
+}
+"""What older reports tell as [] where the experiment's own games and models were run."""
+
+
 def test_what_is_declared_is_what_the_reports_tell() -> None:
-    """Some older ones tell [] or None where the experiment's own games, models and so on were run,
-    and leave out what was a constant of the code."""
     for row in MANIFEST:
         if ledger.state(row, RESULTS).word != CURRENT:
             continue
@@ -201,5 +213,9 @@ def test_what_is_declared_is_what_the_reports_tell() -> None:
         for name, value in leaves(json.loads(row.report(RESULTS).read_text())["settings"]):
             recorded.setdefault(name, []).append(value)
         for name, value in leaves(json.loads(json.dumps(declared(row.settings)))):
-            found = recorded.get(name, [None])
-            assert any(each in (None, [], value) for each in found), f"{row.name}: {name}"
+            if name not in recorded:
+                assert (row.name.split("/")[0], name) in LEFT_OUT, f"{row.name}: {name}"
+            elif (row.name, name) in LISTED_AS_EMPTY:
+                assert recorded[name] == [[]]
+            else:
+                assert value in recorded[name], f"{row.name}: {name}"

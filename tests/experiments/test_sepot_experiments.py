@@ -14,10 +14,9 @@ from experiments.sepot import safety as sepot_safety
 from experiments.sepot.curves import CFVS, curves_claims
 from experiments.sepot.evaluation import CRITIC, SEARCHES, Search
 from experiments.sepot.safety import SAFETY
+from spiel_dl import ArrayPolicy, DepthLimit, GameTree
 from spiel_dl.learning import checkpoints
 from spiel_dl.learning.config import RNaDConfig
-from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.tree import DepthLimit, GameTree
 from tests.tiny_sepot import report, trained_game
 
 

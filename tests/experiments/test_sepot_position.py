@@ -7,16 +7,14 @@ import pytest
 
 from experiments.sepot import position as battleships
 from experiments.sepot.position import POSITION, RATIONAL_TILES, position, tile
-from spiel_dl.algorithms.rnad import RNaDSolver
 from spiel_dl.learning import checkpoints
-from spiel_dl.learning.config import CriticConfig, RNaDConfig
-from spiel_dl.learning.transformations import transformations_by_name
 from spiel_dl.play.presets import game_string
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.from_openspiel import load_turn_based
 from spiel_dl.tree.public_states import consistent_histories
 from tests.reference import state_after
-from tests.tiny_sepot import report
+from tests.small_learners import small_learner
+from tests.tiny_sepot import CRITIC, report
 from tests.untrained_blueprints import network_critic, network_policy
 
 
@@ -110,12 +108,8 @@ def test_search_shoots_where_ships_can_be(seed, scale):
 
 def test_the_report_asks_at_every_limit(tmp_path):
     game = load_turn_based(game_string("battleships_5x5"))
-    learner = RNaDSolver(
-        game,
-        RNaDConfig(hidden_sizes=(4,), batch_size=2),
-        transformations=transformations_by_name("paper", game),
-        critic=CriticConfig(hidden_sizes=(4,)),
-    )
+    sizes = {"critic": CRITIC, "hidden_sizes": (4,), "batch_size": 2}
+    learner = small_learner("rnad", game, transformations="paper", **sizes)
     checkpoint = tmp_path / "network.safetensors"
     learner.save(checkpoint)
     limits = tuple(DepthLimit(moves=number) for number in (1, 2))

@@ -6,11 +6,10 @@ import numpy as np
 import pyspiel
 import pytest
 
+from spiel_dl import ArrayPolicy, GameTree
 from spiel_dl.algorithms import exploitability
 from spiel_dl.factored.families import factored_game
-from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.tree.factored_game import FactoredGame
-from spiel_dl.tree.game_tree import GameTree
 from tests.factored.test_families import PHANTOM, WAITING
 from tests.factored_checks import random_plan, random_strategy
 from tests.reference import assert_same_policy, state_after

@@ -17,6 +17,7 @@ from spiel_dl.games import poker
 from spiel_dl.games.holdem_cards import hand_strengths, parse_cards, parse_range
 from spiel_dl.tree.game_tree import GameTree
 from tests.games import twins
+from tests.reference import state_after
 from tests.trees import assert_same_tree
 
 # Both games' parameters: ours, and the twin's (ranks, suits, own cards and players are as ours).
@@ -215,18 +216,10 @@ def test_an_endgame_pays_what_the_pot_says() -> None:
     endgame = (
         "board=QsJh2h4d3c,board_cards=[0],stacks=[100;100],blinds=[10;10],range_0=AA,range_1=KK"
     )
-    state = pyspiel.load_game(
-        f"python_holdem({endgame},min_wager=0.0,bets=50%)"
-    ).new_initial_state()
-    for card in parse_cards("AcAdKhKs"):
-        state.apply_action(card)
-    folded, shown, called = state.clone(), state.clone(), state
-    for action in (2, 0):
-        folded.apply_action(action)
-    for action in (1, 1):
-        shown.apply_action(action)
-    for action in (2, 2, 1):
-        called.apply_action(action)
+    game, cards = f"python_holdem({endgame},min_wager=0.0,bets=50%)", parse_cards("AcAdKhKs")
+    folded, shown, called = (
+        state_after(game, (*cards, *actions)) for actions in ((2, 0), (1, 1), (2, 2, 1))
+    )
     # A bet of half the pot is 10, a raise of half of it behind the call 20 more: 10 + 10 + 20.
     assert [each.returns()[0] for each in (folded, shown, called)] == [10.0, 10.0, 40.0]
 

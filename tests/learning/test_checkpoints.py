@@ -8,22 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from spiel_dl.algorithms.mmd import MMDSolver
-from spiel_dl.algorithms.ppo import PPOSolver
-from spiel_dl.algorithms.rnad import RNaDSolver
+from spiel_dl import ArrayPolicy, GameTree
 from spiel_dl.learning import checkpoints
-from spiel_dl.learning.config import CriticConfig, MMDConfig, PPOConfig, RNaDConfig
-from spiel_dl.learning.critic_learner import CriticLearner
 from spiel_dl.learning.learner import Learner
-from spiel_dl.learning.transformations import pure_transformations
-from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.network_policy import FineTuning, NetworkPolicy
 from spiel_dl.system import tensor_files
 from spiel_dl.system.run_directory import CHECKPOINT_FILE
-from spiel_dl.tree import GameTree
 from tests.reference import assert_same_policy
+from tests.small_learners import CRITIC, small_critic, small_learner
 
-SIZES: dict[str, Any] = {"hidden_sizes": (8, 8)}
 CRITICS = ["critic of a network", "critic of a table", "rnad with a critic"]
 KINDS = ["rnad", "mmd", "ppo", *CRITICS]
 
@@ -31,21 +24,16 @@ KINDS = ["rnad", "mmd", "ppo", *CRITICS]
 def learner_of(kind: str) -> Learner:
     """After a few large steps, so that no two of its policies are the same."""
     learner: Learner
-    pure, critic = pure_transformations(2), CriticConfig(**SIZES)
     if kind.startswith("rnad"):
-        config = RNaDConfig(batch_size=8, learning_rate=0.1, target_averaging=0.5, **SIZES)
-        more = {"transformations": pure, "critic": critic} if "critic" in kind else {}
-        learner = RNaDSolver("kuhn_poker", config, **more)
+        critic = CRITIC if "critic" in kind else None
+        learner = small_learner("rnad", critic=critic, learning_rate=0.1, target_averaging=0.5)
     elif kind in ("mmd", "ppo"):
-        solver, config_of = (MMDSolver, MMDConfig) if kind == "mmd" else (PPOSolver, PPOConfig)
-        learner = solver("kuhn_poker", config_of(batch_size=8, learning_rate=0.1, **SIZES))
+        learner = small_learner(kind, learning_rate=0.1)
+    elif kind == "critic of a network":
+        network = small_learner("rnad", max_tree_histories=1, seed=5)
+        learner = small_critic(blueprint=network.policy(FineTuning(0.2, 8)))
     else:
-        tree = GameTree.from_game("kuhn_poker")
-        blueprint: Any = ArrayPolicy.uniform(tree)
-        if kind == "critic of a network":
-            other = RNaDConfig(batch_size=8, max_tree_histories=1, seed=5, **SIZES)
-            blueprint = RNaDSolver("kuhn_poker", other).policy(FineTuning(0.2, 8))
-        learner = CriticLearner(tree, blueprint, pure, critic, batch_size=8)
+        learner = small_critic()
     learner.run(3)
     return learner
 
@@ -70,11 +58,8 @@ def test_the_unit_of_values_is_told(
     utility_unit: float | None, expected: float, tmp_path: Path
 ) -> None:
     """By default it is the game's largest utility, 2 in Kuhn poker."""
-    config = RNaDConfig(batch_size=8, max_tree_histories=1, utility_unit=utility_unit, **SIZES)
-    learner = RNaDSolver("kuhn_poker", config)
-    critic = CriticLearner(
-        "kuhn_poker", learner.policy(), pure_transformations(2), CriticConfig(**SIZES), batch_size=8
-    )
+    learner = small_learner("rnad", max_tree_histories=1, utility_unit=utility_unit)
+    critic = small_critic(blueprint=learner.policy())
     path = tmp_path / CHECKPOINT_FILE
     for each in (learner, critic):
         each.save(path)

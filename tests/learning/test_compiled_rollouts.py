@@ -7,13 +7,12 @@ import pyspiel
 import pytest
 import torch
 
+from spiel_dl import ArrayPolicy, GameTree
 from spiel_dl.learning.compiled_rollouts import CompiledRollouts, can_play
 from spiel_dl.learning.critics import ExactCritic
 from spiel_dl.learning.self_play import ActingNetwork
 from spiel_dl.learning.transformations import IDENTITY, PolicyTransformations
-from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.network_policy import NetworkPolicy
-from spiel_dl.tree import GameTree
 from tests.untrained_blueprints import network_policy
 
 GAMES = (

@@ -12,6 +12,7 @@ import pytest
 import torch
 from open_spiel.python import policy as openspiel_policy
 
+from spiel_dl import ArrayPolicy, GameTree
 from spiel_dl.learning import history_features
 from spiel_dl.learning.config import CriticConfig
 from spiel_dl.learning.critic_learner import CriticLearner
@@ -25,9 +26,7 @@ from spiel_dl.learning.transformations import (
     paper_transformations,
     pure_transformations,
 )
-from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.network_policy import FineTuning, NetworkPolicy
-from spiel_dl.tree import GameTree
 from tests.reference import assert_same_arrays
 from tests.untrained_blueprints import network_policy, random_table
 

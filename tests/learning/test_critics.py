@@ -7,15 +7,13 @@ import pytest
 import torch
 from open_spiel.python.algorithms import expected_game_score
 
+from spiel_dl import ArrayPolicy, GameTree, random_policy
 from spiel_dl.learning.critics import ExactCritic, transformed_strategies
 from spiel_dl.learning.transformations import (
     action_values,
     paper_transformations,
     pure_transformations,
 )
-from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.policies.opponent_models import random_policy
-from spiel_dl.tree import GameTree
 
 GAMES = ["kuhn_poker", "python_goofspiel_ii(num_cards=3,points_order=random)"]
 

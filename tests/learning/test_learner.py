@@ -2,60 +2,43 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
-from spiel_dl.algorithms.mmd import MMDSolver
-from spiel_dl.algorithms.ppo import PPOSolver
 from spiel_dl.algorithms.rnad import RNaDSolver
 from spiel_dl.algorithms.tensor_cfr import TensorCFRSolver
-from spiel_dl.learning.config import CriticConfig, MMDConfig, PPOConfig, RNaDConfig
-from spiel_dl.learning.critic_learner import CriticLearner
+from spiel_dl.learning.config import RNaDConfig
 from spiel_dl.learning.learner import Learner
-from spiel_dl.learning.transformations import pure_transformations
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.network_policy import FineTuning
 from spiel_dl.system import tensor_files
-from spiel_dl.tree import GameTree
 from spiel_dl.value_functions.positional import PositionalNetwork
 from tests.reference import assert_same_arrays
+from tests.small_learners import CRITIC, small_critic, small_learner
 
-RNAD = RNaDConfig(
-    batch_size=8, hidden_sizes=(8, 8), learning_rate=1e-2, first_period=3, decay_steps=5
-)
-MMD = MMDConfig(batch_size=8, hidden_sizes=(8, 8), magnet_period=3)
-PPO = PPOConfig(batch_size=8, hidden_sizes=(8, 8))
+RNAD: dict[str, Any] = {"learning_rate": 1e-2, "first_period": 3, "decay_steps": 5}
 
 
-def with_critic(config: RNaDConfig = RNAD) -> Learner:
-    critic = CriticConfig(hidden_sizes=(8, 8))
-    return RNaDSolver("kuhn_poker", config, transformations=pure_transformations(2), critic=critic)
-
-
-def critic_alone() -> Learner:
-    tree = GameTree.from_game("kuhn_poker")
-    pure, config = pure_transformations(2), CriticConfig(hidden_sizes=(8, 8))
-    return CriticLearner(tree, ArrayPolicy.uniform(tree), pure, config, batch_size=8)
+def with_critic(**settings: Any) -> Learner:
+    return small_learner("rnad", critic=CRITIC, **RNAD, **settings)
 
 
 def critic_by_states() -> Learner:
-    blueprint = RNaDSolver("kuhn_poker", dataclasses.replace(RNAD, max_tree_histories=0))
-    policy, pure = blueprint.policy(FineTuning()), pure_transformations(2)
-    config = CriticConfig(hidden_sizes=(8, 8))
-    return CriticLearner("kuhn_poker", policy, pure, config, batch_size=8, max_tree_histories=0)
+    policy = small_learner("rnad", **RNAD, max_tree_histories=0).policy(FineTuning())
+    return small_critic(blueprint=policy, max_tree_histories=0)
 
 
 LEARNERS: dict[str, Callable[[], Learner]] = {
     "rnad": with_critic,
-    "mmd": lambda: MMDSolver("kuhn_poker", MMD),
-    "ppo": lambda: PPOSolver("kuhn_poker", PPO),
-    "critic": critic_alone,
+    "mmd": lambda: small_learner("mmd", magnet_period=3),
+    "ppo": lambda: small_learner("ppo"),
+    "critic": small_critic,
 }
 EVERY = pytest.mark.parametrize("make", list(LEARNERS.values()), ids=list(LEARNERS))
 
@@ -104,11 +87,11 @@ def test_states_and_checkpoints_go_on_to_the_same_parameters(
 
 def test_states_of_other_learners_are_refused_and_change_nothing() -> None:
     learner, before = with_critic(), with_critic()
-    larger = with_critic(dataclasses.replace(RNAD, hidden_sizes=(9, 8)))
+    larger = with_critic(hidden_sizes=(9, 8))
     with pytest.raises(ValueError, match=r"state's .* has shape .* of another learner"):
         learner.load_state(larger.state())
     with pytest.raises(ValueError, match="has shape nothing"):
-        learner.load_state(MMDSolver("kuhn_poker", MMD).state())
+        learner.load_state(LEARNERS["mmd"]().state())
     before.step()
     elsewhere = {**before.state(), "generator": np.zeros(16, np.uint8)}
     with pytest.raises(ValueError, match="a learner on another device"):
@@ -174,7 +157,7 @@ def test_later_steps_do_not_change_what_was_handed_out(make: Callable[[], Learne
 def test_a_device_that_torch_has_not_is_refused() -> None:
     message = "device='cuda:99' cannot be used here; take 'cpu', or 'cuda' where torch finds a GPU"
     with pytest.raises(ValueError, match=message):
-        RNaDSolver("kuhn_poker", RNAD, device="cuda:99")
+        small_learner("rnad", options={"device": "cuda:99"})
     with pytest.raises(ValueError, match=message):
         PositionalNetwork(device="cuda:99")
     with pytest.raises(ValueError, match=message):
@@ -190,7 +173,7 @@ def test_metrics_are_those_since_the_last_ones() -> None:
     assert 0 < metrics["entropy"] <= np.log(2) + 1e-6
     # Games of Kuhn poker have two or three moves.
     moves = metrics["environment_steps_per_second"] / metrics["learner_steps_per_second"]
-    assert 2 * RNAD.batch_size <= moves <= 3 * RNAD.batch_size
+    assert 2 * 8 <= moves <= 3 * 8
     assert learner.metrics() == {"step": 120}
 
 

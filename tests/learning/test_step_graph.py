@@ -9,27 +9,20 @@ import pytest
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from spiel_dl.algorithms.mmd import MMDSolver
-from spiel_dl.algorithms.ppo import PPOSolver
 from spiel_dl.algorithms.rnad import RNaDSolver
 from spiel_dl.games.environments import BatchedEnvironment
 from spiel_dl.learning.batch_learner import BatchLearner
-from spiel_dl.learning.config import CriticConfig, MMDConfig, PPOConfig, RNaDConfig
-from spiel_dl.learning.critic_learner import CriticLearner
+from spiel_dl.learning.config import CriticConfig, RNaDConfig
 from spiel_dl.learning.sources import TensorSource
-from spiel_dl.learning.transformations import transformations_by_name
 from spiel_dl.learning.tree_environment import TreeEnvironment
 from spiel_dl.policies.network_policy import FineTuning, NetworkPolicy
 from spiel_dl.tree.load import turn_based_game
+from tests.small_learners import small_critic, small_learner
 
 NEEDS_CUDA = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 GOOFSPIEL = "python_goofspiel_ii(num_cards=3,points_order=random)"
-SIZES: dict[str, Any] = {
-    "batch_size": 8,
-    "hidden_sizes": (8, 8),
-    "final_learning_rate": 1e-4,
-    "decay_steps": 20,
-}
+DECAY: dict[str, Any] = {"final_learning_rate": 1e-4, "decay_steps": 20}
+PERIODS = {"rnad": {"first_period": 4}, "mmd": {"magnet_period": 4}, "ppo": {}}
 CASES = [
     (kind, game, limit)
     for kind in ("rnad", "mmd", "ppo", "critic", "fine-tuned critic")
@@ -40,22 +33,16 @@ CASES = [
 
 def learner_of(kind: str, game: str, limit: int, **options: Any) -> BatchLearner:
     """A small one with a critic, by a tree or by the rules."""
-    pure, critic = transformations_by_name("pure", turn_based_game(game)), {"hidden_sizes": (8,)}
-    config: dict[str, Any] = {**SIZES, "max_tree_histories": limit}
+    critic = CriticConfig(hidden_sizes=(8,))
     if "critic" in kind:
-        config["max_tree_histories"] = 0
-        network = PPOSolver(game, PPOConfig(**config), device=options.get("device", "cpu")).policy()
+        device = {"device": options.get("device", "cpu")}
+        network = small_learner("ppo", game, options=device, max_tree_histories=0, **DECAY).policy()
         assert isinstance(network, NetworkPolicy)
         if "tuned" in kind:
             network.fine_tuning = FineTuning(0.1, 8)
-        sizes = {"batch_size": 8, "max_tree_histories": limit}
-        return CriticLearner(game, network, pure, CriticConfig(**critic), **sizes, **options)
-    options |= {"transformations": pure, "critic": CriticConfig(**critic)}
-    if kind == "rnad":
-        return RNaDSolver(game, RNaDConfig(**config, first_period=4), **options)
-    if kind == "mmd":
-        return MMDSolver(game, MMDConfig(**config, magnet_period=4), **options)
-    return PPOSolver(game, PPOConfig(**config), **options)
+        return small_critic(game, network, critic, max_tree_histories=limit, **options)
+    settings = {**DECAY, **PERIODS[kind], "max_tree_histories": limit}
+    return small_learner(kind, game, critic=critic, options=options, **settings)
 
 
 class RefusesLooks(TorchDispatchMode):

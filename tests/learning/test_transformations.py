@@ -9,6 +9,7 @@ import pytest
 import torch
 
 import spiel_dl.games  # noqa: F401
+from spiel_dl import ArrayPolicy, GameTree
 from spiel_dl.algorithms.rnad import RNaDSolver
 from spiel_dl.learning.critics import ExactCritic
 from spiel_dl.learning.transformations import (
@@ -23,8 +24,6 @@ from spiel_dl.learning.transformations import (
     register_transformations,
     transformations_by_name,
 )
-from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.tree import GameTree
 
 E = math.e
 

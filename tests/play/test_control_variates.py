@@ -6,15 +6,12 @@ import pytest
 import torch
 
 import spiel_dl.games  # noqa: F401  (registers the games)
-from spiel_dl.algorithms import rnad
-from spiel_dl.learning.config import RNaDConfig
+from spiel_dl import GameTree, play_match
 from spiel_dl.play.control_variates import HistoryValues, luck, without_luck
 from spiel_dl.play.history_networks import CriticValues, NetworkValues, load_values
-from spiel_dl.play.matches import play_match
 from spiel_dl.policies import opponent_models
 from spiel_dl.runs import head_to_head
-from spiel_dl.tree import GameTree
-from tests.untrained_blueprints import untrained
+from tests.small_learners import CRITIC, small_learner
 
 KUHN = "kuhn_poker"
 GAMES = [KUHN, "python_goofspiel_ii(num_cards=3,points_order=descending)"]
@@ -106,9 +103,9 @@ def test_no_bias_by_factors():
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory):
     """Checkpoints of hardly trained learners, with and without a critic."""
-    alone = rnad.RNaDSolver(KUHN, RNaDConfig(batch_size=8, hidden_sizes=(8, 8)))
-    learners, found = {"critic": untrained(pyspiel.load_game(KUHN)), "network": alone}, {}
-    for name, learner in learners.items():
+    found = {}
+    for name, critic in (("critic", CRITIC), ("network", None)):
+        learner = small_learner("rnad", KUHN, critic=critic)
         learner.step()
         found[name] = tmp_path_factory.mktemp(name)
         learner.save(found[name] / "checkpoint.safetensors")

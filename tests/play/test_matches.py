@@ -7,10 +7,9 @@ import scipy.stats
 from open_spiel.python import policy as openspiel_policy
 
 import spiel_dl.games  # noqa: F401  (registers the games)
-from spiel_dl.algorithms.exploitability import expected_value
+from spiel_dl import expected_value, load_policy, play_match
 from spiel_dl.play.match_results import MatchResult
-from spiel_dl.play.matches import parts_of, play_match, play_pairs
-from spiel_dl.play.registry import load_policy
+from spiel_dl.play.matches import parts_of, play_pairs
 from spiel_dl.play.tally import Tally
 from spiel_dl.policies import opponent_models
 from spiel_dl.policies.small_policies import HighestActionPolicy

@@ -10,15 +10,14 @@ import pytest
 import torch
 
 import spiel_dl as dl
+from spiel_dl import ArrayPolicy, expected_value
 from spiel_dl.algorithms.cfr import CFRSolver
-from spiel_dl.algorithms.exploitability import expected_value
 from spiel_dl.factored.families import factored_game
 from spiel_dl.games.compiled import CHANCE, TERMINAL
 from spiel_dl.games.holdem_cards import hand_strengths, parse_cards
 from spiel_dl.play import poker_view
 from spiel_dl.play.poker_solution import PokerSolution
 from spiel_dl.play.poker_view import all_paths, cell_name, look, page, range_view
-from spiel_dl.policies.array_policy import ArrayPolicy
 
 RIVER = "QsJh2h4d5c"
 

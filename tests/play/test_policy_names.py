@@ -14,17 +14,15 @@ import numpy as np
 import pytest
 import torch
 
+from spiel_dl import ArrayPolicy, DepthLimit, Effort, GameTree, load_policy
 from spiel_dl.play import registry, zoo
 from spiel_dl.play.kinds import KINDS, Kind, policy_names, register_kind
 from spiel_dl.play.options import options_of
-from spiel_dl.play.registry import load_policy
 from spiel_dl.play.requests import Request
-from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.solvers.effort import Effort
-from spiel_dl.tree import DepthLimit, GameTree, cut
+from spiel_dl.tree import cut
 from spiel_dl.value_functions.particle import ParticleNetwork
 from spiel_dl.value_functions.particle_module import ParticleSizes
-from tests.untrained_blueprints import untrained
+from tests.small_learners import CRITIC, small_learner
 
 TREE = GameTree.from_game("kuhn_poker")
 
@@ -151,7 +149,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """A game, and the files of a learner with a critic and of a particle network."""
     folder = tmp_path_factory.mktemp("trained")
     tree = GameTree.from_game("python_goofspiel_ii(num_cards=3,points_order=descending)")
-    untrained(tree.game).save(folder / "run")
+    small_learner("rnad", tree.game, critic=CRITIC).save(folder / "run")
     network = ParticleNetwork(ParticleSizes(4, 1, 1.0, 2, 1.0))
     network.initialize(cut(tree, DepthLimit(rounds=1)).leaves)
     network.save(folder / "particles")

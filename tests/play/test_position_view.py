@@ -10,21 +10,19 @@ import numpy as np
 import pyspiel
 import pytest
 
+from spiel_dl import ArrayPolicy, DepthLimit, Effort, load_policy
 from spiel_dl.algorithms import sepot
 from spiel_dl.play import position_view
 from spiel_dl.play.position_view import Insight, Watched, look
 from spiel_dl.play.public_state_view import InfosetView
 from spiel_dl.play.public_tree_view import view_public_tree
-from spiel_dl.play.registry import load_policy, options_of
-from spiel_dl.policies.array_policy import ArrayPolicy
+from spiel_dl.play.registry import options_of
 from spiel_dl.search.policy import LocalStrategy, Search, SearchPath, SearchPolicy, Source
 from spiel_dl.search.spec import Spec
-from spiel_dl.solvers.effort import Effort
-from spiel_dl.tree import DepthLimit
 from spiel_dl.tree.depth_limit import BEYOND_THE_GAME
 from spiel_dl.tree.load import turn_based_game
 from tests.reference import state_after
-from tests.untrained_blueprints import untrained
+from tests.small_learners import CRITIC, small_learner
 
 GOOFSPIEL = "python_goofspiel_ii(num_cards=4,points_order=descending,returns_type=win_loss)"
 
@@ -104,7 +102,7 @@ def test_others_are_looked_at_to_the_end_of_the_game() -> None:
 @pytest.fixture(scope="module")
 def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The checkpoint of a hardly trained learner with a critic."""
-    learner = untrained(turn_based_game(GOOFSPIEL))
+    learner = small_learner("rnad", GOOFSPIEL, critic=CRITIC)
     learner.step()
     path = tmp_path_factory.mktemp("run") / "checkpoint.safetensors"
     learner.save(path)

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
+from spiel_dl import ArrayPolicy, DepthLimit, GameTree
 from spiel_dl.play import public_tree_page
 from spiel_dl.play.public_tree_view import PublicTreeView, view_public_tree
-from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.tree import DepthLimit, GameTree
 from tests import browser
+from tests.pages import ROOT
 
 NASTY = "</script><script>document.title='broken'</script><b id=\"x\">&amp;'"
 
@@ -125,9 +125,8 @@ def test_a_browser_runs_no_text_of_a_game(tmp_path: Path) -> None:
 
 def test_pages_to_try_are_those_that_are_made_now() -> None:
     """`docs/try.md` has the commands that make them anew."""
-    root = Path(__file__).parents[2]
-    templates = root / "spiel_dl" / "play" / "templates"
-    pages = sorted((root / "docs" / "try").glob("*.html"))
+    templates = ROOT / "spiel_dl" / "play" / "templates"
+    pages = sorted((ROOT / "docs" / "try").glob("*.html"))
     assert [page.stem for page in pages] == ["goofspiel", "leduc", "river"]
     trees = ("page.css", "tables.js", "public_tree.js", "public_tree_page.js")
     poker = ("page.css", "poker.css", "tables.js", "poker.js", "poker_play.js")
@@ -136,4 +135,4 @@ def test_pages_to_try_are_those_that_are_made_now() -> None:
         assert len(text) < 1_000_000
         for name in poker if page.stem == "river" else trees:
             assert (templates / name).read_text(encoding="utf-8").strip() in text
-        assert f'href="try/{page.name}"' in (root / "docs" / "try.md").read_text(encoding="utf-8")
+        assert f'href="try/{page.name}"' in (ROOT / "docs" / "try.md").read_text(encoding="utf-8")

@@ -8,11 +8,10 @@ import pyspiel
 import pytest
 from open_spiel.python import policy as openspiel_policy
 
+from spiel_dl import ArrayPolicy, DepthLimit, GameTree
 from spiel_dl.play import public_tree_view
 from spiel_dl.play.public_tree_view import PublicTreeView, view_public_tree
 from spiel_dl.policies import opponent_models
-from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.tree import DepthLimit, GameTree
 
 WHOLE = DepthLimit(moves=100)
 GOOFSPIEL = "goofspiel(num_cards=4,imp_info=True,points_order=descending)"

@@ -8,18 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from spiel_dl import ArrayPolicy, DepthLimit, Effort, GameTree, load_policy
 from spiel_dl.algorithms import cfr, sepot
-from spiel_dl.algorithms.rnad import RNaDSolver
-from spiel_dl.learning.config import RNaDConfig
 from spiel_dl.play.presets import game_string
-from spiel_dl.play.registry import load_array_policy, load_policy
+from spiel_dl.play.registry import load_array_policy
 from spiel_dl.policies import opponent_models
-from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.solvers.effort import Effort
 from spiel_dl.system.run_directory import AVERAGE_POLICY_FILE
-from spiel_dl.tree import DepthLimit, GameTree
 from tests.reference import state_after
-from tests.untrained_blueprints import untrained
+from tests.small_learners import CRITIC, small_learner
 
 TREE = GameTree.from_game("kuhn_poker")
 
@@ -43,7 +39,7 @@ def test_policies(tmp_path: Path) -> None:
 
 def test_sepot_searches_on_top_of_a_checkpoint(tmp_path: Path) -> None:
     path = tmp_path / "checkpoint.safetensors"
-    untrained(TREE.game).save(path)
+    small_learner("rnad", TREE.game, critic=CRITIC).save(path)
     limit = DepthLimit(moves=1)
     effort = Effort(iterations=100)
     config = sepot.SearchConfig(effort=effort)
@@ -66,7 +62,7 @@ def test_search_below_particles_by_name(tmp_path: Path) -> None:
     game = "python_goofspiel_ii(num_cards=3,points_order=descending)"
     tree = GameTree.from_game(game)
     path = tmp_path / "checkpoint.safetensors"
-    untrained(tree.game, "paper").save(path)
+    small_learner("rnad", tree.game, critic=CRITIC, transformations="paper").save(path)
     state = state_after(game, (1, 0))
     effort = Effort(20)
     expected = load_policy(f"sepot:{path}", effort=effort).action_probabilities(state)
@@ -127,7 +123,7 @@ def test_files_say_of_which_game_they_are(tmp_path: Path) -> None:
     ArrayPolicy.uniform(TREE).save(path)
     assert load_policy(str(path)).game == load_policy(path).game == TREE.game
     assert ArrayPolicy.load(path, "kuhn_poker(players=2)").tree.num_histories == TREE.num_histories
-    RNaDSolver("kuhn_poker", RNaDConfig(hidden_sizes=(8, 8), batch_size=16)).save(tmp_path / "rnad")
+    small_learner("rnad").save(tmp_path / "rnad")
     assert str(load_policy(str(tmp_path / "rnad")).game) == str(TREE.game)
     with pytest.raises(ValueError, match=r"cfr:3 does not say of which game it is; pass game="):
         load_policy("cfr:3")

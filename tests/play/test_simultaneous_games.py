@@ -7,13 +7,12 @@ import pyspiel
 import pytest
 from open_spiel.python import policy as openspiel_policy
 
+from spiel_dl import ArrayPolicy, DepthLimit, GameTree, load_policy, play_match
 from spiel_dl.play import bots, terminal
-from spiel_dl.play.matches import play_match, play_pairs
-from spiel_dl.play.registry import load_array_policy, load_policy, select_options
+from spiel_dl.play.matches import play_pairs
+from spiel_dl.play.registry import load_array_policy, select_options
 from spiel_dl.policies import opponent_models
-from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.small_policies import HighestActionPolicy
-from spiel_dl.tree import DepthLimit, GameTree
 from tests.reference import ByHand
 from tests.untrained_blueprints import network_policy
 

@@ -9,11 +9,9 @@ import pyspiel
 import pytest
 from open_spiel.python import policy as openspiel_policy
 
+from spiel_dl import ArrayPolicy, GameTree, random_policy
 from spiel_dl.algorithms import best_response, exploitability
-from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.policies.opponent_models import random_policy
 from spiel_dl.system import tensor_files
-from spiel_dl.tree import GameTree
 from tests import reference, tiny_games
 from tests.games.openspiel_conformance import all_states
 from tests.reference import assert_same_policy

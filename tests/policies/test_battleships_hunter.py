@@ -8,8 +8,7 @@ import pyspiel
 import pytest
 
 import spiel_dl.games  # noqa: F401  (registers the games)
-from spiel_dl.play.matches import play_match
-from spiel_dl.play.registry import load_policy
+from spiel_dl import load_policy, play_match
 from spiel_dl.policies.battleships_hunter import HunterPolicy
 from tests.reference import decisions, state_after
 

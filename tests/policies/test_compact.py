@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import spiel_dl as dl
+from spiel_dl import ArrayPolicy, GameTree
 from spiel_dl.policies import compact
-from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.tree.game_tree import GameTree
+from spiel_dl.solvers.strategies import behaviour_strategy
 
 
 @pytest.fixture(scope="module")
@@ -24,9 +24,7 @@ def sparse_policy(tree: GameTree) -> ArrayPolicy:
         weights = generator.exponential(size=treeplex.num_sequences) ** 3
         is_pure = treeplex.per_sequence(np.arange(treeplex.num_infosets) % 2 == 0)
         is_first = np.isin(np.arange(treeplex.num_sequences), treeplex.first_sequence)
-        weights = np.where(is_pure, is_first, weights)
-        sums = np.repeat(treeplex.sum_per_infoset(weights), treeplex.num_actions)
-        strategies.append(np.concatenate([[1.0], weights[1:] / sums]))
+        strategies.append(behaviour_strategy(treeplex, np.where(is_pure, is_first, weights)))
     return ArrayPolicy(tree, (strategies[0], strategies[1]))
 
 

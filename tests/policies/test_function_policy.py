@@ -1,8 +1,11 @@
 """Policies of functions on information state tensors, in memory and from files."""
 
+import json
+import math
 import sys
 import types
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyspiel
@@ -10,6 +13,7 @@ import pytest
 import torch
 
 import spiel_dl as dl
+from spiel_dl.policies import function_policy
 from spiel_dl.policies.function_policy import FunctionPolicy, MaskedFunction, load_onnx
 from tests.reference import state_after
 
@@ -58,6 +62,24 @@ def test_files_that_are_none_are_told(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     with pytest.raises(ValueError, match="pip install onnxruntime"):
         load_onnx(path)
+
+
+def test_of_two_files_the_first_is_player_0s(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = [tmp_path / "bets.onnx", tmp_path / "passes.onnx"]
+    for file, logits in zip(files, ((0.0, math.log(3)), (math.log(4), 0.0)), strict=True):
+        file.write_text(json.dumps(logits))
+
+    def constant(path: str, device: str) -> Any:
+        logits = torch.tensor(json.loads(Path(path).read_text()))
+        return lambda tensors: logits.expand(len(tensors), 2)
+
+    monkeypatch.setattr(function_policy, "load_onnx", constant)
+    policy = dl.load_policy(f"onnx:{files[0]},{files[1]}", "kuhn_poker")
+    first = policy.game.new_initial_state().child(0).child(1)
+    assert policy.action_probabilities(first) == pytest.approx({0: 1 / 4, 1: 3 / 4})
+    assert policy.action_probabilities(first.child(0)) == pytest.approx({0: 4 / 5, 1: 1 / 5})
 
 
 def test_onnx_is_asked_by_its_first_input(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from spiel_dl import ArrayPolicy, GameTree, compile_game, mix_policies
 from spiel_dl.algorithms import best_response, exploitability, sequence_form_lp
 from spiel_dl.factored.families import factored_game
 from spiel_dl.policies import opponent_models
-from spiel_dl.policies.array_policy import ArrayPolicy, mix_policies, read_plan
-from spiel_dl.tree import GameTree
+from spiel_dl.policies.array_policy import read_plan
 from spiel_dl.tree.factored_game import FactoredGame
-from spiel_dl.tree.load import compile_game
 
 
 @pytest.mark.parametrize("player", [0, 1])

@@ -7,10 +7,8 @@ import pyspiel
 import pytest
 from open_spiel.python.algorithms import cfr as openspiel_cfr
 
+from spiel_dl import ArrayPolicy, DepthLimit, GameTree, compile_game
 from spiel_dl.policies import opponent_models
-from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.tree import DepthLimit, GameTree
-from spiel_dl.tree.load import compile_game
 from tests.reference import assert_same_policy
 
 

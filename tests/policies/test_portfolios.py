@@ -5,12 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from spiel_dl import ArrayPolicy, GameTree, best_response_value, random_policy
 from spiel_dl.algorithms import exploitability
-from spiel_dl.algorithms.best_response import best_response_value
 from spiel_dl.policies import portfolios
-from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.policies.opponent_models import random_policy
-from spiel_dl.tree import GameTree
 
 
 @pytest.mark.parametrize("player", [0, 1])

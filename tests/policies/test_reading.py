@@ -7,11 +7,10 @@ import torch
 from open_spiel.python import policy as openspiel_policy
 
 import spiel_dl as dl
+from spiel_dl import GameTree, random_policy
 from spiel_dl.factored.families import factored_game
 from spiel_dl.policies.array_policy import read_strategy
-from spiel_dl.policies.opponent_models import random_policy
 from spiel_dl.tree.factored_game import FactoredGame
-from spiel_dl.tree.game_tree import GameTree
 from tests.reference import ByHand
 from tests.untrained_blueprints import network_policy
 

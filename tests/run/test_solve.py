@@ -6,9 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from spiel_dl import ArrayPolicy, exploitability
 from spiel_dl.algorithms import cfr
-from spiel_dl.algorithms.exploitability import exploitability
-from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.system.run_directory import read_run
 from tests.pages import ROOT
 from tests.reference import assert_same_policy

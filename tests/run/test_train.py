@@ -7,14 +7,12 @@ from pathlib import Path
 import pyspiel
 import pytest
 
+from spiel_dl import ArrayPolicy, DepthLimit, nash_conv
 from spiel_dl.algorithms import sepot
-from spiel_dl.algorithms.exploitability import nash_conv
 from spiel_dl.learning import checkpoints
 from spiel_dl.learning.critics import ExactCritic, mean_absolute_error
 from spiel_dl.learning.transformations import transformations_by_name
-from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.system.run_directory import read_run
-from spiel_dl.tree import DepthLimit
 from spiel_dl.value_functions.particle import ParticleNetwork
 from tests.run.scripts import run_script, succeed
 

@@ -15,7 +15,7 @@ from spiel_dl.system.run_directory import AVERAGE_POLICY_FILE
 from spiel_dl.tree import DepthLimit
 from spiel_dl.tree.from_openspiel import load_turn_based
 from spiel_dl.value_functions import ZeroValue, network_files
-from tests.untrained_blueprints import untrained
+from tests.small_learners import CRITIC, small_learner
 
 GOOFSPIEL = "python_goofspiel_ii(num_cards=4,points_order=descending,returns_type=win_loss)"
 QUICK = {"depth_limit": DepthLimit(moves=2), "max_histories": 100, "effort": 20}
@@ -26,7 +26,7 @@ def checkpoints(tmp_path_factory):
     """Run directories of hardly trained learners, by game."""
     found = {}
     for name in ("kuhn_poker", GOOFSPIEL):
-        learner = untrained(load_turn_based(name))
+        learner = small_learner("rnad", name, critic=CRITIC)
         learner.step()
         found[name] = tmp_path_factory.mktemp("run")
         learner.save(found[name] / "checkpoint.safetensors")

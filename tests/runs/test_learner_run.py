@@ -10,52 +10,29 @@ import numpy as np
 import pytest
 
 import spiel_dl.games  # noqa: F401  (registers the games)
-from spiel_dl.algorithms.mmd import MMDSolver
+from spiel_dl import ArrayPolicy, DepthLimit
 from spiel_dl.algorithms.particle_self_play import ParticleSelfPlay, ParticleSelfPlayConfig
-from spiel_dl.algorithms.ppo import PPOSolver
-from spiel_dl.algorithms.rnad import RNaDSolver
 from spiel_dl.learning.config import CriticConfig
-from spiel_dl.learning.critic_learner import CriticLearner
 from spiel_dl.learning.learner import Learner
-from spiel_dl.learning.self_play_learner import SelfPlayLearner
-from spiel_dl.learning.transformations import pure_transformations
-from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.network_policy import FineTuning
 from spiel_dl.runs import learner_run
 from spiel_dl.system import tensor_files
 from spiel_dl.system.run_directory import CHECKPOINT_FILE, RunDirectory
-from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.value_functions.particle import ParticleNetwork
 from spiel_dl.value_functions.particle_features import InfostateFeatures
 from spiel_dl.value_functions.particle_module import ParticleSizes
-from tests.reference import assert_same_arrays, timeless
+from tests.reference import Killed, assert_same_arrays, timeless
+from tests.small_learners import small_critic, small_learner
 
-KUHN = "kuhn_poker"
 GOOFSPIEL = "python_goofspiel_ii(num_cards=3,points_order=random)"
 NUM_STEPS, STEPS_PER_EVALUATION = 17, 4
 
 AnyLearner = Learner | ParticleSelfPlay
 
 
-def self_play(
-    solver: type[SelfPlayLearner], game: str, *, critic: bool, **settings: Any
-) -> Callable[[], AnyLearner]:
-    settings = {"batch_size": 4, "hidden_sizes": (8,), "learning_rate": 0.01, "seed": 3} | settings
-    if solver is RNaDSolver:
-        settings |= {"first_period": 3, "num_first_periods": 2}
-    others: dict[str, Any] = {}
-    if critic:
-        others["transformations"] = pure_transformations(3 if game == GOOFSPIEL else 2)
-        others["critic"] = CriticConfig(hidden_sizes=(8, 8), learning_rate=0.01)
-    return lambda: solver(game, solver.default_config(**settings), **others)
-
-
-def critic_alone() -> AnyLearner:
-    tree = GameTree.from_game(KUHN)
-    config = CriticConfig(hidden_sizes=(8, 8), learning_rate=0.01)
-    return CriticLearner(
-        tree, ArrayPolicy.uniform(tree), pure_transformations(2), config, batch_size=4
-    )
+def self_play(kind: str, **arguments: Any) -> Callable[[], AnyLearner]:
+    common = {"batch_size": 4, "hidden_sizes": (8,), "learning_rate": 0.01, "seed": 3}
+    return lambda: small_learner(kind, **common, **arguments)
 
 
 class HalvedFeatures(InfostateFeatures):
@@ -74,21 +51,19 @@ def particle() -> AnyLearner:
     return ParticleSelfPlay(GOOFSPIEL, network, DepthLimit(rounds=1), config)
 
 
-RULES = {"max_tree_histories": 1, "final_learning_rate": 0.001}
+RULES = {"game": GOOFSPIEL, "max_tree_histories": 1, "final_learning_rate": 0.001}
+PERIODS = {"first_period": 3, "num_first_periods": 2}
+CRITIC = CriticConfig(hidden_sizes=(8, 8), learning_rate=0.01)
 LEARNERS: dict[str, Callable[[], AnyLearner]] = {
-    "rnad in rules": self_play(RNaDSolver, GOOFSPIEL, critic=False, **RULES),
-    "rnad with critic in tables": self_play(RNaDSolver, KUHN, critic=True),
-    "mmd with critic in tables": self_play(MMDSolver, KUHN, critic=True),
-    "mmd with critic in rules": self_play(MMDSolver, GOOFSPIEL, critic=True, **RULES),
-    "ppo in rules": self_play(PPOSolver, GOOFSPIEL, critic=False, **RULES),
-    "ppo in tables": self_play(PPOSolver, KUHN, critic=False),
-    "critic alone": critic_alone,
+    "rnad in rules": self_play("rnad", **PERIODS, **RULES),
+    "rnad with critic in tables": self_play("rnad", critic=CRITIC, **PERIODS),
+    "mmd with critic in tables": self_play("mmd", critic=CRITIC),
+    "mmd with critic in rules": self_play("mmd", critic=CRITIC, **RULES),
+    "ppo in rules": self_play("ppo", **RULES),
+    "ppo in tables": self_play("ppo"),
+    "critic alone": lambda: small_critic(config=CRITIC, batch_size=4),
     "particle": particle,
 }
-
-
-class KilledError(Exception):
-    """The run was killed."""
 
 
 def run(path: Path, learner: AnyLearner, num_steps: int = NUM_STEPS, **options: Any) -> list[Any]:
@@ -116,11 +91,11 @@ def test_killed_and_resumed_it_ends_with_the_same_bits(
         ) -> Any:
             played = play()
             if learner.num_steps + 1 >= killed_at:
-                raise KilledError
+                raise Killed
             return played
 
         monkeypatch.setattr(learner, "play", play_or_die)
-        with pytest.raises(KilledError):
+        with pytest.raises(Killed):
             run(tmp_path / "killed", learner)
         assert learner.num_steps < killed_at
     resumed = run(tmp_path / "killed", LEARNERS[name]())
@@ -160,8 +135,7 @@ def test_wrong_input_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="is not compiled"):
         run(tmp_path / "large", LEARNERS["ppo in rules"](), fine_tuning=FineTuning())
     learner = particle()
-    for _ in range(3):
-        learner.step()
+    learner.run(3)
     for num_steps in (2, 3):
         with pytest.raises(ValueError, match=r"has done 3 steps.*give a fresh learner"):
             run(tmp_path / "done", learner, num_steps)

@@ -8,13 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from spiel_dl import DepthLimit, ExactValue
 from spiel_dl.algorithms.dl_cfr import DLCFRSolver, evaluated_ranges
 from spiel_dl.runs import on_policy
 from spiel_dl.runs.dl_cfr_run import METRIC
 from spiel_dl.runs.on_policy import train_on_policy
 from spiel_dl.system.run_directory import RunDirectory
-from spiel_dl.tree import DepthLimit
-from spiel_dl.value_functions import ExactValue
 from spiel_dl.value_functions.config import OnPolicyConfig, TrainingConfig
 from spiel_dl.value_functions.dataset import Dataset, DatasetConfig
 from spiel_dl.value_functions.generation import generate

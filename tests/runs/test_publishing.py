@@ -11,14 +11,9 @@ import pytest
 
 import spiel_dl as dl
 import spiel_dl.games
-from spiel_dl.algorithms.exploitability import nash_conv
+from spiel_dl import DepthLimit, nash_conv
 from spiel_dl.algorithms.particle_self_play import ParticleSelfPlay, ParticleSelfPlayConfig
-from spiel_dl.algorithms.ppo import PPOSolver
-from spiel_dl.algorithms.rnad import RNaDSolver
 from spiel_dl.learning import checkpoints
-from spiel_dl.learning.config import CriticConfig
-from spiel_dl.learning.critic_learner import CriticLearner
-from spiel_dl.learning.transformations import pure_transformations
 from spiel_dl.play import registry, zoo
 from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.runs import publishing
@@ -26,12 +21,13 @@ from spiel_dl.runs.learner_run import FINISHED_FILE, run_learner
 from spiel_dl.runs.publishing import publish
 from spiel_dl.system import tensor_files
 from spiel_dl.system.run_directory import RunDirectory
-from spiel_dl.tree import DepthLimit
 from spiel_dl.value_functions.particle import ParticleNetwork
 from spiel_dl.value_functions.particle_module import ParticleSizes
+from tests.run.scripts import succeed
+from tests.small_learners import CRITIC, small_critic, small_learner
 
 GOOFSPIEL = "python_goofspiel_ii(num_cards=3,points_order=descending)"
-NETWORK: dict[str, Any] = {"batch_size": 8, "hidden_sizes": (16,), "learning_rate": 0.01}
+NETWORK: dict[str, Any] = {"hidden_sizes": (16,), "learning_rate": 0.01}
 
 
 def train(path: Path, learner: Any) -> Path:
@@ -46,13 +42,8 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("trained")
     (path / "zoo").mkdir()
     (path / "zoo" / zoo.INDEX_FILE).write_text("{}\n")
-    others = {
-        "transformations": pure_transformations(2),
-        "critic": CriticConfig(hidden_sizes=(8, 8)),
-    }
-    train(path / "rnad", RNaDSolver("kuhn_poker", RNaDSolver.default_config(**NETWORK), **others))
-    large = PPOSolver.default_config(**NETWORK, max_tree_histories=1)
-    train(path / "ppo", PPOSolver(GOOFSPIEL, large))
+    train(path / "rnad", small_learner("rnad", critic=CRITIC, **NETWORK))
+    train(path / "ppo", small_learner("ppo", GOOFSPIEL, max_tree_histories=1, **NETWORK))
     config = ParticleSelfPlayConfig(budget=4, iterations=3, batch_size=4)
     network = ParticleNetwork(ParticleSizes(base=4, regression_width=1.0))
     train(path / "particle", ParticleSelfPlay(GOOFSPIEL, network, DepthLimit(rounds=1), config))
@@ -101,8 +92,7 @@ def test_a_model_stays_until_its_successor_is_written(
 ) -> None:
     publish(trained / "rnad", models, "kept", num_games=0)
     before = {path.name: path.read_bytes() for path in models.iterdir()}
-    config = RNaDSolver.default_config(**NETWORK | {"seed": 1})
-    other = train(trained / "other", RNaDSolver("kuhn_poker", config))
+    other = train(trained / "other", small_learner("rnad", seed=1, **NETWORK))
 
     def fail(*_: Any) -> None:
         raise OSError("disk full")
@@ -116,8 +106,7 @@ def test_a_model_stays_until_its_successor_is_written(
 def test_a_critic_and_how_the_policy_learned_that_it_is_of(trained: Path, models: Path) -> None:
     path = trained / "critic"
     blueprint = checkpoints.load_blueprint(trained / "rnad")
-    config = CriticConfig(hidden_sizes=(8, 8))
-    learner = CriticLearner("kuhn_poker", blueprint, pure_transformations(2), config, batch_size=8)
+    learner = small_critic(blueprint=blueprint)
     directory = RunDirectory(path, {"blueprint": str(trained / "rnad")})
     run_learner(learner, directory, 2, steps_per_evaluation=2, show_progress=False)
     name, model = publish(path, models, "with_critic", num_games=0)
@@ -149,6 +138,16 @@ def test_a_particle_network(trained: Path, models: Path) -> None:
     for known in (name, f"particle:{trained / 'particle'}"):
         found = dl.load_policy(known).action_probabilities(game.new_initial_state())
         assert sum(found.values()) == pytest.approx(1)
+
+
+def test_the_script_publishes_into_a_folder_of_ones_own(trained: Path, tmp_path: Path) -> None:
+    (tmp_path / zoo.INDEX_FILE).write_text("{}\n")
+    arguments = (f"--run_dir={trained / 'ppo'}", "--name=own", f"--models={tmp_path}")
+    output, _ = succeed("publish.py", *arguments, "--num_games=0")
+    [(name, model)] = zoo.models(tmp_path).items()
+    assert (name, model.num_steps) == ("ppo:own", 20)
+    lines = dict(line.split(maxsplit=1) for line in output.splitlines())
+    assert (lines["name"], lines["file"]) == (name, str(tmp_path / model.file))
 
 
 def test_errors(trained: Path, models: Path, tmp_path: Path, monkeypatch: Any) -> None:

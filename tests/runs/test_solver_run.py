@@ -9,15 +9,13 @@ from pathlib import Path
 import pyspiel
 import pytest
 
+from spiel_dl import ArrayPolicy, DepthLimit, ExactValue, GameTree
 from spiel_dl.algorithms import cfr
 from spiel_dl.algorithms.dl_cfr import DLCFRSolver
-from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.runs import solver_run
 from spiel_dl.runs.solver_run import PLOT_FILE, run_solver
 from spiel_dl.system.run_directory import AVERAGE_POLICY_FILE, RunDirectory, read_run
-from spiel_dl.tree import DepthLimit, GameTree
-from spiel_dl.value_functions import ExactValue
-from tests.reference import assert_same_policy
+from tests.reference import Killed, assert_same_policy
 from tests.trees import compiled
 
 LIARS_DICE = "liars_dice(numdice=1,dice_sides=3)"
@@ -35,10 +33,6 @@ SOLVERS: dict[str, Callable[[GameTree], cfr.CFRSolver | DLCFRSolver]] = {
     "simultaneous": lambda tree: cfr.CFRPlusSolver(tree, alternating_updates=False),
     "dl_cfr": lambda tree: DLCFRSolver(tree, ExactValue(1e-3), DepthLimit(moves=2)),
 }
-
-
-class Killed(BaseException):
-    """Stands for a kill: no handler of errors sees it."""
 
 
 def run(

@@ -107,14 +107,9 @@ def test_regenerated_histories_have_the_policies_reach(game_string, actions, mon
     regenerated = mock.Mock(wraps=sample_consistent)
     monkeypatch.setattr("spiel_dl.search.beliefs.drawn_by_policies", lambda *_: None)
     monkeypatch.setattr("spiel_dl.search.beliefs.sample_consistent", regenerated)
-    state = state_after(game_string, actions)
-    game = state.get_game()
-    rows = TensorPolicy(game.rules, Blueprint(game))
-    public = game.rules.public_tensor(state.batch, True)[0]
-    listed = Beliefs(game, max_listed=1000).of(0, public, rows)
+    _, listed, belief = beliefs(game_string, actions)
     everything = listed.particles
     budget = max(2, everything.num_particles // 2)
-    belief = Beliefs(game, max_listed=2).of(0, public, rows)
     samples = [belief.whole(budget, np.random.default_rng(s)) for s in range(NUM_DRAWN)]
     assert regenerated.call_count == NUM_DRAWN
     place = {pair: i for i, pair in enumerate(keys_of(everything))}

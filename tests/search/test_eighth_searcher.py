@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import pytest
 
+from spiel_dl import ArrayPolicy, DepthLimit, Effort, GameTree, random_policy
 from spiel_dl.algorithms import exploitability
 from spiel_dl.algorithms.rnr import RNRPolicy
-from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.policies.opponent_models import random_policy
 from spiel_dl.search.compiled import CompiledSource
 from spiel_dl.search.played import BlueprintSource
 from spiel_dl.search.policy import SearchPolicy
 from spiel_dl.search.policy_rows import TensorPolicy
 from spiel_dl.search.samples import WholePublicState
 from spiel_dl.search.spec import Spec
-from spiel_dl.solvers.effort import Effort
-from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.tree.pieces import Pieces
 from tests.reference import state_after
 from tests.untrained_blueprints import acting_of

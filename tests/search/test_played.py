@@ -7,11 +7,10 @@ import functools
 import pyspiel
 import pytest
 
+from spiel_dl import DepthLimit, Effort
 from spiel_dl.algorithms.sepot import SearchConfig, SePoTPlayPolicy, SePoTPolicy
 from spiel_dl.learning.critics import ExactCritic
 from spiel_dl.learning.transformations import action_values, paper_transformations
-from spiel_dl.solvers.effort import Effort
-from spiel_dl.tree import DepthLimit
 from tests import reference
 from tests.reference import state_after
 from tests.trees import compiled

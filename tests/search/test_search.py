@@ -8,20 +8,17 @@ import functools
 import numpy as np
 import pytest
 
+from spiel_dl import ArrayPolicy, DepthLimit, Effort, GameTree, ZeroValue
 from spiel_dl.algorithms.sepot import SearchConfig, sepot_spec
 from spiel_dl.learning.critics import Critic, ExactCritic
 from spiel_dl.learning.transformations import transformations_by_name
-from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.search.leaf_values import ByCritic
 from spiel_dl.search.search import search
 from spiel_dl.search.spec import Root, Solution, Spec
 from spiel_dl.solvers.best_response import best_response, realization_plan
-from spiel_dl.solvers.effort import Effort
 from spiel_dl.solvers.variants import CFR_PLUS, PREDICTIVE_CFR_PLUS
-from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.tree.depth_limit import BEYOND_THE_GAME
 from spiel_dl.tree.trunk import cut
-from spiel_dl.value_functions.base import ZeroValue
 from tests.untrained_blueprints import random_table
 
 GOOFSPIEL = "python_goofspiel_ii(num_cards=4,points_order=descending)"

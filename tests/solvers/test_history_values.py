@@ -6,10 +6,8 @@ import numpy as np
 import pyspiel
 import pytest
 
-from spiel_dl.algorithms.exploitability import expected_value
-from spiel_dl.policies.array_policy import ArrayPolicy
+from spiel_dl import ArrayPolicy, GameTree, expected_value
 from spiel_dl.solvers.history_values import history_values
-from spiel_dl.tree import GameTree
 from tests import tiny_games
 
 NEVER = (

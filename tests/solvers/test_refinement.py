@@ -15,7 +15,7 @@ from spiel_dl.solvers.restricted_game import RestrictedGame, unrestricted
 from spiel_dl.solvers.strategies import behaviour_strategy
 from spiel_dl.tree import DepthLimit, GameTree, cut
 from spiel_dl.tree.sequence_form import SequenceForm, Treeplex
-from tests.solvers.test_gadgets import blueprint_strategies
+from tests.solvers.test_gadgets import blueprint_strategies, worst_case
 from tests.solvers.test_refinement_by_hand import solved_by_lp
 
 LEDUC = ("leduc_poker", DepthLimit(plies=3))
@@ -64,12 +64,6 @@ def _combined(
     return combined
 
 
-def worst_case(found: Resolved, player: int, plan: np.ndarray) -> float:
-    """The value of a best response against the blueprint with this plan below the limit."""
-    whole = realization_plan(found.tree.treeplexes[player], found.combine(plan))
-    return best_response(found.tree.sequence_form, 1 - player, whole).value
-
-
 def by_cfr(gadget: gadgets.Gadget, player: int, iterations: int = 1000) -> np.ndarray:
     game = unrestricted(gadget.sequence_form, gadget.root_ranges, gadget.inflows)
     solution = depth_limited.solve(game, Effort(iterations))
@@ -82,7 +76,7 @@ def test_cfr_with_floors_comes_to_the_solution_of_the_linear_program(game, limit
     """Sums of cfvs within 1e-2, never above the blueprint; without floors, they are elsewhere."""
     found = subgames(game, limit, player)
     given = (found.form, player, found.own_range, found.cfvs)
-    before = worst_case(found, player, found.below)
+    before = worst_case(found.tree, player, found.combine(found.below))
 
     def cfvs_of(plan):
         return best_response(found.form, 1 - player, plan).cfv[: len(found.cfvs)]
@@ -97,7 +91,7 @@ def test_cfr_with_floors_comes_to_the_solution_of_the_linear_program(game, limit
         cfvs = cfvs_of(plan)
         assert np.maximum(cfvs - found.cfvs, 0).sum() < 1e-3
         assert -1e-2 < weights @ (cfvs - cfvs_of(exact)) < 1e-2
-        assert worst_case(found, player, plan) <= before + 1e-3
+        assert worst_case(found.tree, player, found.combine(plan)) <= before + 1e-3
         if name == "ones" and game == "leduc_poker":
             loose = cfvs_of(by_cfr(gadgets.resolving(*given), player))
             assert weights @ (loose - cfvs) > 0.1

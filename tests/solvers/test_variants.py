@@ -7,11 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from spiel_dl import GameTree, exploitability
 from spiel_dl.algorithms.cfr import CFRSolver
-from spiel_dl.algorithms.exploitability import exploitability
 from spiel_dl.solvers.regret_minimization import RegretMinimizer
 from spiel_dl.solvers.variants import VARIANTS
-from spiel_dl.tree import GameTree
 
 PEER = json.loads((Path(__file__).parents[1] / "data" / "pdcfr_plus.json").read_text())
 CASES = [(game, name) for game, of_game in PEER["numbers"].items() for name in of_game]

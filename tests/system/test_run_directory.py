@@ -15,6 +15,7 @@ import pytest
 
 from spiel_dl.system.json_files import append_json_line, write_json
 from spiel_dl.system.run_directory import RunDirectory, numbered, read_run, slug
+from tests.reference import Killed
 
 CONFIG: dict[str, Any] = {"game": "kuhn_poker()", "alpha": 1.5, "layers": (64, 64), "seed": None}
 
@@ -96,7 +97,7 @@ def test_a_run_killed_while_it_began_can_be_resumed(
     with monkeypatch.context() as patch:
         patch.setattr(Path, "replace", _kill)
         patch.setattr(Path, "unlink", _kill)  # A killed process does not tidy up either.
-        with pytest.raises(_Killed):
+        with pytest.raises(Killed):
             RunDirectory(torn, CONFIG)
     # The record of starts, which is locked and empty, and half a config.
     assert len(list(torn.iterdir())) == 2
@@ -112,7 +113,7 @@ def test_unfinished_files_of_a_killed_run_are_removed(
     with monkeypatch.context() as patch:
         patch.setattr(Path, "replace", _kill)
         patch.setattr(Path, "unlink", _kill)
-        with pytest.raises(_Killed):
+        with pytest.raises(Killed):
             directory.save_checkpoint({"a": np.zeros(3)}, {"step": 2})
     assert len(list(tmp_path.iterdir())) == 4
     resumed = RunDirectory(tmp_path, CONFIG, resume=True)
@@ -195,12 +196,8 @@ def test_json_is_written_completely_or_not_at_all(tmp_path: Path) -> None:
     assert [file.name for file in tmp_path.iterdir()] == ["file.json"]
 
 
-class _Killed(BaseException):
-    """Stands for a kill: no handler of errors sees it."""
-
-
 def _kill(*_args: object, **_keywords: object) -> None:
-    raise _Killed
+    raise Killed
 
 
 def contents(path: Path) -> dict[str, bytes]:

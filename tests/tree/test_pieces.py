@@ -10,12 +10,10 @@ import numpy as np
 import pyspiel
 import pytest
 
+from spiel_dl import ArrayPolicy, DepthLimit, ExactValue, GameTree
 from spiel_dl.algorithms.cdbr import CDBRPolicy
 from spiel_dl.algorithms.continual_resolving import ContinualResolvingPolicy
-from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.tree import DepthLimit, GameTree
 from spiel_dl.tree.pieces import ROOT, Pieces, look_ahead_sizes
-from spiel_dl.value_functions import ExactValue
 from tests import tiny_games
 
 

@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 import torch
 
+from spiel_dl import ArrayPolicy, DepthLimit, Effort, GameTree
 from spiel_dl.algorithms.cdbr import CDBRPolicy
 from spiel_dl.algorithms.continual_resolving import ContinualResolvingPolicy
 from spiel_dl.algorithms.dl_cfr import DLCFRSolver
-from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.solvers.effort import Effort
-from spiel_dl.tree import DepthLimit, GameTree, cut
+from spiel_dl.tree import cut
 from spiel_dl.value_functions import LeafValues
 from spiel_dl.value_functions.base import PartOfLeaves, evaluate_checked
 from spiel_dl.value_functions.generation import value_ranges

@@ -5,12 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from spiel_dl import DepthLimit, Effort, ExactValue, ZeroValue, load_policy
 from spiel_dl.algorithms.continual_resolving import ContinualResolvingPolicy
-from spiel_dl.play.registry import load_policy
-from spiel_dl.solvers.effort import Effort
 from spiel_dl.system import tensor_files
-from spiel_dl.tree import DepthLimit
-from spiel_dl.value_functions import ExactValue, ZeroValue, network_files
+from spiel_dl.value_functions import network_files
 from spiel_dl.value_functions.network_files import load_network
 from spiel_dl.value_functions.particle import ParticleNetwork
 from spiel_dl.value_functions.positional import PositionalNetwork

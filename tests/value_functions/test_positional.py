@@ -6,13 +6,11 @@ import torch
 
 from spiel_dl.tree import DepthLimit, GameTree, cut
 from spiel_dl.value_functions.positional import PositionalLayout, PositionalNetwork
-from tests.particle_networks import CASES, leaves_of, random_ranges
+from tests.particle_networks import CASES, initialized, leaves_of, random_ranges
 
 
 def small_network(leaves, **arguments):
-    network = PositionalNetwork(2, 16, **arguments)
-    network.initialize(leaves)
-    return network
+    return initialized(PositionalNetwork(2, 16, **arguments), leaves)
 
 
 def test_layout_of_kuhn_poker():

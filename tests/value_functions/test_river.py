@@ -9,23 +9,16 @@ import pytest
 import torch
 
 import spiel_dl as dl
+from spiel_dl import ArrayPolicy, RiverNetwork, ShowdownValue
 from spiel_dl.algorithms import trunk_exploitability
 from spiel_dl.algorithms.trunk_exploitability import trunk_losses
 from spiel_dl.factored import river_quantiles
 from spiel_dl.factored.families import cut_any, factored_game
 from spiel_dl.factored.holdem_trunk import HoldemTrunk
 from spiel_dl.games.holdem_cards import hand_strengths
-from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.tree.trunk import cut
 from spiel_dl.value_functions.network_files import load_value_function
-from spiel_dl.value_functions.river import (
-    NUM_PARTS,
-    RiverLeafValues,
-    RiverNetwork,
-    ShowdownValue,
-    balanced,
-    stack_features,
-)
+from spiel_dl.value_functions.river import NUM_PARTS, RiverLeafValues, balanced, stack_features
 from tests.search.test_turns import LIMIT, turn_of
 
 # Hands that block each other and the river.

@@ -20,7 +20,8 @@ from spiel_dl.value_functions.dataset import Dataset, DatasetConfig
 from spiel_dl.value_functions.particle import ParticleNetwork
 from spiel_dl.value_functions.particle_module import ParticleSizes
 from spiel_dl.value_functions.positional import PositionalNetwork, PositionalSamples
-from tests.reference import assert_same_arrays
+from tests.particle_networks import initialized
+from tests.reference import assert_same_arrays, timeless
 from tests.value_functions.datasets import GOOFSPIEL_4, make
 
 KUHN = DatasetConfig("kuhn_poker", DepthLimit(moves=1), shard_size=300)
@@ -39,9 +40,7 @@ def goofspiel(tmp_path_factory):
 
 
 def new_network(dataset, num_layers=2, num_units=32, seed=0):
-    network = PositionalNetwork(num_layers, num_units, seed=seed)
-    network.initialize(dataset.trunk.leaves)
-    return network
+    return initialized(PositionalNetwork(num_layers, num_units, seed=seed), dataset.trunk.leaves)
 
 
 def train(network, dataset, path, config):
@@ -193,8 +192,7 @@ def test_a_killed_run_ends_with_the_same_parameters(fatal_step, kuhn, tmp_path, 
     resumed = new_network(kuhn, seed=0 if fatal_step < 14 else 1)
     again = train(resumed, kuhn, tmp_path / "killed", SHORT)
     assert_equal(resumed, whole)
-    timeless = [{k: v for k, v in line.items() if k != "seconds"} for line in (last, again)]
-    assert timeless[0] == timeless[1]
+    assert timeless(again) == timeless(last)
     names = [path.name for path in sorted((tmp_path / "killed").glob("network*"))]
     assert names == [path.name for path in sorted((tmp_path / "whole").glob("network*"))]
     metrics = (tmp_path / "killed" / "metrics.jsonl").read_text().splitlines()

@@ -4,12 +4,11 @@ import numpy as np
 import pytest
 import torch
 
-from spiel_dl.tree import DepthLimit
-from spiel_dl.value_functions import ExactValue
+from spiel_dl import DepthLimit, ExactValue
 from spiel_dl.value_functions.particle import ParticleNetwork
 from spiel_dl.value_functions.particle_features import InfostateFeatures
 from spiel_dl.value_functions.positional import PositionalNetwork
-from tests.particle_networks import CASES, SMALL, leaves_of, random_ranges
+from tests.particle_networks import CASES, SMALL, initialized, leaves_of, random_ranges
 from tests.reference import assert_same_arrays
 
 KUHN = leaves_of("kuhn_poker", DepthLimit(moves=1))
@@ -30,18 +29,12 @@ def conditional(**arguments):
 KINDS = pytest.mark.parametrize("make", [positional, particle, conditional])
 
 
-def initialized(make, leaves, **arguments):
-    network = make(**arguments)
-    network.initialize(leaves)
-    return network
-
-
 @pytest.mark.parametrize("make", [positional, particle, conditional, None])
 @pytest.mark.parametrize(("game", "limit"), CASES[:2])
 def test_values_are_homogeneous_in_the_opponents_range_only(make, game, limit):
     """Those of networks, and exact ones."""
     leaves = leaves_of(game, limit)
-    values = (initialized(make, leaves) if make else ExactValue(tolerance=1e-3)).bind(leaves)
+    values = (initialized(make(), leaves) if make else ExactValue(tolerance=1e-3)).bind(leaves)
     range_0, range_1 = random_ranges(leaves, seed=1)
     expected = values.evaluate(range_0, range_1)
     # Powers of 2, so that the scaled ranges are equal to the last bit.
@@ -56,7 +49,7 @@ def test_values_are_homogeneous_in_the_opponents_range_only(make, game, limit):
 @KINDS
 def test_the_seed_makes_the_parameters_and_torchs_own_generator_is_left_alone(make):
     state = torch.random.get_rng_state()
-    networks = [initialized(make, KUHN, seed=seed) for seed in (1, 1, 2)]
+    networks = [initialized(make(seed=seed), KUHN) for seed in (1, 1, 2)]
     assert torch.equal(state, torch.random.get_rng_state())
     first, same, other = (network.parameter_arrays() for network in networks)
     assert_same_arrays(same, first)
@@ -66,7 +59,7 @@ def test_the_seed_makes_the_parameters_and_torchs_own_generator_is_left_alone(ma
 
 @KINDS
 def test_files(make, tmp_path):
-    network = initialized(make, KUHN, seed=5)
+    network = initialized(make(seed=5), KUHN)
     network.save(tmp_path / "network")
     loaded = type(network).load(tmp_path / "network")
     assert loaded.header() == network.header()
@@ -90,7 +83,7 @@ def test_errors(make, tmp_path):
             ask(make())
     with pytest.raises(ValueError, match="nothing to value"):
         make().bind(leaves_of("kuhn_poker", DepthLimit(moves=9)))
-    network = initialized(make, KUHN)
+    network = initialized(make(), KUHN)
     arrays = network.parameter_arrays()
     del arrays[next(iter(arrays))]
     with pytest.raises(ValueError, match="but the network needs"):
@@ -99,7 +92,7 @@ def test_errors(make, tmp_path):
 
 def test_what_a_positional_network_refuses():
     with pytest.raises(ValueError, match="depth limit is 1 moves, but the leaves' is 2 moves"):
-        initialized(positional, KUHN).initialize(leaves_of("kuhn_poker", DepthLimit(moves=2)))
+        initialized(positional(), KUHN).initialize(leaves_of("kuhn_poker", DepthLimit(moves=2)))
 
 
 def test_a_game_without_tensors_has_no_features():
