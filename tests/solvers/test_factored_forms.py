@@ -74,8 +74,13 @@ def test_an_interrupt_is_raised_after_the_iteration(forms: Forms, monkeypatch) -
         return values_against(self, player, plan)
 
     monkeypatch.setattr(type(form), "values_against", interrupt_once)
-    with pytest.raises(KeyboardInterrupt):
-        interrupted.run(10)
+    # Where tests run in the background, a shell may have had Ctrl-C ignored.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            interrupted.run(10)
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert interrupted.iteration == 3
     expected.run(3)
     for mine, other in zip(interrupted.learned, expected.learned, strict=True):
