@@ -27,7 +27,6 @@ from spiel_dl.policies import asking
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.small_policies import RememberingPolicy, SeatsPolicy
 from spiel_dl.search.compiled import CompiledSource
-from spiel_dl.search.compiled_roots import continues
 from spiel_dl.search.policy import SearchPolicy
 from spiel_dl.search.spec import Solution
 from spiel_dl.tree.compiled_tree import CompiledTree
@@ -138,11 +137,7 @@ class Watched:
         asking.action_probabilities(policy, state, player)
         path = searcher.source.path(state, player, searcher.spec)
         # Without a model, both players go on from one solution of the game's root.
-        is_shared = (
-            _compiled_source(searcher) is not None
-            and continues(searcher.spec)
-            and searcher.spec.p is None
-        )
+        is_shared = _compiled_source(searcher) is not None and searcher.spec.shares_root
         for position in reversed(path.decisions):
             key = searcher.source.root_key(path, position)
             solution = self._solutions.get((player, key))

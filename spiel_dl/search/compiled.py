@@ -9,7 +9,7 @@ import numpy as np
 import pyspiel
 
 from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.search.compiled_roots import CompiledRoots, Starts, continues, uses_policy_ranges
+from spiel_dl.search.compiled_roots import CompiledRoots, Starts
 from spiel_dl.search.policy import LocalStrategy, Search, SearchPolicy, Source
 from spiel_dl.search.spec import WHOLE_GAME, Solution, Spec
 from spiel_dl.solvers.strategies import check_strategy
@@ -105,7 +105,7 @@ class CompiledSource(Source[CompiledPath, Starts]):
             places = [place for place in all_places if (player, place) not in policy.results]
             for batch in self._batches(places, policy):
                 previous = None
-                if continues(policy.spec) and batch[0] != ROOT:
+                if policy.spec.continues and batch[0] != ROOT:
                     previous = policy.results[player, self.pieces.path(batch[0])[-2]]
                 starts = self._solve(player, batch, previous, policy.spec, policy.search)
                 policy.results.update({(player, place): starts for place in batch})
@@ -140,7 +140,7 @@ class CompiledSource(Source[CompiledPath, Starts]):
         infoset needs a single public state.
         """
         spec = policy.spec
-        by_level = uses_policy_ranges(spec) and (
+        by_level = spec.uses_policy_ranges and (
             spec.p is not None or (policy.effort.tolerance is None and spec.gadget == "resolving")
         )
         levels: dict[int, list[int]] = {}
@@ -155,7 +155,7 @@ class CompiledSource(Source[CompiledPath, Starts]):
         """Searches from places of one depth; see `Source.solve`."""
         if spec.gadget in WHOLE_GAME:
             root = self._roots.of_whole_game(player, places[0], spec)
-        elif uses_policy_ranges(spec):
+        elif spec.uses_policy_ranges:
             root = self._roots.by_policies(player, self._searchable(player, places), spec)
         else:
             root = self._roots.by_start(player, places[0], (previous or {}).get(places[0]), spec)
@@ -163,10 +163,10 @@ class CompiledSource(Source[CompiledPath, Starts]):
             return {}
         first = self._first_solution if root.key == ROOT else None
         solution = first or search(root)
-        if continues(spec) and spec.p is None and root.key == ROOT:
+        if spec.shares_root and root.key == ROOT:
             self._first_solution = solution  # It is the same for both players.
         self._keep(player, solution, spec)
-        return self._roots.starts_below(player, solution, spec) if continues(spec) else {}
+        return self._roots.starts_below(player, solution, spec) if spec.continues else {}
 
     def _keep(self, player: int, solution: Solution, spec: Spec) -> None:
         """Writes a solution's strategy into the policy.
@@ -180,7 +180,7 @@ class CompiledSource(Source[CompiledPath, Starts]):
         kept = solution.root.kept
         if kept is None:
             kept = np.ones(treeplex.num_infosets, np.bool_)
-        if uses_policy_ranges(spec) and spec.p is None:
+        if spec.uses_policy_ranges and spec.p is None:
             kept = kept & (treeplex.sum_per_infoset(solution.plans[player]) > 0)
         check_strategy(treeplex, strategy, kept)
         own = treeplex.sequences_of(kept)

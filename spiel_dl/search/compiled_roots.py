@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from spiel_dl.policies.array_policy import ArrayPolicy
-from spiel_dl.search.spec import WHOLE_GAME, Root, Solution, Spec
+from spiel_dl.search.spec import Root, Solution, Spec
 from spiel_dl.solvers.best_response import FixedStrategy, best_response, realization_plan
 from spiel_dl.solvers.gifts import gifts_at_leaves
 from spiel_dl.solvers.regret_minimization import Pair
@@ -319,17 +319,6 @@ class CompiledRoots:
             return self._whole_game if is_root else cut(self._tree, BEYOND_THE_GAME, places)
         limit = self.pieces.limit(horizon - self.pieces.start(places[0]))
         return cut(self._tree, limit, None if is_root else places)
-
-
-def continues(spec: Spec) -> bool:
-    """Whether a search takes ranges and given cfvs from the solution of the one before it."""
-    independent = spec.gadget in WHOLE_GAME or spec.given_cfvs is not None
-    return not independent and (spec.resolves or spec.p is None)
-
-
-def uses_policy_ranges(spec: Spec) -> bool:
-    """Whether a search starts at the ranges of both players' policies."""
-    return not continues(spec) and spec.gadget not in WHOLE_GAME
 
 
 def _plans_in_part(solution: Solution, trunk: Trunk) -> Pair:

@@ -166,6 +166,22 @@ class Spec:
         return self.gadget in SAFE_GADGETS
 
     @property
+    def continues(self) -> bool:
+        """Whether a search takes ranges and given cfvs from the solution of the one before it."""
+        independent = self.gadget in WHOLE_GAME or self.given_cfvs is not None
+        return not independent and (self.resolves or self.p is None)
+
+    @property
+    def shares_root(self) -> bool:
+        """Whether both players go on from one solution of the game's root."""
+        return self.continues and self.p is None
+
+    @property
+    def uses_policy_ranges(self) -> bool:
+        """Whether a search starts at the ranges of both players' policies."""
+        return not self.continues and self.gadget not in WHOLE_GAME
+
+    @property
     def needs_prior(self) -> bool:
         """Whether a search depends on the opponent's own reach of its root infosets."""
         by_prior = self.refinement in ("prior", "mixed")

@@ -66,18 +66,18 @@ class Learned(NamedTuple):
     is_fixed: np.ndarray
 
 
-def parts(payoffs: scipy.sparse.csr_array) -> tuple[np.ndarray, np.ndarray]:
+def parts(payoffs: scipy.sparse.csr_array) -> tuple[np.ndarray | None, np.ndarray | None]:
     """Divides a large sparse matrix into parts that share no row and no column.
 
     A part of a game's payoffs is what ends in one public state, or less.
 
     Returns:
-      For each row, int32 [R], and each column, int32 [C], the number of its part; 0 everywhere if
+      For each row, int32 [R], and each column, int32 [C], the number of its part; None for both if
       the matrix is not large.
     """
     num_rows, num_columns = payoffs.shape
     if payoffs.nnz < LARGE:
-        return np.zeros(num_rows, np.int32), np.zeros(num_columns, np.int32)
+        return None, None
     starts = np.append(payoffs.indptr, np.full(num_columns, payoffs.indptr[-1]))
     edges = np.ones(payoffs.nnz, np.bool_), payoffs.indices + num_rows, starts
     graph = scipy.sparse.csr_array(edges, shape=(num_rows + num_columns,) * 2)
@@ -85,21 +85,22 @@ def parts(payoffs: scipy.sparse.csr_array) -> tuple[np.ndarray, np.ndarray]:
     return part[:num_rows], part[num_rows:]
 
 
-def slice_payoffs(payoffs: scipy.sparse.csr_array, part: np.ndarray) -> SlicedPayoffs:
+def slice_payoffs(payoffs: scipy.sparse.csr_array, part: np.ndarray | None) -> SlicedPayoffs:
     """Arranges a sparse matrix (float64 [R, C]) in slices; its empty rows are left out.
 
     Args:
       payoffs: the matrix.
-      part: int [R], of `parts`. In a large matrix, rows of one part are in near slices, so that
-        what they read of a plan is still in a cache.
+      part: int [R], of `parts`: rows of one part are in near slices, so that what they read of a
+        plan is still in a cache. None: the matrix is not large.
     """
-    is_large = payoffs.nnz >= LARGE
     length = np.diff(payoffs.indptr)
     rows = np.flatnonzero(length)
-    rows = rows[np.argsort(part[rows], kind="stable")]
-    window = np.arange(len(rows)) // _WINDOW * is_large
-    rows = rows[np.lexsort((length[rows], window))]
-    is_short = is_large and (payoffs.data.astype(np.float32) == payoffs.data).all()
+    if part is None:
+        rows = rows[np.argsort(length[rows], kind="stable")]
+    else:
+        rows = rows[np.argsort(part[rows], kind="stable")]
+        rows = rows[np.lexsort((length[rows], np.arange(len(rows)) // _WINDOW))]
+    is_short = part is not None and (payoffs.data.astype(np.float32) == payoffs.data).all()
     num_slices = -(-len(rows) // LANES)
     padded = np.full(num_slices * LANES, -1, np.int64)
     padded[: len(rows)] = rows

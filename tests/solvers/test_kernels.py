@@ -27,7 +27,7 @@ def test_sliced_payoffs_multiply_as_scipy_does(shape, is_large, monkeypatch):
 def test_parts_share_no_row_and_no_column(monkeypatch):
     dense = [[1, 0, 0, 0], [0, 0, 2, 0], [0, 0, 0, 0], [0, 3, 4, 0]]
     matrix = scipy.sparse.csr_array(np.array(dense, float))
-    assert [part.tolist() for part in kernels.parts(matrix)] == [[0] * 4, [0] * 4]
+    assert kernels.parts(matrix) == (None, None)
     monkeypatch.setattr(kernels, "LARGE", 1)
     rows, columns = kernels.parts(matrix)
     assert rows[0] == columns[0]
