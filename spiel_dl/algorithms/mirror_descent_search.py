@@ -148,7 +148,8 @@ class MirrorDescentSource(PlayedSource[ActionValues]):
         returns = self._play_on[player](drawn.states, rows, moves, generator)
         by_history = returns.reshape(drawn.num_particles, len(actions), repeats).mean(axis=2)
         sign = 1.0 if player == 0 else -1.0
-        utility_range = self.rules.max_utility - self.rules.min_utility
+        # Where all utilities are 0, so are the values.
+        utility_range = self.rules.max_utility - self.rules.min_utility or 1.0
         values: np.ndarray = sign * (weight @ by_history) / (weight.sum() * utility_range)
         return values
 

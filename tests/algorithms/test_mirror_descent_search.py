@@ -20,6 +20,7 @@ from spiel_dl.learning.critics import ExactCritic
 from spiel_dl.learning.transformations import IDENTITY, PolicyTransformations
 from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.policies.policy_network import PolicyNetwork
+from spiel_dl.policies.small_policies import UniformPolicy
 from spiel_dl.solvers.best_response import realization_plan
 from spiel_dl.tree import GameTree
 from spiel_dl.tree.from_rules import InfosetKeys
@@ -167,6 +168,15 @@ def test_values_are_those_of_the_network_in_utility_units():
     assert not np.allclose(*found)
     with pytest.raises(ValueError, match="depth=1 asks what the network says"):
         MirrorDescentPolicy(game, blueprint.act, config)
+
+
+def test_where_nothing_can_be_won_the_blueprint_is_played():
+    game = pyspiel.load_game("python_leduc")
+    game.rules.min_utility = game.rules.max_utility = 0.0
+    game.rules.returns = lambda state: torch.zeros(state.batch_size, dtype=torch.float64)
+    policy = MirrorDescentPolicy(game, UniformPolicy(game, [0, 1]), MirrorDescentConfig())
+    found = policy.action_probabilities(state_after(game, (0, 1)))
+    assert found == pytest.approx({1: 0.5, 2: 0.5})
 
 
 def test_a_step_by_hand():
