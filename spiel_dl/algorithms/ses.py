@@ -34,6 +34,7 @@ from spiel_dl.search.search import search
 from spiel_dl.search.spec import Root, Spec
 from spiel_dl.solvers.best_response import best_response, realization_plan
 from spiel_dl.solvers.effort import Effort
+from spiel_dl.tree.counts import is_share
 from spiel_dl.tree.depth_limit import BEYOND_THE_GAME, DepthLimit
 from spiel_dl.tree.game_tree import GameTree
 from spiel_dl.tree.histories import check_player
@@ -69,8 +70,8 @@ def safe_exploitation_search(
         such player, or alpha is not between 0 and 1.
     """
     check_player(player)
-    if not 0.0 <= alpha <= 1.0:
-        raise ValueError(f"alpha={alpha} must be between 0 and 1")
+    if not is_share(alpha):
+        raise ValueError(f"alpha={alpha!r} must be between 0 and 1")
     tree = compile_game(game, model)
     model_strategy = read_strategy(tree, model, 1 - player)
     model_plan = realization_plan(tree.treeplexes[1 - player], model_strategy)

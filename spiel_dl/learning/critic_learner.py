@@ -31,7 +31,7 @@ from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.policies.network_policy import FineTuning, NetworkPolicy
 from spiel_dl.policies.policy_network import policy_of
 from spiel_dl.policies.sight import FEATURES
-from spiel_dl.tree.counts import checked_count
+from spiel_dl.tree.counts import checked_count, is_share
 from spiel_dl.tree.from_openspiel import is_same_game
 from spiel_dl.tree.load import AnyGame, compile_game
 
@@ -82,8 +82,8 @@ class CriticLearner(BatchLearner):
         """
         config = checked_config(config, CriticConfig, type(self).__name__)
         check_transformations(transformations)
-        if not 0 <= exploration <= 1:
-            raise ValueError(f"exploration={exploration} must be between 0 and 1")
+        if not is_share(exploration):
+            raise ValueError(f"exploration={exploration!r} must be between 0 and 1")
         self._games: dict[str, int | float] = {
             "batch_size": checked_count("batch_size", batch_size, 1),
             "exploration": exploration,

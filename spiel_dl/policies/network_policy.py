@@ -14,7 +14,7 @@ from spiel_dl.games import features
 from spiel_dl.policies import asking
 from spiel_dl.policies.policy_network import PolicyNetwork, log_policy, policy_of
 from spiel_dl.policies.sight import FEATURES
-from spiel_dl.tree.counts import check_counts
+from spiel_dl.tree.counts import check_counts, is_share
 from spiel_dl.tree.from_openspiel import check_game_of
 
 
@@ -35,8 +35,8 @@ class FineTuning:
     num_levels: int | None = 32
 
     def __post_init__(self) -> None:
-        if not 0 <= self.threshold < 1:
-            raise ValueError(f"threshold={self.threshold} must be at least 0 and below 1")
+        if not (is_share(self.threshold) and self.threshold < 1):
+            raise ValueError(f"threshold={self.threshold!r} must be at least 0 and below 1")
         if self.num_levels is not None:
             check_counts(self, 1, "num_levels")
 

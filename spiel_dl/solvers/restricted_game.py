@@ -27,6 +27,7 @@ import numpy as np
 
 from spiel_dl.solvers.best_response import FixedStrategy, best_response, realization_plan
 from spiel_dl.solvers.regret_minimization import Pair
+from spiel_dl.tree.counts import is_share
 from spiel_dl.tree.factored_form import FactoredForm
 from spiel_dl.tree.sequence_form import SequenceForm
 
@@ -122,7 +123,7 @@ def restrict(
 
 def check_probability(p: float) -> None:
     """Raises a ValueError if p is no probability."""
-    if not isinstance(p, int | float | np.number) or not 0.0 <= p <= 1.0:
+    if not is_share(p):
         raise ValueError(f"p={p!r} must be between 0 and 1: it is the probability of the model")
 
 

@@ -24,6 +24,11 @@ def is_positive(value: object) -> TypeGuard[float]:
     return is_number(value) and 0 < value < math.inf
 
 
+def is_share(value: object) -> TypeGuard[float]:
+    """Whether a value is a number from 0 to 1."""
+    return is_number(value) and 0 <= value <= 1
+
+
 def checked_count(name: str, value: object, least: int) -> int:
     """A count as a Python int.
 
