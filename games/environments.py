@@ -130,8 +130,9 @@ class BatchedEnvironment:
         finished = torch.zeros(state.batch_size, dtype=torch.bool, device=state.device)
         returns = torch.zeros(state.batch_size, dtype=torch.float64, device=state.device)
         for uniform in self._uniform(self._num_events):
+            # A game that chance ends before anybody moves is skipped.
+            returns = returns.where(finished, self.rules.returns(state))
             finished |= self.rules.current_player(state) == rules.TERMINAL_PLAYER
-            returns += self.rules.returns(state)
             state = _play_event(self.rules, state, self._roots, uniform)
         self.state = state
         self._player = self.rules.current_player(state)

@@ -95,7 +95,8 @@ class Rules(abc.ABC, Generic[State]):
       max_chance_nodes: the largest number of chance events in a history; 0 without chance.
       longest_chance_run: the largest number of chance events between two player actions, also where
         the first action ends a game and the second begins the next; None: 2 * `max_chance_nodes`,
-        always enough. Environments draw so many random numbers at every step.
+        enough unless chance may end a game before anybody moves. Environments draw so many random
+        numbers at every step, and skip such games.
       searches_by_moves: whether searches look one move ahead by default, not one round: they begin
         where their player is to act then, and not at the opponent's public move before.
       min_utility: the smallest utility of either player.

@@ -76,3 +76,17 @@ class FlipsRules(rules.Rules):
 
     def describe(self, state, row=0):
         return str(state.take(torch.tensor([row])))
+
+
+class EarlyEndRules(FlipsRules):
+    """One flip, which ends the game with chance 1/4; else player 0's move does."""
+
+    max_chance_nodes, longest_chance_run = 1, 40
+
+    def current_player(self, state):
+        over = (state.last == 1) | (state.moves == 1)
+        player = torch.where(over, rules.TERMINAL_PLAYER, 0)
+        return torch.where(state.flips == 0, rules.CHANCE_PLAYER, player).to(torch.int8)
+
+    def legal_actions(self, state):
+        return (self.current_player(state) == 0).unsqueeze(1).expand(-1, 2)

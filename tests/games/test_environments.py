@@ -15,7 +15,7 @@ from spiel_dl.games.features import features
 from spiel_dl.games.goofspiel_ii import GoofspielIIRules
 from spiel_dl.games.leduc import LeducRules
 from spiel_dl.games.oshi_zumo_ii import OshiZumoIIRules
-from tests.games.flips import FlipsRules
+from tests.games.flips import EarlyEndRules, FlipsRules
 from tests.games.frequencies import check_frequencies
 
 PYTHON_GAMES = [
@@ -134,6 +134,15 @@ def test_runs_of_chance_events_of_any_length_are_played():
         flips.update(returns.tolist())
     exact = {float(n): 0.75 * 0.25 ** (n - 1) for n in range(1, 9)} | {9.0: 0.25**8}
     check_frequencies(flips, exact)
+
+
+def test_games_that_chance_ends_before_a_move_are_skipped():
+    """One in four; all games pay 1."""
+    environment = BatchedEnvironment(EarlyEndRules(), 1000, seed=9, check_actions=True)
+    for _ in range(3):
+        finished, returns = environment.step(random_actions(environment))
+        assert finished.all()
+        assert (returns == 1.0).all()
 
 
 @pytest.mark.parametrize("game_string", PYTHON_GAMES)
