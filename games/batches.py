@@ -1,13 +1,16 @@
-"""`StateBatch`: the base class of batches of states, on which rules work."""
+"""`StateBatch`: the base class of batches of states, on which rules work; and their constants."""
 
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 import torch
+
+Tables = TypeVar("Tables")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -67,3 +70,21 @@ class StateBatch:
 
 def _broadcast(condition: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
     return condition.reshape(condition.shape + (1,) * (like.dim() - 1))
+
+
+def tables_by_device(
+    make: Callable[..., Tables], **constants: np.ndarray | torch.Tensor
+) -> Callable[[torch.device], Tables]:
+    """The constants of a game's rules as tensors, by device; copied there when first asked for.
+
+    Args:
+      make: the class of the tables.
+      **constants: its fields, on a CPU.
+    """
+
+    @functools.cache
+    def tables(device: torch.device) -> Tables:
+        tensors = {name: torch.as_tensor(each).to(device) for name, each in constants.items()}
+        return make(**tensors)
+
+    return tables

@@ -49,7 +49,7 @@ from spiel_dl.games import (
 from spiel_dl.games.battleships_compiled import compiled_battleships
 from spiel_dl.games.battleships_fleets import MISS, NOTHING
 from spiel_dl.games.battleships_public_states import BattleshipsBoards, BattleshipsState
-from spiel_dl.games.battleships_tables import BattleshipsTables, battleships_tables
+from spiel_dl.games.battleships_tables import battleships_tables
 from spiel_dl.games.compiled import CompiledRules
 
 _MAX_SIDE = 10  # as in OpenSpiel
@@ -112,7 +112,9 @@ class BattleshipsRules(BattleshipsBoards):
             )
         self.min_utility = -self.max_utility
         self._public_size = self.public_size(perfect_recall=True)
-        self._tables_by_device: dict[torch.device, BattleshipsTables] = {}
+        self._tables = battleships_tables(
+            self.fleets, self.ship_sizes, self.ship_values, self.num_shots
+        )
 
     def _check_parameters(self, custom_values: bool) -> None:
         for name, side in (("board_width", self.board_width), ("board_height", self.board_height)):
@@ -375,10 +377,3 @@ class BattleshipsRules(BattleshipsBoards):
         rows = [marks[start : start + width] for start in range(0, self.num_tiles, width)]
         header = " ".join(map(str, range(width)))
         return [f"  {header}", *(f"{number} {' '.join(line)}" for number, line in enumerate(rows))]
-
-    def _tables(self, device: torch.device) -> BattleshipsTables:
-        if device not in self._tables_by_device:
-            self._tables_by_device[device] = battleships_tables(
-                self.fleets, self.ship_sizes, self.ship_values, self.num_shots, device
-            )
-        return self._tables_by_device[device]

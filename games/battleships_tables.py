@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import torch
 
+from spiel_dl.games.batches import tables_by_device
 from spiel_dl.games.battleships_fleets import NOTHING, FleetTables
 from spiel_dl.games.rules import TERMINAL_PLAYER
 
@@ -52,14 +53,14 @@ def battleships_tables(
     ship_sizes: Sequence[int],
     ship_values: Sequence[float],
     num_shots: int,
-    device: torch.device,
-) -> BattleshipsTables:
+) -> Callable[[torch.device], BattleshipsTables]:
     """Builds the tables; the arguments are those of `BattleshipsRules`."""
     values = torch.tensor(ship_values, dtype=torch.float64)
     num_slots, num_tiles = 2 * fleets.num_ships, fleets.covers.shape[2]
     board_tiles = torch.arange(num_tiles).repeat(2)
     owners = torch.tensor([0, 1]).repeat_interleave(num_tiles)
-    tables = BattleshipsTables(
+    return tables_by_device(
+        BattleshipsTables,
         sizes=torch.tensor(ship_sizes, dtype=torch.int8).repeat_interleave(2),
         values=torch.stack([-values, values], dim=1).flatten(),
         aims=board_tiles + 3 * num_tiles * owners,
@@ -68,7 +69,6 @@ def battleships_tables(
         **_lookups(fleets),
         **_by_record(num_slots, num_tiles, num_shots),
     )
-    return BattleshipsTables(*(table.to(device) for table in tables))
 
 
 def _by_move(fleets: FleetTables, num_shots: int) -> dict[str, torch.Tensor]:

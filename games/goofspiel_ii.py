@@ -49,7 +49,7 @@ import torch
 from spiel_dl.games import rules
 from spiel_dl.games.compiled import CompiledRules
 from spiel_dl.games.goofspiel_ii_compiled import compiled_goofspiel
-from spiel_dl.games.goofspiel_ii_tables import DECK, GoofspielTables, goofspiel_tables
+from spiel_dl.games.goofspiel_ii_tables import DECK, goofspiel_tables
 from spiel_dl.games.hidden_bids import outcomes_for, round_outcomes
 
 POINTS_ORDERS = ("random", "descending", "ascending")
@@ -111,7 +111,7 @@ class GoofspielIIRules(rules.Rules[GoofspielIIState]):
         self._num_rows = 3 if self._random else 2
         rounds_of_steps = self.num_turns - int(self._plays_last_round)
         self._last_step = self._num_rows * rounds_of_steps
-        self._tables_by_device: dict[torch.device, GoofspielTables] = {}
+        self._tables = goofspiel_tables(num_cards, self.num_turns, points_order, self._last_step)
         self.num_actions = num_cards
         self.num_chance_outcomes = num_cards if self._random else 0
         self.max_game_length = 2 * rounds_of_steps
@@ -372,10 +372,3 @@ class GoofspielIIRules(rules.Rules[GoofspielIIState]):
         # highest must be lost to the lowest bid: best on the point card 1.
         lost = 1 if self.num_turns == self.num_cards else 0
         return (dealt - 2 * lost) / 2
-
-    def _tables(self, device: torch.device) -> GoofspielTables:
-        if device not in self._tables_by_device:
-            self._tables_by_device[device] = goofspiel_tables(
-                self.num_cards, self.num_turns, self.points_order, self._last_step, device
-            )
-        return self._tables_by_device[device]

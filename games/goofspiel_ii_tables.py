@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 import torch
 
+from spiel_dl.games.batches import tables_by_device
 from spiel_dl.games.rules import CHANCE_PLAYER, TERMINAL_PLAYER
 
 DECK = 2  # the row of the point cards, after the two players' rows
@@ -41,8 +43,8 @@ class GoofspielTables(NamedTuple):
 
 
 def goofspiel_tables(
-    num_cards: int, num_turns: int, points_order: str, last_step: int, device: torch.device
-) -> GoofspielTables:
+    num_cards: int, num_turns: int, points_order: str, last_step: int
+) -> Callable[[torch.device], GoofspielTables]:
     """Builds the tables.
 
     Args:
@@ -50,7 +52,6 @@ def goofspiel_tables(
       num_turns: T.
       points_order: see `GoofspielIIRules`.
       last_step: E.
-      device: the device of the tables.
     """
     is_random = points_order == "random"
     rows = 3 if is_random else 2
@@ -67,18 +68,16 @@ def goofspiel_tables(
     if points_order == "descending":
         points = points[::-1]
     is_seen = (np.arange(turns) <= round_index[:, None]) & (not is_random)
-    arrays = {
-        "player": np.append(player, TERMINAL_PLAYER).astype(np.int8),
-        "next_step": np.minimum(np.arange(last + 1) + 1, last).astype(np.int32),
-        "round_index": round_index.astype(np.int16),
-        "writes": writes.reshape(last + 1, -1),
-        "acts": acts.reshape(last + 1, -1),
-        "public_cards": np.where(is_seen, points[:turns], 0).astype(np.int8),
-        "card": np.arange(1, cards + 1, dtype=np.int8),
-        "card_bits": np.eye(cards + 1, dtype=np.float32)[:, 1:],
-        "winner_bits": np.eye(4, dtype=np.float32)[:, 1:],
-        "action": np.tile(np.arange(cards), rows),
-    }
-    return GoofspielTables(
-        **{name: torch.from_numpy(array).to(device) for name, array in arrays.items()}
+    return tables_by_device(
+        GoofspielTables,
+        player=np.append(player, TERMINAL_PLAYER).astype(np.int8),
+        next_step=np.minimum(np.arange(last + 1) + 1, last).astype(np.int32),
+        round_index=round_index.astype(np.int16),
+        writes=writes.reshape(last + 1, -1),
+        acts=acts.reshape(last + 1, -1),
+        public_cards=np.where(is_seen, points[:turns], 0).astype(np.int8),
+        card=np.arange(1, cards + 1, dtype=np.int8),
+        card_bits=np.eye(cards + 1, dtype=np.float32)[:, 1:],
+        winner_bits=np.eye(4, dtype=np.float32)[:, 1:],
+        action=np.tile(np.arange(cards), rows),
     )

@@ -39,12 +39,14 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 import torch
 
 from spiel_dl.games import rules
+from spiel_dl.games.batches import tables_by_device
 from spiel_dl.games.holdem_betting import betting_tree, parse_betting
 from spiel_dl.games.holdem_cards import (
     RANKS,
@@ -167,7 +169,7 @@ class HoldemRules(rules.Rules[HoldemState]):
                 "are possible"
             )
         self.ranges = (self._range("range_0", range_0), self._range("range_1", range_1))
-        self._marginal = self._marginal_of_first()
+        marginal = self._marginal_of_first()  # before the tree, which takes longer
         self.tree = betting_tree(self.betting)
         self._amounts = np.unique(self.tree.spent)
         self.num_rounds = len(self.betting.board_cards)
@@ -182,7 +184,7 @@ class HoldemRules(rules.Rules[HoldemState]):
         at_end = self.tree.spent[self.tree.player == rules.TERMINAL_PLAYER].min(axis=1)
         self.max_utility = float(at_end.max())
         self.min_utility = -self.max_utility
-        self._tables_by_device: dict[torch.device, _Tables] = {}
+        self._tables = self._make_tables(marginal)
 
     def _range(self, name: str, text: str) -> np.ndarray:
         """The weights of a player's hands that have no card of the board."""
@@ -376,23 +378,26 @@ class HoldemRules(rules.Rules[HoldemState]):
         ]
         return "\n".join([*lines, f"Board: {board or '-'}", f"Betting: {' | '.join(betting)}"])
 
-    def _tables(self, device: torch.device) -> _Tables:
-        if device not in self._tables_by_device:
-            tree, marginal = self.tree, self._marginal
-            is_left = np.ones(self.num_cards, np.bool_)
-            is_left[list(self.board)] = False
-            arrays = (
-                tree.player, tree.legal, tree.successor.reshape(-1), tree.round, tree.card_slot,
-                tree.action_slot, tree.spent, tree.folded,
-                np.searchsorted(self._amounts, tree.spent),
-                marginal.sum(axis=1) if self.num_hole == 2 else marginal,
-                marginal if self.num_hole == 2 else np.zeros((1, 1)),
-                self.ranges[1], is_left, np.array(self.board, np.int8),
-            )  # fmt: skip
-            self._tables_by_device[device] = _Tables(
-                *(torch.from_numpy(np.ascontiguousarray(array)).to(device) for array in arrays)
-            )
-        return self._tables_by_device[device]
+    def _make_tables(self, marginal: np.ndarray) -> Callable[[torch.device], _Tables]:
+        tree, is_left = self.tree, np.ones(self.num_cards, np.bool_)
+        is_left[list(self.board)] = False
+        return tables_by_device(
+            _Tables,
+            player=tree.player,
+            legal=tree.legal,
+            successor=tree.successor.reshape(-1),
+            round=tree.round,
+            card_slot=tree.card_slot,
+            action_slot=tree.action_slot,
+            spent=tree.spent,
+            folded=tree.folded,
+            amount=np.searchsorted(self._amounts, tree.spent),
+            first_card=marginal.sum(axis=1) if self.num_hole == 2 else marginal,
+            second_card=marginal if self.num_hole == 2 else np.zeros((1, 1)),
+            weights=self.ranges[1],
+            is_left=is_left,
+            board=np.array(self.board, np.int8),
+        )
 
 
 def card_list(cards: tuple[int, ...] | list[int], num_suits: int = 4) -> str:

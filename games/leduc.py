@@ -59,11 +59,11 @@ from typing import NamedTuple
 import torch
 
 from spiel_dl.games import openspiel, rules
+from spiel_dl.games.batches import tables_by_device
 from spiel_dl.games.holdem_betting import CALL, FIRST_WAGER, FOLD, MAX_SIZES
 from spiel_dl.games.leduc_betting import (
     NUM_ROUNDS,
     SECOND_ROUND_FACTOR,
-    BettingTables,
     betting_tables,
     longest_round,
 )
@@ -91,7 +91,6 @@ class LeducState(rules.StateBatch):
 class _Tables(NamedTuple):
     """Constants on one device."""
 
-    betting: BettingTables
     private_deal: torch.Tensor  # float64 [C], probabilities of the joint deal of ranks
     slots: torch.Tensor  # int8 [2 * M], 0, 1, 2, ...
 
@@ -145,7 +144,12 @@ class LeducRules(rules.Rules[LeducState]):
             )
         self.max_utility = float(self.max_stake)
         self.min_utility = -self.max_utility
-        self._tables_by_device: dict[torch.device, _Tables] = {}
+        self._betting = betting_tables(self.bet_sizes, self.raise_sizes, max_raises, deal_ranks)
+        self._tables = tables_by_device(
+            _Tables,
+            private_deal=self._joint_deal(),
+            slots=torch.arange(NUM_ROUNDS * self._longest_round, dtype=torch.int8),
+        )
 
     def _check_parameters(self) -> None:
         if self.num_ranks < 2:
@@ -186,15 +190,15 @@ class LeducRules(rules.Rules[LeducState]):
 
     def current_player(self, state: LeducState) -> torch.Tensor:
         """The player to act: int8 [B]."""
-        return self._tables(state.device).betting.player.index_select(0, state.node)
+        return self._betting(state.device).player.index_select(0, state.node)
 
     def legal_actions(self, state: LeducState) -> torch.Tensor:
         """Legal actions of the player to move: bool [B, A]."""
-        return self._tables(state.device).betting.legal.index_select(0, state.node)
+        return self._betting(state.device).legal.index_select(0, state.node)
 
     def chance_probabilities(self, state: LeducState) -> torch.Tensor:
         """Probabilities of the cards (or ranks) to deal: float64 [B, C]."""
-        tables = self._tables(state.device)
+        betting = self._betting(state.device)
         copies = self.num_suits if self.deal_ranks else 1
         unseen = copies - rules.one_hot(state.cards, self.num_kinds).double().sum(dim=1)
         # A deck of three is used up in the end, where chance does not act.
@@ -203,13 +207,12 @@ class LeducRules(rules.Rules[LeducState]):
             missing = self.num_chance_outcomes - self.num_kinds
             probability = torch.nn.functional.pad(probability, (0, missing))
             is_root = (state.node == 0)[:, None]
-            probability = torch.where(is_root, tables.private_deal, probability)
-        return probability * tables.betting.is_chance.index_select(0, state.node)[:, None]
+            probability = torch.where(is_root, self._tables(state.device).private_deal, probability)
+        return probability * betting.is_chance.index_select(0, state.node)[:, None]
 
     def apply(self, state: LeducState, action: torch.Tensor) -> LeducState:
         """The successors under `action` (int64 [B])."""
-        tables = self._tables(state.device)
-        betting, slots = tables.betting, tables.slots
+        betting, slots = self._betting(state.device), self._tables(state.device).slots
         # The node after a chance event does not depend on the outcome, which may exceed A.
         transition = action.clamp(max=self.num_actions - 1) + state.node * self.num_actions
         payer = betting.payer.index_select(0, transition)[:, None]
@@ -241,7 +244,7 @@ class LeducRules(rules.Rules[LeducState]):
 
     def round_index(self, state: LeducState) -> torch.Tensor:
         """The number of completed betting rounds: int16 [B]."""
-        return self._tables(state.device).betting.round.index_select(0, state.node)
+        return self._betting(state.device).round.index_select(0, state.node)
 
     def public_pieces(self, perfect_recall: bool) -> dict[str, tuple[int, ...]]:
         """Names and shapes of the public pieces; the module's table explains them."""
@@ -270,7 +273,7 @@ class LeducRules(rules.Rules[LeducState]):
             player = rules.one_hot(self.current_player(state), 2)
             contributions = rules.one_hot(state.contributions, self.max_stake + 1).flatten(1)
             return torch.cat([player, public_card, contributions], dim=1)
-        deals = self._tables(state.device).betting.deals.index_select(0, state.node)
+        deals = self._betting(state.device).deals.index_select(0, state.node)
         actions = rules.one_hot(state.actions, self.num_actions).flatten(1)
         first, second = actions.tensor_split(2, dim=1)
         return torch.cat([deals, first, public_card, second], dim=1)
@@ -333,19 +336,6 @@ class LeducRules(rules.Rules[LeducState]):
             f"Player 1: {cards[1]}, {chips[1]} in the pot\n"
             f"Public card: {cards[2]}\nFirst round: {betting[0]}\nSecond round: {betting[1]}"
         )
-
-    def _tables(self, device: torch.device) -> _Tables:
-        if device not in self._tables_by_device:
-            self._tables_by_device[device] = _Tables(
-                betting=betting_tables(
-                    self.bet_sizes, self.raise_sizes, self.max_raises, self.deal_ranks, device
-                ),
-                private_deal=self._joint_deal().to(device),
-                slots=torch.arange(
-                    NUM_ROUNDS * self._longest_round, dtype=torch.int8, device=device
-                ),
-            )
-        return self._tables_by_device[device]
 
     def _joint_deal(self) -> torch.Tensor:
         """Probabilities of the two private ranks: float64 [num_ranks * num_ranks].

@@ -14,13 +14,14 @@ the rules step them by table. They are numbered
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import torch
 
 from spiel_dl.games import rules
+from spiel_dl.games.batches import tables_by_device
 from spiel_dl.games.holdem_betting import CALL, FIRST_WAGER, FOLD, NOBODY
 
 NUM_ROUNDS = 2
@@ -55,8 +56,7 @@ def betting_tables(
     raise_sizes: Sequence[int],
     max_raises: int,
     joint_deal: bool,
-    device: torch.device,
-) -> BettingTables:
+) -> Callable[[torch.device], BettingTables]:
     """Builds the tables.
 
     Args:
@@ -64,7 +64,6 @@ def betting_tables(
       raise_sizes: see `LeducRules`.
       max_raises: see `LeducRules`.
       joint_deal: whether a single chance event deals both private cards.
-      device: the device of the tables.
     """
     num_actions = FIRST_WAGER + max(len(bet_sizes), len(raise_sizes))
     per_round = 2 * (max_raises + 2)
@@ -113,9 +112,16 @@ def betting_tables(
     dealt = np.minimum(np.arange(num_nodes), 2)
     # A joint deal is a single event, over once both have their card.
     deals = dealt[:, None] >= ((2,) if joint_deal else (1, 2))
-    arrays = (
-        player, legal, rounds, deals.astype(np.float32), action_slot, card_slots,
-        (player == rules.CHANCE_PLAYER).astype(np.float64),
-        successor.reshape(-1), payer.reshape(-1), wager.reshape(-1),
-    )  # fmt: skip
-    return BettingTables(*(torch.from_numpy(array).to(device) for array in arrays))
+    return tables_by_device(
+        BettingTables,
+        player=player,
+        legal=legal,
+        round=rounds,
+        deals=deals.astype(np.float32),
+        action_slot=action_slot,
+        card_slots=card_slots,
+        is_chance=(player == rules.CHANCE_PLAYER).astype(np.float64),
+        successor=successor.reshape(-1),
+        payer=payer.reshape(-1),
+        wager=wager.reshape(-1),
+    )

@@ -44,6 +44,7 @@ from typing import NamedTuple
 import torch
 
 from spiel_dl.games import rules
+from spiel_dl.games.batches import tables_by_device
 from spiel_dl.games.compiled import CompiledRules
 from spiel_dl.games.liars_dice_compiled import compiled_liars_dice
 
@@ -122,7 +123,14 @@ class LiarsDiceRules(rules.Rules[LiarsDiceState]):
         self.num_chance_outcomes = dice_sides
         self.max_game_length = self.num_bids + 1
         self.max_chance_nodes = self.longest_chance_run = self.num_rolls
-        self._tables_by_device: dict[torch.device, _Tables] = {}
+        bids = [self.bid(number) for number in range(self.num_bids)]
+        self._tables = tables_by_device(
+            _Tables,
+            slots=torch.arange(self.num_rolls, dtype=torch.int16),
+            bids=torch.arange(self.num_bids + 1),
+            faces=torch.tensor([face for _, face in bids], dtype=torch.int8),
+            quantities=torch.tensor([quantity for quantity, _ in bids], dtype=torch.int16),
+        )
 
     def bid(self, number: int) -> tuple[int, int]:
         """Quantity and face of a bid."""
@@ -286,14 +294,3 @@ class LiarsDiceRules(rules.Rules[LiarsDiceState]):
         """The highest bid so far: int64 [B]; -1 before the first one."""
         numbers = self._tables(state.step.device).bids[:-1] + 1
         return (state.was_bid * numbers).amax(dim=1) - 1
-
-    def _tables(self, device: torch.device) -> _Tables:
-        if device not in self._tables_by_device:
-            bids = [self.bid(number) for number in range(self.num_bids)]
-            self._tables_by_device[device] = _Tables(
-                slots=torch.arange(self.num_rolls, dtype=torch.int16, device=device),
-                bids=torch.arange(self.num_bids + 1, device=device),
-                faces=torch.tensor([face for _, face in bids], dtype=torch.int8, device=device),
-                quantities=torch.tensor([q for q, _ in bids], dtype=torch.int16, device=device),
-            )
-        return self._tables_by_device[device]

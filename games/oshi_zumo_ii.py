@@ -36,13 +36,14 @@ player's inputs are those that its opponent would have in its place.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import numpy as np
 import torch
 
 from spiel_dl.games import rules
+from spiel_dl.games.batches import tables_by_device
 from spiel_dl.games.hidden_bids import outcomes_for, round_outcomes
 
 _MAX_COINS = 32766  # bids are stored as int16, plus one
@@ -134,13 +135,13 @@ class OshiZumoIIRules(rules.Rules[OshiZumoIIState]):
             # too, unless the endgame is cut off.
             remainder = 0 if optimal_endgame else coins % min_bid
             self.max_rounds = min(horizon, coins // min_bid + (remainder > 0))
-        self._tables_by_device: dict[torch.device, _Tables] = {}
         self.num_actions = coins + 1
         self.num_chance_outcomes = 0
         self.max_game_length = 2 * self.max_rounds
         self.max_chance_nodes = 0
         self.min_utility = -1.0
         self.max_utility = 1.0
+        self._tables = self._make_tables()
 
     def _check_parameters(self) -> None:
         if not 1 <= self.coins <= _MAX_COINS:
@@ -304,12 +305,7 @@ class OshiZumoIIRules(rules.Rules[OshiZumoIIState]):
         """Whether the game is over: bool [B]."""
         return state.step > self.max_game_length
 
-    def _tables(self, device: torch.device) -> _Tables:
-        if device not in self._tables_by_device:
-            self._tables_by_device[device] = self._make_tables(device)
-        return self._tables_by_device[device]
-
-    def _make_tables(self, device: torch.device) -> _Tables:
+    def _make_tables(self) -> Callable[[torch.device], _Tables]:
         rounds, bids = self.max_rounds, self.num_actions
         made = np.arange(2 * rounds + 1)
         player = np.append((made[:-1] % 2), rules.TERMINAL_PLAYER)
@@ -318,22 +314,17 @@ class OshiZumoIIRules(rules.Rules[OshiZumoIIState]):
         writes = np.zeros((2 * rounds + 1, 2, rounds), dtype=bool)
         writes[made[:-1], player[:-1], round_index[:-1]] = True
         # Once the game is over, nobody acts, nothing is written, and the step stays.
-        arrays = {
-            "player": np.append(player, np.full(len(made), rules.TERMINAL_PLAYER)),
-            "round_index": np.tile(round_index, 2),
-            "rounds_left": np.tile(np.minimum(self.horizon - round_index, self.coins), 2),
-            "next_step": np.append(next_step, len(made) + made),
-            "acts": np.append(player[:, None] == [0, 1], np.zeros((len(made), 2)), axis=0),
-            "writes": np.append(writes, np.zeros_like(writes), axis=0).reshape(-1, 2 * rounds),
-            "bid": np.arange(bids),
-            "bid_bits": np.eye(bids + 1)[:, 1:],
-            "winner_bits": np.eye(4)[:, 1:],
-        }
-        types = {"player": torch.int8, "next_step": torch.int32, "writes": torch.bool}
-        types |= {"bid_bits": torch.float32, "winner_bits": torch.float32}
-        return _Tables(
-            **{
-                name: torch.from_numpy(array).to(device, types.get(name, torch.int16))
-                for name, array in arrays.items()
-            }
+        acts = np.append(player[:, None] == [0, 1], np.zeros((len(made), 2)), axis=0)
+        rounds_left = np.minimum(self.horizon - round_index, self.coins)
+        return tables_by_device(
+            _Tables,
+            player=np.append(player, np.full(len(made), rules.TERMINAL_PLAYER)).astype(np.int8),
+            round_index=np.tile(round_index, 2).astype(np.int16),
+            rounds_left=np.tile(rounds_left, 2).astype(np.int16),
+            next_step=np.append(next_step, len(made) + made).astype(np.int32),
+            acts=acts.astype(np.int16),
+            writes=np.append(writes, np.zeros_like(writes), axis=0).reshape(-1, 2 * rounds),
+            bid=np.arange(bids, dtype=np.int16),
+            bid_bits=np.eye(bids + 1, dtype=np.float32)[:, 1:],
+            winner_bits=np.eye(4, dtype=np.float32)[:, 1:],
         )

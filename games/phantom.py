@@ -52,6 +52,7 @@ import numpy as np
 import torch
 
 from spiel_dl.games import boards, phantom_histories, rules
+from spiel_dl.games.batches import tables_by_device
 from spiel_dl.games.compiled import CompiledRules
 from spiel_dl.games.phantom_compiled import compiled_phantom
 
@@ -135,13 +136,19 @@ class PhantomRules(rules.Rules[PhantomState]):
         self.max_game_length = sum(self.turn_lengths)
         num_turns = len(self.turn_lengths)
         turn = np.append(np.repeat(np.arange(num_turns), self.turn_lengths), num_turns)
-        self._by_step = {
-            "mover": turn % 2,
-            "turn": turn.astype(np.int16),
-            "is_last": np.append(turn[1:] != turn[:-1], True),
-        }
         self.num_actions = n if is_abrupt else n + 1  # The last action is to wait.
-        self._tables_by_device: dict[torch.device, _Tables] = {}
+        self._tables = tables_by_device(
+            _Tables,
+            bits=1 << np.arange(n, dtype=np.int32),
+            wins=board.wins.reshape(-1).copy(),
+            slots=np.arange(2 * n),
+            steps=np.arange(self.max_game_length),
+            try_bits=np.eye(n + 1, dtype=np.float32)[:, 1:],
+            players=np.arange(2, dtype=np.int32),
+            mover=turn % 2,
+            turn=turn.astype(np.int16),
+            is_last=np.append(turn[1:] != turn[:-1], True),
+        )
 
     def initial_state(
         self, batch_size: int = 1, device: torch.device | str = "cpu"
@@ -321,8 +328,8 @@ class PhantomRules(rules.Rules[PhantomState]):
 
     def compiled(self) -> CompiledRules:
         """See `Rules.compiled`."""
-        mover, is_last = (self._by_step[name][:-1] for name in ("mover", "is_last"))
-        return compiled_phantom(self.board, mover, is_last)
+        tables = self._tables(torch.device("cpu"))
+        return compiled_phantom(self.board, tables.mover[:-1].numpy(), tables.is_last[:-1].numpy())
 
     def action_to_string(self, player: int, action: int) -> str:
         """A cell's row and column, from 0 on, or "wait"."""
@@ -345,23 +352,6 @@ class PhantomRules(rules.Rules[PhantomState]):
     def _mover(self, state: PhantomState) -> torch.Tensor:
         """The player whose turn it is, in games that are not over: int64 [B]."""
         return self._tables(state.step.device).mover.index_select(0, state.step.int())
-
-    def _tables(self, device: torch.device) -> _Tables:
-        if device not in self._tables_by_device:
-            n = self.board.num_cells
-            arrays = {
-                "bits": 1 << np.arange(n, dtype=np.int32),
-                "wins": self.board.wins.reshape(-1).copy(),
-                "slots": np.arange(2 * n),
-                "steps": np.arange(self.max_game_length),
-                "try_bits": np.eye(n + 1, dtype=np.float32)[:, 1:],
-                "players": np.arange(2, dtype=np.int32),
-                **self._by_step,
-            }
-            self._tables_by_device[device] = _Tables(
-                **{name: torch.from_numpy(array).to(device) for name, array in arrays.items()}
-            )
-        return self._tables_by_device[device]
 
 
 def _tic_tac_toe_rules(is_abrupt: bool) -> PhantomRules:
