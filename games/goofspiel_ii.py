@@ -41,7 +41,7 @@ player's inputs are those that its opponent would have in its place.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 import numpy as np
 import torch
@@ -51,6 +51,7 @@ from spiel_dl.games.compiled import CompiledRules
 from spiel_dl.games.goofspiel_ii_compiled import compiled_goofspiel
 from spiel_dl.games.goofspiel_ii_tables import DECK, goofspiel_tables
 from spiel_dl.games.hidden_bids import outcomes_for, round_outcomes
+from spiel_dl.games.piece_rules import PieceRules, Pieces
 
 POINTS_ORDERS = ("random", "descending", "ascending")
 RETURNS_TYPES = ("win_loss", "point_difference")
@@ -72,7 +73,7 @@ class GoofspielIIState(rules.StateBatch):
     remaining: torch.Tensor
 
 
-class GoofspielIIRules(rules.Rules[GoofspielIIState]):
+class GoofspielIIRules(PieceRules[GoofspielIIState]):
     """Rules of two-player Goofspiel with hidden bids.
 
     Args:
@@ -193,64 +194,35 @@ class GoofspielIIRules(rules.Rules[GoofspielIIState]):
         """The number of completed rounds: int16 [B]."""
         return self._tables(state.step.device).round_index.index_select(0, state.step)
 
-    def public_pieces(self, perfect_recall: bool) -> Mapping[str, tuple[int, ...]]:
-        """Names and shapes of the public pieces; the module's table explains them."""
-        cards, turns = self.num_cards, self.num_turns
-        if perfect_recall:
-            return {
-                "point_cards": (turns, cards),
-                "player_0_has_bid": (turns,),
-                "round_winners": (turns, 3),
-            }
-        return {
-            "current_point_card": (cards,),
-            "remaining_point_cards": (cards,),
-            "point_totals": (2, cards * (cards + 1) // 2 + 1),
-            "player_0_has_bid": (1,),
-            "round_winners": (turns, 3),
-        }
-
-    def private_pieces(self, perfect_recall: bool) -> Mapping[str, tuple[int, ...]]:
-        """Names and shapes of the private pieces; the module's table explains them."""
-        if perfect_recall:
-            return {"bids": (self.num_turns, self.num_cards)}
-        return {"hand": (self.num_cards,)}
-
-    def public_tensor(self, state: GoofspielIIState, perfect_recall: bool = True) -> torch.Tensor:
-        """The public tensor: float32 [B, Dpub]."""
+    def public(self, state: GoofspielIIState, perfect_recall: bool) -> Pieces:
+        """The public pieces; the module's table explains them."""
         tables = self._tables(state.step.device)
         first, second = self._bids(state)
         points = self._point_cards(state)
         outcome = round_outcomes(first, second)
         winners = rules.look_up(tables.winner_bits, outcome)
         card_bits = rules.look_up(tables.card_bits, points)
-        has_bid = (first > 0).to(torch.float32)
+        has_bid = first > 0
         if perfect_recall:
-            return torch.cat([card_bits, has_bid, winners], dim=1)
-        seen_cards = card_bits.unflatten(1, (self.num_turns, self.num_cards)).sum(dim=1)
+            return {"point_cards": card_bits, "player_0_has_bid": has_bid, "round_winners": winners}
         last = (points > 0).sum(dim=1, keepdim=True) - 1
         current = points.gather(1, last.clamp(min=0))
-        waiting = has_bid.sum(dim=1, keepdim=True) - (second > 0).sum(dim=1, keepdim=True)
         totals = [self._point_totals(points * (outcome == winner)) for winner in (1, 3)]
-        pieces = [
-            rules.look_up(tables.card_bits, current),
-            1 - seen_cards,
-            *totals,
-            waiting,
-            winners,
-        ]
-        return torch.cat(pieces, dim=1)
+        return {
+            "current_point_card": rules.look_up(tables.card_bits, current)[:, 0],
+            "remaining_point_cards": 1 - card_bits.sum(dim=1),
+            "point_totals": torch.stack(totals, dim=1),
+            "player_0_has_bid": (has_bid & (second == 0)).any(dim=1, keepdim=True),
+            "round_winners": winners,
+        }
 
-    def private_tensor(
-        self, state: GoofspielIIState, player: int, perfect_recall: bool = True
-    ) -> torch.Tensor:
-        """The private tensor of `player`: float32 [B, Dpriv]."""
+    def private(self, state: GoofspielIIState, player: int, perfect_recall: bool) -> Pieces:
+        """A player's private pieces; the module's table explains them."""
         if perfect_recall:
-            return rules.look_up(
-                self._tables(state.step.device).card_bits, self._bids(state)[player]
-            )
+            bits = self._tables(state.step.device).card_bits
+            return {"bids": rules.look_up(bits, self._bids(state)[player])}
         start = player * self.num_cards
-        return state.remaining[:, start : start + self.num_cards].to(torch.float32)
+        return {"hand": state.remaining[:, start : start + self.num_cards]}
 
     def public_code(self, state: GoofspielIIState) -> torch.Tensor:
         """The point cards, whether player 0 has bid, and who has won each round: int8 [B, 3 T]."""
@@ -262,38 +234,26 @@ class GoofspielIIRules(rules.Rules[GoofspielIIState]):
         """The player's bids: int8 [B, T]."""
         return self._bids(state)[player]
 
-    def feature_pieces(self) -> Mapping[str, tuple[int, ...]]:
-        """Names and shapes of the pieces of `features`; the module's second table explains them."""
-        cards, turns = self.num_cards, self.num_turns
-        return {
-            "hand": (cards,),
-            "point_card": (cards,),
-            "point_cards_left": (cards,),
-            "points": (3,),
-            "bids": (turns, cards),
-            "outcomes": (turns, 3),
-            "point_cards": (turns if self._random else 0, cards),
-        }
-
-    def features(self, state: GoofspielIIState, player: int) -> torch.Tensor:
-        """A network's inputs: float32 [B, F]."""
-        tables, turns = self._tables(state.step.device), self.num_turns
+    def inputs(self, state: GoofspielIIState, player: int) -> Pieces:
+        """The pieces of a network's inputs; the module's second table explains them."""
+        tables = self._tables(state.step.device)
         bids, points = self._bids(state), self._point_cards(state)
         outcomes = outcomes_for(player, round_outcomes(*bids))
         won, lost = ((points * (outcomes == each)).sum(dim=1, keepdim=True) for each in (1, 3))
         card_bits = rules.look_up(tables.card_bits, points)
-        rounds = torch.arange(turns, device=state.device)
+        rounds = torch.arange(self.num_turns, device=state.device)
         is_now = rounds == self.round_index(state)[:, None]
+        now = rules.look_up(tables.card_bits, (points * is_now).sum(dim=1, keepdim=True))
         share = 2 / (self.num_cards * (self.num_cards + 1))
-        columns = [
-            self.private_tensor(state, player, perfect_recall=False),
-            rules.look_up(tables.card_bits, (points * is_now).sum(dim=1, keepdim=True)),
-            1 - card_bits.unflatten(1, (turns, self.num_cards)).sum(dim=1),
-            torch.cat([won, lost, won - lost], dim=1).float() * share,
-            rules.look_up(tables.card_bits, bids[player]),
-            rules.look_up(tables.winner_bits, outcomes),
-        ]
-        return torch.cat(columns + [card_bits] * self._random, dim=1)
+        return {
+            **self.private(state, player, perfect_recall=False),
+            "point_card": now[:, 0],
+            "point_cards_left": 1 - card_bits.sum(dim=1),
+            "points": torch.cat([won, lost, won - lost], dim=1).float() * share,
+            "bids": rules.look_up(tables.card_bits, bids[player]),
+            "outcomes": rules.look_up(tables.winner_bits, outcomes),
+            "point_cards": card_bits if self._random else card_bits[:, :0],
+        }
 
     def compiled(self) -> CompiledRules:
         """See `Rules.compiled`."""

@@ -56,6 +56,7 @@ from spiel_dl.games.holdem_cards import (
     parse_cards,
     parse_range,
 )
+from spiel_dl.games.piece_rules import PieceRules, Pieces
 
 _MOST_CARDS = 7  # hole cards and board, when hands are compared
 
@@ -103,7 +104,7 @@ class _Tables(NamedTuple):
     board: torch.Tensor
 
 
-class HoldemRules(rules.Rules[HoldemState]):
+class HoldemRules(PieceRules[HoldemState]):
     """Rules of hold'em for two players.
 
     Args:
@@ -301,47 +302,34 @@ class HoldemRules(rules.Rules[HoldemState]):
         """The number of completed rounds of betting: int16 [B]."""
         return self._tables(state.device).round.index_select(0, state.node)
 
-    def public_pieces(self, perfect_recall: bool) -> dict[str, tuple[int, ...]]:
-        """Names and shapes of the public pieces; the module's table explains them."""
-        if not perfect_recall:
-            return {
-                "current_player": (2,),
-                "board": (self.num_cards,),
-                "contributions": (2, len(self._amounts)),
-            }
-        return {
-            "deals": (self.num_dealt,),
-            "board": (self.num_rounds, self.num_cards),
-            "betting": (self.num_rounds, self.tree.longest_round, self.num_actions),
-        }
-
-    def private_pieces(self, perfect_recall: bool) -> dict[str, tuple[int, ...]]:
-        """Names and shapes of the private pieces; the module's table explains them."""
-        return {"private_cards": (self.num_cards,)}
-
-    def public_tensor(self, state: HoldemState, perfect_recall: bool = True) -> torch.Tensor:
-        """The public tensor: float32 [B, Dpub]."""
+    def public(self, state: HoldemState, perfect_recall: bool) -> Pieces:
+        """The public pieces; the module's table explains them."""
         tables, private = self._tables(state.device), 2 * self.num_hole
         dealt = rules.one_hot(state.cards, self.num_cards)
         if not perfect_recall:
-            player = rules.one_hot(self.current_player(state), 2)
             board = dealt[:, private:].sum(dim=1)
             start_board = rules.one_hot(tables.board, self.num_cards).sum(dim=0)
             amount = tables.amount.index_select(0, state.node)
-            spent = rules.one_hot(amount, len(self._amounts)).flatten(1)
-            return torch.cat([player, board + start_board, spent], dim=1)
+            return {
+                "current_player": rules.one_hot(self.current_player(state), 2),
+                "board": board + start_board,
+                "contributions": rules.one_hot(amount, len(self._amounts)),
+            }
         deals = (state.cards >= 0).float()
         boards = [dealt[:, a:b].sum(dim=1) * deals[:, b - 1 : b] for a, b in self._board_slots]
-        betting = rules.one_hot(state.actions, self.num_actions).flatten(1)
-        return torch.cat([deals, *boards, betting], dim=1)
+        actions = state.actions.unflatten(1, (self.num_rounds, -1))
+        return {
+            "deals": deals,
+            "board": torch.stack(boards, dim=1),
+            "betting": rules.one_hot(actions, self.num_actions),
+        }
 
-    def private_tensor(
-        self, state: HoldemState, player: int, perfect_recall: bool = True
-    ) -> torch.Tensor:
-        """The player's hole cards: float32 [B, C]."""
+    def private(self, state: HoldemState, player: int, perfect_recall: bool) -> Pieces:
+        """A player's private pieces; the module's table explains them."""
         first = player * self.num_hole
         hole_cards = state.cards[:, first : first + self.num_hole]
-        return rules.one_hot(hole_cards, self.num_cards).sum(dim=1) * (hole_cards[:, -1:] >= 0)
+        cards = rules.one_hot(hole_cards, self.num_cards).sum(dim=1)
+        return {"private_cards": cards * (hole_cards[:, -1:] >= 0)}
 
     def public_code(self, state: HoldemState) -> torch.Tensor:
         """See `Rules.public_code`: deals, all actions, each round's cards in ascending order."""

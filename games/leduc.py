@@ -67,6 +67,7 @@ from spiel_dl.games.leduc_betting import (
     betting_tables,
     longest_round,
 )
+from spiel_dl.games.piece_rules import PieceRules, Pieces
 
 _MAX_CHIPS = 2**31 - 1  # states record chips as int32
 
@@ -95,7 +96,7 @@ class _Tables(NamedTuple):
     slots: torch.Tensor  # int8 [2 * M], 0, 1, 2, ...
 
 
-class LeducRules(rules.Rules[LeducState]):
+class LeducRules(PieceRules[LeducState]):
     """Rules of Leduc poker.
 
     Args:
@@ -246,69 +247,41 @@ class LeducRules(rules.Rules[LeducState]):
         """The number of completed betting rounds: int16 [B]."""
         return self._betting(state.device).round.index_select(0, state.node)
 
-    def public_pieces(self, perfect_recall: bool) -> dict[str, tuple[int, ...]]:
-        """Names and shapes of the public pieces; the module's table explains them."""
+    def public(self, state: LeducState, perfect_recall: bool) -> Pieces:
+        """The public pieces; the module's table explains them."""
+        public_card = {"public_card": rules.one_hot(state.cards[:, 2], self.num_kinds)}
         if not perfect_recall:
             return {
-                "current_player": (2,),
-                "public_card": (self.num_kinds,),
-                "contributions": (2, self.max_stake + 1),
+                "current_player": rules.one_hot(self.current_player(state), 2),
+                **public_card,
+                "contributions": rules.one_hot(state.contributions, self.max_stake + 1),
             }
-        betting_round = (self._longest_round, self.num_actions)
+        first, second = self._actions(state).unbind(dim=1)
         return {
-            "deals": (self.num_deals,),
-            "first_round": betting_round,
-            "public_card": (self.num_kinds,),
-            "second_round": betting_round,
+            "deals": self._betting(state.device).deals.index_select(0, state.node),
+            "first_round": first,
+            **public_card,
+            "second_round": second,
         }
 
-    def private_pieces(self, perfect_recall: bool) -> dict[str, tuple[int, ...]]:
-        """Names and shapes of the private pieces; the module's table explains them."""
-        return {"private_card": (self.num_kinds,)}
+    def private(self, state: LeducState, player: int, perfect_recall: bool) -> Pieces:
+        """A player's private pieces; the module's table explains them."""
+        return {"private_card": rules.one_hot(state.cards[:, player], self.num_kinds)}
 
-    def public_tensor(self, state: LeducState, perfect_recall: bool = True) -> torch.Tensor:
-        """The public tensor: float32 [B, Dpub]."""
-        public_card = rules.one_hot(state.cards[:, 2], self.num_kinds)
-        if not perfect_recall:
-            player = rules.one_hot(self.current_player(state), 2)
-            contributions = rules.one_hot(state.contributions, self.max_stake + 1).flatten(1)
-            return torch.cat([player, public_card, contributions], dim=1)
-        deals = self._betting(state.device).deals.index_select(0, state.node)
-        actions = rules.one_hot(state.actions, self.num_actions).flatten(1)
-        first, second = actions.tensor_split(2, dim=1)
-        return torch.cat([deals, first, public_card, second], dim=1)
-
-    def private_tensor(
-        self, state: LeducState, player: int, perfect_recall: bool = True
-    ) -> torch.Tensor:
-        """The player's card: float32 [B, Dpriv]."""
-        return rules.one_hot(state.cards[:, player], self.num_kinds)
-
-    def feature_pieces(self) -> dict[str, tuple[int, ...]]:
-        """Names and shapes of the pieces of `features`; the module's table explains them."""
-        return {
-            "player": (2,),
-            "private_rank": (self.num_ranks,),
-            "public_rank": (self.num_ranks,),
-            "is_pair": (1,),
-            "contributions": (2,),
-            "betting": (NUM_ROUNDS, self._longest_round, self.num_actions),
-        }
-
-    def features(self, state: LeducState, player: int) -> torch.Tensor:
-        """A network's inputs: float32 [B, F]."""
+    def inputs(self, state: LeducState, player: int) -> Pieces:
+        """The pieces of a network's inputs; the module's second table explains them."""
         suits = 1 if self.deal_ranks else self.num_suits
         ranks = torch.div(state.cards, suits, rounding_mode="floor")
         private, public = ranks[:, player], ranks[:, 2]
         chips = torch.stack([state.contributions[:, side] for side in (player, 1 - player)], dim=1)
-        columns = [
-            rules.one_hot(private, self.num_ranks),
-            rules.one_hot(public, self.num_ranks),
-            ((private == public) & (public >= 0))[:, None],
-            chips.float() * (1 / self.max_stake),
-            rules.one_hot(state.actions, self.num_actions).flatten(1),
-        ]
-        return rules.with_seat(player, columns)
+        return {
+            "player": rules.seat(state, player),
+            "private_rank": rules.one_hot(private, self.num_ranks),
+            "public_rank": rules.one_hot(public, self.num_ranks),
+            "is_pair": ((private == public) & (public >= 0))[:, None],
+            "contributions": chips.float() * (1 / self.max_stake),
+            "betting": self._actions(state),
+        }
 
     def action_to_string(self, player: int, action: int) -> str:
         """The name of an action or of a deal; sizes are in chips of the first round."""
@@ -336,6 +309,10 @@ class LeducRules(rules.Rules[LeducState]):
             f"Player 1: {cards[1]}, {chips[1]} in the pot\n"
             f"Public card: {cards[2]}\nFirst round: {betting[0]}\nSecond round: {betting[1]}"
         )
+
+    def _actions(self, state: LeducState) -> torch.Tensor:
+        """The actions of both rounds in order, one-hot: float32 [B, 2, M, A]."""
+        return rules.one_hot(state.actions.unflatten(1, (NUM_ROUNDS, -1)), self.num_actions)
 
     def _joint_deal(self) -> torch.Tensor:
         """Probabilities of the two private ranks: float64 [num_ranks * num_ranks].

@@ -38,7 +38,6 @@ The network's inputs:
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
 from typing import NamedTuple
 
 import torch
@@ -47,6 +46,7 @@ from spiel_dl.games import rules
 from spiel_dl.games.batches import tables_by_device
 from spiel_dl.games.compiled import CompiledRules
 from spiel_dl.games.liars_dice_compiled import compiled_liars_dice
+from spiel_dl.games.piece_rules import PieceRules, Pieces
 
 BIDDING_RULES = ("reset-face", "reset-quantity")
 _MOST_BIDS = 10_000  # a state records which bids were made
@@ -85,7 +85,7 @@ class _Tables(NamedTuple):
     quantities: torch.Tensor
 
 
-class LiarsDiceRules(rules.Rules[LiarsDiceState]):
+class LiarsDiceRules(PieceRules[LiarsDiceState]):
     """Rules of liar's dice for two players.
 
     Args:
@@ -203,66 +203,45 @@ class LiarsDiceRules(rules.Rules[LiarsDiceState]):
         """1 when the game is over, else 0: int16 [B]."""
         return state.called.to(torch.int16)
 
-    def public_pieces(self, perfect_recall: bool) -> Mapping[str, tuple[int, ...]]:
-        """Names and shapes of the public pieces; the module's table explains them."""
-        if perfect_recall:
-            return {"rolls": (self.num_rolls,), "bids": (self.num_bids,), "called": (1,)}
-        return {"current_player": (2,), "last_bid": (self.num_bids,), "called": (1,)}
-
-    def private_pieces(self, perfect_recall: bool) -> Mapping[str, tuple[int, ...]]:
-        """Names and shapes of the private pieces; the module's table explains them."""
-        return {"dice": (self.num_dice, self.num_sides)}
-
-    def public_tensor(self, state: LiarsDiceState, perfect_recall: bool = True) -> torch.Tensor:
-        """The public tensor: float32 [B, Dpub]."""
-        called = state.called.to(torch.float32)[:, None]
+    def public(self, state: LiarsDiceState, perfect_recall: bool) -> Pieces:
+        """The public pieces; the module's table explains them."""
+        called = {"called": state.called[:, None]}
         if not perfect_recall:
-            player = rules.one_hot(self.current_player(state), 2)
-            last = rules.one_hot(self._last_bid(state), self.num_bids)
-            return torch.cat([player, last, called], dim=1)
-        rolls = (self._tables(state.step.device).slots < state.step[:, None]).to(torch.float32)
-        return torch.cat([rolls, state.was_bid.to(torch.float32), called], dim=1)
+            return {
+                "current_player": rules.one_hot(self.current_player(state), 2),
+                "last_bid": rules.one_hot(self._last_bid(state), self.num_bids),
+                **called,
+            }
+        rolls = self._tables(state.step.device).slots < state.step[:, None]
+        return {"rolls": rolls, "bids": state.was_bid, **called}
 
-    def private_tensor(
-        self, state: LiarsDiceState, player: int, perfect_recall: bool = True
-    ) -> torch.Tensor:
-        """The player's dice: float32 [B, Dpriv]."""
+    def private(self, state: LiarsDiceState, player: int, perfect_recall: bool) -> Pieces:
+        """A player's private pieces; the module's table explains them."""
         first = player * self.num_dice
         faces = state.dice[:, first : first + self.num_dice].sort(dim=1).values
         has_rolled = state.step >= first + self.num_dice
-        return rules.one_hot(faces * has_rolled[:, None] - 1, self.num_sides).flatten(1)
+        return {"dice": rules.one_hot(faces * has_rolled[:, None] - 1, self.num_sides)}
 
-    def feature_pieces(self) -> Mapping[str, tuple[int, ...]]:
-        """Names and shapes of the pieces of `features`; the module's second table explains them."""
-        return {
-            "player": (2,),
-            "dice": (self.num_sides,),
-            "quantity": (self.num_rolls,),
-            "face": (self.num_sides,),
-            "own_bids": (self.num_bids,),
-            "opponent_bids": (self.num_bids,),
-            "called": (1,),
-        }
-
-    def features(self, state: LiarsDiceState, player: int) -> torch.Tensor:
-        """A network's inputs: float32 [B, F]."""
-        tables, count = self._tables(state.step.device), self.num_dice
-        dice = self.private_tensor(state, player).unflatten(1, (count, self.num_sides))
+    def inputs(self, state: LiarsDiceState, player: int) -> Pieces:
+        """The pieces of a network's inputs; the module's second table explains them."""
+        tables = self._tables(state.step.device)
+        dice = self.private(state, player, perfect_recall=True)["dice"]
         last = self._last_bid(state)
         index, is_bid = last.clamp(min=0), last >= 0
         quantity = tables.quantities.index_select(0, index) * is_bid
         face = tables.faces.index_select(0, index) * is_bid
         # Bids ascend, and player 0 has made the first, third, ...
         is_first = state.was_bid.cumsum(dim=1) % 2 == 1
-        by_first, by_second = state.was_bid & is_first, state.was_bid & ~is_first
-        columns = [
-            dice.sum(dim=1) * (1 / count),
-            rules.one_hot(quantity - 1, self.num_rolls),
-            rules.one_hot(face - 1, self.num_sides),
-            *((by_first, by_second) if player == 0 else (by_second, by_first)),
-            state.called[:, None],
-        ]
-        return rules.with_seat(player, columns)
+        bids = (state.was_bid & is_first, state.was_bid & ~is_first)
+        return {
+            "player": rules.seat(state, player),
+            "dice": dice.sum(dim=1) * (1 / self.num_dice),
+            "quantity": rules.one_hot(quantity - 1, self.num_rolls),
+            "face": rules.one_hot(face - 1, self.num_sides),
+            "own_bids": bids[player],
+            "opponent_bids": bids[1 - player],
+            "called": state.called[:, None],
+        }
 
     def compiled(self) -> CompiledRules:
         """See `Rules.compiled`."""

@@ -36,7 +36,7 @@ player's inputs are those that its opponent would have in its place.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -45,6 +45,7 @@ import torch
 from spiel_dl.games import rules
 from spiel_dl.games.batches import tables_by_device
 from spiel_dl.games.hidden_bids import outcomes_for, round_outcomes
+from spiel_dl.games.piece_rules import PieceRules, Pieces
 
 _MAX_COINS = 32766  # bids are stored as int16, plus one
 _MAX_START_LOCATION = 16_000  # so that the number of a location is an int16
@@ -94,7 +95,7 @@ class _Tables(NamedTuple):
     winner_bits: torch.Tensor
 
 
-class OshiZumoIIRules(rules.Rules[OshiZumoIIState]):
+class OshiZumoIIRules(PieceRules[OshiZumoIIState]):
     """Rules of Oshi-Zumo with hidden bids. The defaults are the DL-CFR paper's setting.
 
     Args:
@@ -220,72 +221,40 @@ class OshiZumoIIRules(rules.Rules[OshiZumoIIState]):
         """The number of completed rounds: int16 [B]."""
         return self._tables(state.step.device).round_index.index_select(0, state.step)
 
-    def public_pieces(self, perfect_recall: bool) -> Mapping[str, tuple[int, ...]]:
-        """Names and shapes of the public pieces; the module's table explains them."""
-        if perfect_recall:
-            return {
-                "player_0_has_bid": (self.max_rounds,),
-                "round_winners": (self.max_rounds, 3),
-                "game_over": (1,),
-            }
-        return {
-            "location": (2 * self.start_location + 3,),
-            "player_0_has_bid": (1,),
-            "game_over": (1,),
-        }
-
-    def private_pieces(self, perfect_recall: bool) -> Mapping[str, tuple[int, ...]]:
-        """Names and shapes of the private pieces; the module's table explains them."""
-        if perfect_recall:
-            return {"bids": (self.max_rounds, self.num_actions)}
-        return {"coins": (self.num_actions,)}
-
-    def public_tensor(self, state: OshiZumoIIState, perfect_recall: bool = True) -> torch.Tensor:
-        """The public tensor: float32 [B, Dpub]."""
-        over = self._over(state).to(torch.float32).unsqueeze(1)
+    def public(self, state: OshiZumoIIState, perfect_recall: bool) -> Pieces:
+        """The public pieces; the module's table explains them."""
+        over = self._over(state).unsqueeze(1)
         if not perfect_recall:
             index = state.location + (self.start_location + 1)
-            location = rules.one_hot(index, 2 * self.start_location + 3)
-            has_bid = (self.current_player(state) == 1).to(torch.float32).unsqueeze(1)
-            return torch.cat([location, has_bid, over], dim=1)
-        first, second = state.bids[:, : self.max_rounds], state.bids[:, self.max_rounds :]
+            return {
+                "location": rules.one_hot(index, 2 * self.start_location + 3),
+                "player_0_has_bid": (self.current_player(state) == 1).unsqueeze(1),
+                "game_over": over,
+            }
+        first, second = self._bids(state)
         outcome = round_outcomes(first, second)
         winners = rules.look_up(self._tables(state.step.device).winner_bits, outcome)
-        return torch.cat([(first > 0).to(torch.float32), winners, over], dim=1)
+        return {"player_0_has_bid": first > 0, "round_winners": winners, "game_over": over}
 
-    def private_tensor(
-        self, state: OshiZumoIIState, player: int, perfect_recall: bool = True
-    ) -> torch.Tensor:
-        """The private tensor of `player`: float32 [B, Dpriv]."""
+    def private(self, state: OshiZumoIIState, player: int, perfect_recall: bool) -> Pieces:
+        """A player's private pieces; the module's table explains them."""
         bits = self._tables(state.step.device).bid_bits
         if perfect_recall:
-            start = player * self.max_rounds
-            return rules.look_up(bits, state.bids[:, start : start + self.max_rounds])
-        return rules.look_up(bits, state.coins[:, player : player + 1] + 1)
+            return {"bids": rules.look_up(bits, self._bids(state)[player])}
+        return {"coins": rules.look_up(bits, state.coins[:, player : player + 1] + 1)[:, 0]}
 
-    def feature_pieces(self) -> Mapping[str, tuple[int, ...]]:
-        """Names and shapes of the pieces of `features`; the module's second table explains them."""
-        return {
-            "location": (2 * self.start_location + 3,),
-            "coins": (self.coins,),
-            "bids": (self.max_rounds, self.num_actions),
-            "outcomes": (self.max_rounds, 3),
-        }
-
-    def features(self, state: OshiZumoIIState, player: int) -> torch.Tensor:
-        """A network's inputs: float32 [B, F]."""
-        tables = self._tables(state.step.device)
-        bids = state.bids[:, : self.max_rounds], state.bids[:, self.max_rounds :]
+    def inputs(self, state: OshiZumoIIState, player: int) -> Pieces:
+        """The pieces of a network's inputs; the module's second table explains them."""
+        tables, bids = self._tables(state.step.device), self._bids(state)
         outcomes = outcomes_for(player, round_outcomes(*bids))
         # Not the state's location, which at the end reveals the coins that the opponent had left.
         pushed = ((2 - outcomes) * (outcomes > 0)).sum(dim=1) + (self.start_location + 1)
-        columns = [
-            rules.one_hot(pushed, 2 * self.start_location + 3),
-            (tables.bid[:-1] < state.coins[:, player : player + 1]).to(torch.float32),
-            rules.look_up(tables.bid_bits, bids[player]),
-            rules.look_up(tables.winner_bits, outcomes),
-        ]
-        return torch.cat(columns, dim=1)
+        return {
+            "location": rules.one_hot(pushed, 2 * self.start_location + 3),
+            "coins": tables.bid[:-1] < state.coins[:, player : player + 1],
+            "bids": rules.look_up(tables.bid_bits, bids[player]),
+            "outcomes": rules.look_up(tables.winner_bits, outcomes),
+        }
 
     def action_to_string(self, player: int, action: int) -> str:
         """The name of a bid, as in the twin."""
@@ -300,6 +269,10 @@ class OshiZumoIIRules(rules.Rules[OshiZumoIIState]):
         lines = [f"Coins: {coins[0]} {coins[1]}"]
         lines += [f"P{p} bids: {' '.join(map(str, bids[p][bids[p] > 0] - 1))}" for p in (0, 1)]
         return "\n".join([*lines, f"Field: {''.join(board)}"])
+
+    def _bids(self, state: OshiZumoIIState) -> tuple[torch.Tensor, torch.Tensor]:
+        """Both players' bids, each plus 1, or 0 for future ones: int16 [B, T] each."""
+        return state.bids[:, : self.max_rounds], state.bids[:, self.max_rounds :]
 
     def _over(self, state: OshiZumoIIState) -> torch.Tensor:
         """Whether the game is over: bool [B]."""

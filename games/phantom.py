@@ -45,7 +45,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -55,6 +54,7 @@ from spiel_dl.games import boards, phantom_histories, rules
 from spiel_dl.games.batches import tables_by_device
 from spiel_dl.games.compiled import CompiledRules
 from spiel_dl.games.phantom_compiled import compiled_phantom
+from spiel_dl.games.piece_rules import PieceRules, Pieces
 
 _MOST_CELLS = 16
 _MOST_LISTED = 9  # cells of boards on which orders of stones can be listed
@@ -107,7 +107,7 @@ class _Tables(NamedTuple):
     is_last: torch.Tensor
 
 
-class PhantomRules(rules.Rules[PhantomState]):
+class PhantomRules(PieceRules[PhantomState]):
     """Rules of a phantom game.
 
     Args:
@@ -223,69 +223,37 @@ class PhantomRules(rules.Rules[PhantomState]):
         """The number of completed pairs of turns: int16 [B]."""
         return self._tables(state.step.device).turn.index_select(0, state.step.int()) // 2
 
-    def public_pieces(self, perfect_recall: bool) -> Mapping[str, tuple[int, ...]]:
-        """Names and shapes of the public pieces; the module's table explains them."""
-        if perfect_recall:
-            name = "tries" if self.is_abrupt else "steps"
-            return {name: (self.max_game_length,), "game_over": (1,)}
-        return {"current_player" if self.is_abrupt else "turn": (2,), "game_over": (1,)}
-
-    def private_pieces(self, perfect_recall: bool) -> Mapping[str, tuple[int, ...]]:
-        """Names and shapes of the private pieces; the module's table explains them."""
-        n = self.board.num_cells
-        return {"own_tries": (n, n), "failed": (n,)} if perfect_recall else {"cells": (n, 3)}
-
-    def public_tensor(self, state: PhantomState, perfect_recall: bool = True) -> torch.Tensor:
-        """The public tensor: float32 [B, Dpub]."""
-        over = state.over.to(torch.float32)[:, None]
+    def public(self, state: PhantomState, perfect_recall: bool) -> Pieces:
+        """The public pieces; the module's table explains them."""
+        over = {"game_over": state.over[:, None]}
         if not perfect_recall:
-            return torch.cat([rules.one_hot(self.current_player(state), 2), over], dim=1)
-        steps = self._tables(state.step.device).steps
-        return torch.cat([(steps < state.step[:, None]).to(torch.float32), over], dim=1)
+            name = "current_player" if self.is_abrupt else "turn"
+            return {name: rules.one_hot(self.current_player(state), 2), **over}
+        steps = self._tables(state.step.device).steps < state.step[:, None]
+        return {"tries" if self.is_abrupt else "steps": steps, **over}
 
-    def private_tensor(
-        self, state: PhantomState, player: int, perfect_recall: bool = True
-    ) -> torch.Tensor:
-        """The private tensor of `player`: float32 [B, Dpriv]."""
-        tables, n = self._tables(state.step.device), self.board.num_cells
-        failed = (state.failed[:, player : player + 1] & tables.bits) != 0
+    def private(self, state: PhantomState, player: int, perfect_recall: bool) -> Pieces:
+        """A player's private pieces; the module's table explains them."""
+        failed = self._cells(state.failed, player)
         if perfect_recall:
-            own = state.tries[:, player * n : (player + 1) * n]
-            return torch.cat([rules.look_up(tables.try_bits, own), failed.to(torch.float32)], dim=1)
-        stones = (state.stones[:, player : player + 1] & tables.bits) != 0
-        kinds = torch.stack([~(stones | failed), stones, failed], dim=2)
-        return kinds.to(torch.float32).flatten(1)
+            return {"own_tries": self._own_tries(state, player), "failed": failed}
+        stones = self._cells(state.stones, player)
+        return {"cells": torch.stack([~(stones | failed), stones, failed], dim=2)}
 
-    def feature_pieces(self) -> Mapping[str, tuple[int, ...]]:
-        """Names and shapes of the pieces of `features`; the module's second table explains them."""
-        n = self.board.num_cells
-        return {
-            "player": (2,),
-            "own_stones": (n,),
-            "found_stones": (n,),
-            "untried": (n,),
-            "counts": (2,),
-            "steps": (self.max_game_length,),
-            "own_tries": (n, n),
-        }
-
-    def features(self, state: PhantomState, player: int) -> torch.Tensor:
-        """A network's inputs: float32 [B, F]."""
-        tables, n = self._tables(state.step.device), self.board.num_cells
-        own_stones, found_stones = (
-            (cells[:, player : player + 1] & tables.bits) != 0
-            for cells in (state.stones, state.failed)
-        )
+    def inputs(self, state: PhantomState, player: int) -> Pieces:
+        """The pieces of a network's inputs; the module's second table explains them."""
+        own_stones = self._cells(state.stones, player)
+        found_stones = self._cells(state.failed, player)
         counts = torch.stack([own_stones.sum(dim=1), found_stones.sum(dim=1)], dim=1)
-        columns = [
-            own_stones,
-            found_stones,
-            ~(own_stones | found_stones),
-            counts.float() * (1 / n),
-            tables.steps < state.step[:, None],
-            rules.look_up(tables.try_bits, state.tries[:, player * n : (player + 1) * n]),
-        ]
-        return rules.with_seat(player, columns)
+        return {
+            "player": rules.seat(state, player),
+            "own_stones": own_stones,
+            "found_stones": found_stones,
+            "untried": ~(own_stones | found_stones),
+            "counts": counts.float() * (1 / self.board.num_cells),
+            "steps": self._tables(state.step.device).steps < state.step[:, None],
+            "own_tries": self._own_tries(state, player),
+        }
 
     def draw_histories(
         self,
@@ -348,6 +316,16 @@ class PhantomRules(rules.Rules[PhantomState]):
             where = [self.action_to_string(player, c) for c in cells if failed[player] >> c & 1]
             lines.append(f"P{player} failed at: {' '.join(where) or '-'}")
         return "\n".join(lines)
+
+    def _cells(self, sets: torch.Tensor, player: int) -> torch.Tensor:
+        """The cells of a player's set, of both players' (int32 [B, 2]): bool [B, n]."""
+        return (sets[:, player : player + 1] & self._tables(sets.device).bits) != 0
+
+    def _own_tries(self, state: PhantomState, player: int) -> torch.Tensor:
+        """A player's tries in order, one-hot: float32 [B, n, n]."""
+        n = self.board.num_cells
+        tries = state.tries[:, player * n : (player + 1) * n]
+        return rules.look_up(self._tables(state.step.device).try_bits, tries)
 
     def _mover(self, state: PhantomState) -> torch.Tensor:
         """The player whose turn it is, in games that are not over: int64 [B]."""

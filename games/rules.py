@@ -26,7 +26,7 @@ from __future__ import annotations
 import abc
 import dataclasses
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -340,7 +340,8 @@ class Rules(abc.ABC, Generic[State]):
     def information_state_tensor(self, state: State, player: int) -> torch.Tensor:
         """Player one-hot, public and own private tensor: float32 [B, 2 + Dpub + Dpriv]."""
         public = self.public_tensor(state, perfect_recall=True)
-        return with_seat(player, [public, self.private_tensor(state, player, True)])
+        private = self.private_tensor(state, player, perfect_recall=True)
+        return torch.cat([seat(state, player), public, private], dim=1)
 
     def information_state_strings(self, state: State, player: int) -> list[str]:
         """The information state tensor of every row as text, see `strings_of_pieces`."""
@@ -372,11 +373,11 @@ class Rules(abc.ABC, Generic[State]):
         return torch.cat([self.features(state, player) for player in (0, 1)], dim=1)
 
 
-def with_seat(player: int, columns: Sequence[torch.Tensor]) -> torch.Tensor:
-    """A player, one-hot, and columns ([B, n] each): float32 [B, 2 + all n]."""
-    seat = torch.zeros((len(columns[0]), 2), device=columns[0].device)
-    seat[:, player] = 1.0
-    return torch.cat([seat, *(column.float() for column in columns)], dim=1)
+def seat(state: StateBatch, player: int) -> torch.Tensor:
+    """A player, one-hot in every row: float32 [B, 2]."""
+    rows = torch.zeros((state.batch_size, 2), device=state.device)
+    rows[:, player] = 1.0
+    return rows
 
 
 def one_hot(index: torch.Tensor, size: int) -> torch.Tensor:
@@ -385,5 +386,5 @@ def one_hot(index: torch.Tensor, size: int) -> torch.Tensor:
 
 
 def look_up(bits: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
-    """The rows of `bits` (float32 [K, D]) at `index` (int [B, n]), joined: float32 [B, n D]."""
-    return torch.nn.functional.embedding(index.to(torch.int32), bits).flatten(1)
+    """The rows of `bits` (float32 [K, D]) at `index` (int [B, n]): float32 [B, n, D]."""
+    return torch.nn.functional.embedding(index.to(torch.int32), bits)

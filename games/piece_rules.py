@@ -1,0 +1,66 @@
+"""`PieceRules`: rules that name the pieces of tensors where they make them."""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Mapping
+from typing import TypeAlias
+
+import torch
+
+from spiel_dl.games import rules
+
+Pieces: TypeAlias = Mapping[str, torch.Tensor]
+"""Named pieces of tensors, in order: [B, *shape] each, of numbers or bool."""
+
+
+class PieceRules(rules.Rules[rules.State]):
+    """Rules with named pieces, from which tensors, and the pieces' shapes, follow."""
+
+    @abc.abstractmethod
+    def public(self, state: rules.State, perfect_recall: bool) -> Pieces:
+        """The public pieces, of zeros and ones."""
+
+    @abc.abstractmethod
+    def private(self, state: rules.State, player: int, perfect_recall: bool) -> Pieces:
+        """A player's private pieces, of zeros and ones."""
+
+    def inputs(self, state: rules.State, player: int) -> Pieces:
+        """The pieces of `features`; the default is those of the information state tensor."""
+        pieces = {**self.public(state, True), **self.private(state, player, True)}
+        return {"player": rules.seat(state, player), **pieces}
+
+    def public_pieces(self, perfect_recall: bool) -> Mapping[str, tuple[int, ...]]:
+        """See `Rules.public_pieces`; the module of the game has a table of them."""
+        return _shapes(self.public(self.initial_state(), perfect_recall))
+
+    def private_pieces(self, perfect_recall: bool) -> Mapping[str, tuple[int, ...]]:
+        """See `Rules.private_pieces`; the module of the game has a table of them."""
+        return _shapes(self.private(self.initial_state(), 0, perfect_recall))
+
+    def feature_pieces(self) -> Mapping[str, tuple[int, ...]]:
+        """See `Rules.feature_pieces`; the module of the game has a table of them."""
+        return _shapes(self.inputs(self.initial_state(), 0))
+
+    def public_tensor(self, state: rules.State, perfect_recall: bool = True) -> torch.Tensor:
+        """See `Rules.public_tensor`."""
+        return _joined(self.public(state, perfect_recall))
+
+    def private_tensor(
+        self, state: rules.State, player: int, perfect_recall: bool = True
+    ) -> torch.Tensor:
+        """See `Rules.private_tensor`."""
+        return _joined(self.private(state, player, perfect_recall))
+
+    def features(self, state: rules.State, player: int) -> torch.Tensor:
+        """See `Rules.features`."""
+        return _joined(self.inputs(state, player))
+
+
+def _shapes(pieces: Pieces) -> dict[str, tuple[int, ...]]:
+    return {name: tuple(piece.shape[1:]) for name, piece in pieces.items()}
+
+
+def _joined(pieces: Pieces) -> torch.Tensor:
+    columns = [piece if piece.dim() == 2 else piece.flatten(1) for piece in pieces.values()]
+    return torch.cat([column.float() for column in columns], dim=1)
