@@ -44,6 +44,10 @@ class StateBatch:
         """The same batch on another device."""
         return self._map(lambda tensor: tensor.to(device))
 
+    def repeated(self, count: int, device: torch.device | str) -> Self:
+        """Copies of the only row, on a device."""
+        return self.to(device).take(torch.zeros(count, dtype=torch.int64, device=device))
+
     def where(self, condition: torch.Tensor, other: Self) -> Self:
         """Row by row, this batch where `condition` (bool [B]) holds and `other` elsewhere."""
         pairs = zip(self._tensors(), other._tensors(), strict=True)

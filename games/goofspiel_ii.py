@@ -112,6 +112,11 @@ class GoofspielIIRules(PieceRules[GoofspielIIState]):
         self._num_rows = 3 if self._random else 2
         rounds_of_steps = self.num_turns - int(self._plays_last_round)
         self._last_step = self._num_rows * rounds_of_steps
+        self.root = GoofspielIIState(
+            step=torch.zeros(1, dtype=torch.int32),
+            played=torch.zeros((1, self._num_rows * self.num_turns), dtype=torch.int8),
+            remaining=torch.ones((1, self._num_rows * num_cards), dtype=torch.bool),
+        )
         self._tables = goofspiel_tables(num_cards, self.num_turns, points_order, self._last_step)
         self.num_actions = num_cards
         self.num_chance_outcomes = num_cards if self._random else 0
@@ -135,21 +140,6 @@ class GoofspielIIRules(PieceRules[GoofspielIIState]):
                 f"num_turns={self.num_turns} is out of range; use 1 to num_cards="
                 f"{self.num_cards}, or -1 for all"
             )
-
-    def initial_state(
-        self, batch_size: int = 1, device: torch.device | str = "cpu"
-    ) -> GoofspielIIState:
-        """A batch of B copies of the root."""
-        rows = self._num_rows
-        return GoofspielIIState(
-            step=torch.zeros(batch_size, dtype=torch.int32, device=device),
-            played=torch.zeros(
-                (batch_size, rows * self.num_turns), dtype=torch.int8, device=device
-            ),
-            remaining=torch.ones(
-                (batch_size, rows * self.num_cards), dtype=torch.bool, device=device
-            ),
-        )
 
     def current_player(self, state: GoofspielIIState) -> torch.Tensor:
         """The player to act: int8 [B]."""

@@ -185,6 +185,12 @@ class HoldemRules(PieceRules[HoldemState]):
         at_end = self.tree.spent[self.tree.player == rules.TERMINAL_PLAYER].min(axis=1)
         self.max_utility = float(at_end.max())
         self.min_utility = -self.max_utility
+        num_slots = self.num_rounds * self.tree.longest_round
+        self.root = HoldemState(
+            node=torch.zeros(1, dtype=torch.int32),
+            cards=torch.full((1, self.num_dealt), -1, dtype=torch.int8),
+            actions=torch.full((1, num_slots), -1, dtype=torch.int8),
+        )
         self._tables = self._make_tables(marginal)
 
     def _range(self, name: str, text: str) -> np.ndarray:
@@ -217,18 +223,6 @@ class HoldemRules(PieceRules[HoldemState]):
                 "ranges"
             )
         return marginal
-
-    def initial_state(self, batch_size: int = 1, device: torch.device | str = "cpu") -> HoldemState:
-        """A batch of B copies of the root, before any card is dealt."""
-
-        def unset(width: int) -> torch.Tensor:
-            return torch.full((batch_size, width), -1, dtype=torch.int8, device=device)
-
-        return HoldemState(
-            node=torch.zeros(batch_size, dtype=torch.int32, device=device),
-            cards=unset(self.num_dealt),
-            actions=unset(self.num_rounds * self.tree.longest_round),
-        )
 
     def current_player(self, state: HoldemState) -> torch.Tensor:
         """The player to act: int8 [B]."""

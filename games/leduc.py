@@ -145,11 +145,18 @@ class LeducRules(PieceRules[LeducState]):
             )
         self.max_utility = float(self.max_stake)
         self.min_utility = -self.max_utility
+        num_slots = NUM_ROUNDS * self._longest_round
+        self.root = LeducState(
+            node=torch.zeros(1, dtype=torch.int32),
+            cards=torch.full((1, 3), -1, dtype=torch.int8),
+            actions=torch.full((1, num_slots), -1, dtype=torch.int8),
+            contributions=torch.full((1, 2), ante, dtype=torch.int32),
+        )
         self._betting = betting_tables(self.bet_sizes, self.raise_sizes, max_raises, deal_ranks)
         self._tables = tables_by_device(
             _Tables,
             private_deal=self._joint_deal(),
-            slots=torch.arange(NUM_ROUNDS * self._longest_round, dtype=torch.int8),
+            slots=torch.arange(num_slots, dtype=torch.int8),
         )
 
     def _check_parameters(self) -> None:
@@ -175,19 +182,6 @@ class LeducRules(PieceRules[LeducState]):
                 raise ValueError(f"{name}={list(sizes)} must be positive and strictly increasing")
         if self.ante < 1:
             raise ValueError(f"ante={self.ante} leaves nothing to fold for; use 1 or more")
-
-    def initial_state(self, batch_size: int = 1, device: torch.device | str = "cpu") -> LeducState:
-        """A batch of B copies of the root, before any card is dealt."""
-
-        def filled(shape: tuple[int, ...], value: int, dtype: torch.dtype) -> torch.Tensor:
-            return torch.full((batch_size, *shape), value, dtype=dtype, device=device)
-
-        return LeducState(
-            node=filled((), 0, torch.int32),
-            cards=filled((3,), -1, torch.int8),
-            actions=filled((NUM_ROUNDS * self._longest_round,), -1, torch.int8),
-            contributions=filled((2,), self.ante, torch.int32),
-        )
 
     def current_player(self, state: LeducState) -> torch.Tensor:
         """The player to act: int8 [B]."""

@@ -123,6 +123,12 @@ class LiarsDiceRules(PieceRules[LiarsDiceState]):
         self.num_chance_outcomes = dice_sides
         self.max_game_length = self.num_bids + 1
         self.max_chance_nodes = self.longest_chance_run = self.num_rolls
+        self.root = LiarsDiceState(
+            step=torch.zeros(1, dtype=torch.int16),
+            dice=torch.zeros((1, self.num_rolls), dtype=torch.int8),
+            was_bid=torch.zeros((1, self.num_bids), dtype=torch.bool),
+            called=torch.zeros(1, dtype=torch.bool),
+        )
         bids = [self.bid(number) for number in range(self.num_bids)]
         self._tables = tables_by_device(
             _Tables,
@@ -139,17 +145,6 @@ class LiarsDiceRules(PieceRules[LiarsDiceState]):
         else:
             face, quantity = divmod(number, self.num_rolls)
         return quantity + 1, face + 1
-
-    def initial_state(
-        self, batch_size: int = 1, device: torch.device | str = "cpu"
-    ) -> LiarsDiceState:
-        """A batch of B copies of the root, before any die is rolled."""
-        return LiarsDiceState(
-            step=torch.zeros(batch_size, dtype=torch.int16, device=device),
-            dice=torch.zeros((batch_size, self.num_rolls), dtype=torch.int8, device=device),
-            was_bid=torch.zeros((batch_size, self.num_bids), dtype=torch.bool, device=device),
-            called=torch.zeros(batch_size, dtype=torch.bool, device=device),
-        )
 
     def current_player(self, state: LiarsDiceState) -> torch.Tensor:
         """The player to act: int8 [B]."""

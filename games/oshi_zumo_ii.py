@@ -142,6 +142,12 @@ class OshiZumoIIRules(PieceRules[OshiZumoIIState]):
         self.max_chance_nodes = 0
         self.min_utility = -1.0
         self.max_utility = 1.0
+        self.root = OshiZumoIIState(
+            step=torch.zeros(1, dtype=torch.int32),
+            bids=torch.zeros((1, 2 * self.max_rounds), dtype=torch.int16),
+            coins=torch.full((1, 2), coins, dtype=torch.int16),
+            location=torch.zeros(1, dtype=torch.int16),
+        )
         self._tables = self._make_tables()
 
     def _check_parameters(self) -> None:
@@ -162,17 +168,6 @@ class OshiZumoIIRules(PieceRules[OshiZumoIIState]):
             )
         if self.horizon < 1:
             raise ValueError(f"horizon={self.horizon} is out of range; use 1 or more")
-
-    def initial_state(
-        self, batch_size: int = 1, device: torch.device | str = "cpu"
-    ) -> OshiZumoIIState:
-        """A batch of B copies of the root."""
-        return OshiZumoIIState(
-            step=torch.zeros(batch_size, dtype=torch.int32, device=device),
-            bids=torch.zeros((batch_size, 2 * self.max_rounds), dtype=torch.int16, device=device),
-            coins=torch.full((batch_size, 2), self.coins, dtype=torch.int16, device=device),
-            location=torch.zeros(batch_size, dtype=torch.int16, device=device),
-        )
 
     def current_player(self, state: OshiZumoIIState) -> torch.Tensor:
         """The player to act: int8 [B]."""

@@ -137,6 +137,14 @@ class PhantomRules(PieceRules[PhantomState]):
         num_turns = len(self.turn_lengths)
         turn = np.append(np.repeat(np.arange(num_turns), self.turn_lengths), num_turns)
         self.num_actions = n if is_abrupt else n + 1  # The last action is to wait.
+        self.root = PhantomState(
+            step=torch.zeros(1, dtype=torch.int8),
+            over=torch.zeros(1, dtype=torch.bool),
+            tries=torch.zeros((1, 2 * n), dtype=torch.int8),
+            stones=torch.zeros((1, 2), dtype=torch.int32),
+            failed=torch.zeros((1, 2), dtype=torch.int32),
+            waits=torch.zeros(1, dtype=torch.bool),
+        )
         self._tables = tables_by_device(
             _Tables,
             bits=1 << np.arange(n, dtype=np.int32),
@@ -148,23 +156,6 @@ class PhantomRules(PieceRules[PhantomState]):
             mover=turn % 2,
             turn=turn.astype(np.int16),
             is_last=np.append(turn[1:] != turn[:-1], True),
-        )
-
-    def initial_state(
-        self, batch_size: int = 1, device: torch.device | str = "cpu"
-    ) -> PhantomState:
-        """A batch of B copies of the empty board."""
-
-        def zeros(shape: tuple[int, ...], dtype: torch.dtype) -> torch.Tensor:
-            return torch.zeros((batch_size, *shape), dtype=dtype, device=device)
-
-        return PhantomState(
-            step=zeros((), torch.int8),
-            over=zeros((), torch.bool),
-            tries=zeros((2 * self.board.num_cells,), torch.int8),
-            stones=zeros((2,), torch.int32),
-            failed=zeros((2,), torch.int32),
-            waits=zeros((), torch.bool),
         )
 
     def current_player(self, state: PhantomState) -> torch.Tensor:

@@ -1,4 +1,4 @@
-"""`PieceRules`: rules that name the pieces of tensors where they make them."""
+"""`PieceRules`: rules that name the pieces of tensors where they make them, and have a root."""
 
 from __future__ import annotations
 
@@ -15,7 +15,17 @@ Pieces: TypeAlias = Mapping[str, torch.Tensor]
 
 
 class PieceRules(rules.Rules[rules.State]):
-    """Rules with named pieces, from which tensors, and the pieces' shapes, follow."""
+    """Rules with named pieces, from which tensors, and the pieces' shapes, follow.
+
+    Attributes:
+      root: the state before any action or chance event, a batch of one on the CPU.
+    """
+
+    root: rules.State
+
+    def initial_state(self, batch_size: int = 1, device: torch.device | str = "cpu") -> rules.State:
+        """A batch of B copies of the root."""
+        return self.root.repeated(batch_size, device)
 
     @abc.abstractmethod
     def public(self, state: rules.State, perfect_recall: bool) -> Pieces:
@@ -32,15 +42,15 @@ class PieceRules(rules.Rules[rules.State]):
 
     def public_pieces(self, perfect_recall: bool) -> Mapping[str, tuple[int, ...]]:
         """See `Rules.public_pieces`; the module of the game has a table of them."""
-        return _shapes(self.public(self.initial_state(), perfect_recall))
+        return _shapes(self.public(self.root, perfect_recall))
 
     def private_pieces(self, perfect_recall: bool) -> Mapping[str, tuple[int, ...]]:
         """See `Rules.private_pieces`; the module of the game has a table of them."""
-        return _shapes(self.private(self.initial_state(), 0, perfect_recall))
+        return _shapes(self.private(self.root, 0, perfect_recall))
 
     def feature_pieces(self) -> Mapping[str, tuple[int, ...]]:
         """See `Rules.feature_pieces`; the module of the game has a table of them."""
-        return _shapes(self.inputs(self.initial_state(), 0))
+        return _shapes(self.inputs(self.root, 0))
 
     def public_tensor(self, state: rules.State, perfect_recall: bool = True) -> torch.Tensor:
         """See `Rules.public_tensor`."""
