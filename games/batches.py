@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 from collections.abc import Callable
-from typing import Any, Self, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 import numpy as np
 import torch
@@ -76,19 +75,24 @@ def _broadcast(condition: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
     return condition.reshape(condition.shape + (1,) * (like.dim() - 1))
 
 
-def tables_by_device(
-    make: Callable[..., Tables], **constants: np.ndarray | torch.Tensor
-) -> Callable[[torch.device], Tables]:
-    """The constants of a game's rules as tensors, by device; copied there when first asked for.
+class TablesByDevice(Generic[Tables]):
+    """The constants of a game's rules as tensors, by device; copied there when first asked for."""
 
-    Args:
-      make: the class of the tables.
-      **constants: its fields, on a CPU.
-    """
+    def __init__(self, make: Callable[..., Tables], **constants: np.ndarray | torch.Tensor):
+        """Notes the constants.
 
-    @functools.cache
-    def tables(device: torch.device) -> Tables:
-        tensors = {name: torch.as_tensor(each).to(device) for name, each in constants.items()}
-        return make(**tensors)
+        Args:
+          make: the class of the tables.
+          **constants: its fields, on a CPU.
+        """
+        self._make, self._constants = make, constants
+        self._by_device: dict[torch.device, Tables] = {}
 
-    return tables
+    def __call__(self, device: torch.device) -> Tables:
+        """The tables on a device."""
+        if device not in self._by_device:
+            tensors = {
+                name: torch.as_tensor(each).to(device) for name, each in self._constants.items()
+            }
+            self._by_device[device] = self._make(**tensors)
+        return self._by_device[device]

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from spiel_dl.games.batches import tables_by_device
+from spiel_dl.games.batches import TablesByDevice
 from spiel_dl.games.battleships_fleets import NOTHING, FleetTables
 from spiel_dl.games.rules import TERMINAL_PLAYER
 
@@ -59,7 +59,7 @@ def battleships_tables(
     num_slots, num_tiles = 2 * fleets.num_ships, fleets.covers.shape[2]
     board_tiles = torch.arange(num_tiles).repeat(2)
     owners = torch.tensor([0, 1]).repeat_interleave(num_tiles)
-    return tables_by_device(
+    return TablesByDevice(
         BattleshipsTables,
         sizes=torch.tensor(ship_sizes, dtype=torch.int8).repeat_interleave(2),
         values=torch.stack([-values, values], dim=1).flatten(),

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from spiel_dl.games.batches import tables_by_device
+from spiel_dl.games.batches import TablesByDevice
 from spiel_dl.games.rules import CHANCE_PLAYER, TERMINAL_PLAYER
 
 DECK = 2  # the row of the point cards, after the two players' rows
@@ -68,7 +68,7 @@ def goofspiel_tables(
     if points_order == "descending":
         points = points[::-1]
     is_seen = (np.arange(turns) <= round_index[:, None]) & (not is_random)
-    return tables_by_device(
+    return TablesByDevice(
         GoofspielTables,
         player=np.append(player, TERMINAL_PLAYER).astype(np.int8),
         next_step=np.minimum(np.arange(last + 1) + 1, last).astype(np.int32),

@@ -46,7 +46,7 @@ import numpy as np
 import torch
 
 from spiel_dl.games import rules
-from spiel_dl.games.batches import tables_by_device
+from spiel_dl.games.batches import TablesByDevice
 from spiel_dl.games.holdem_betting import betting_tree, parse_betting
 from spiel_dl.games.holdem_cards import (
     RANKS,
@@ -363,7 +363,7 @@ class HoldemRules(PieceRules[HoldemState]):
     def _make_tables(self, marginal: np.ndarray) -> Callable[[torch.device], _Tables]:
         tree, is_left = self.tree, np.ones(self.num_cards, np.bool_)
         is_left[list(self.board)] = False
-        return tables_by_device(
+        return TablesByDevice(
             _Tables,
             player=tree.player,
             legal=tree.legal,

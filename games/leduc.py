@@ -59,7 +59,7 @@ from typing import NamedTuple
 import torch
 
 from spiel_dl.games import openspiel, rules
-from spiel_dl.games.batches import tables_by_device
+from spiel_dl.games.batches import TablesByDevice
 from spiel_dl.games.holdem_betting import CALL, FIRST_WAGER, FOLD, MAX_SIZES
 from spiel_dl.games.leduc_betting import (
     NUM_ROUNDS,
@@ -153,7 +153,7 @@ class LeducRules(PieceRules[LeducState]):
             contributions=torch.full((1, 2), ante, dtype=torch.int32),
         )
         self._betting = betting_tables(self.bet_sizes, self.raise_sizes, max_raises, deal_ranks)
-        self._tables = tables_by_device(
+        self._tables = TablesByDevice(
             _Tables,
             private_deal=self._joint_deal(),
             slots=torch.arange(num_slots, dtype=torch.int8),

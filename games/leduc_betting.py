@@ -21,7 +21,7 @@ import numpy as np
 import torch
 
 from spiel_dl.games import rules
-from spiel_dl.games.batches import tables_by_device
+from spiel_dl.games.batches import TablesByDevice
 from spiel_dl.games.holdem_betting import CALL, FIRST_WAGER, FOLD, NOBODY
 
 NUM_ROUNDS = 2
@@ -112,7 +112,7 @@ def betting_tables(
     dealt = np.minimum(np.arange(num_nodes), 2)
     # A joint deal is a single event, over once both have their card.
     deals = dealt[:, None] >= ((2,) if joint_deal else (1, 2))
-    return tables_by_device(
+    return TablesByDevice(
         BettingTables,
         player=player,
         legal=legal,

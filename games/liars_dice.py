@@ -43,7 +43,7 @@ from typing import NamedTuple
 import torch
 
 from spiel_dl.games import rules
-from spiel_dl.games.batches import tables_by_device
+from spiel_dl.games.batches import TablesByDevice
 from spiel_dl.games.compiled import CompiledRules
 from spiel_dl.games.liars_dice_compiled import compiled_liars_dice
 from spiel_dl.games.piece_rules import PieceRules, Pieces
@@ -130,7 +130,7 @@ class LiarsDiceRules(PieceRules[LiarsDiceState]):
             called=torch.zeros(1, dtype=torch.bool),
         )
         bids = [self.bid(number) for number in range(self.num_bids)]
-        self._tables = tables_by_device(
+        self._tables = TablesByDevice(
             _Tables,
             slots=torch.arange(self.num_rolls, dtype=torch.int16),
             bids=torch.arange(self.num_bids + 1),

@@ -43,7 +43,7 @@ import numpy as np
 import torch
 
 from spiel_dl.games import rules
-from spiel_dl.games.batches import tables_by_device
+from spiel_dl.games.batches import TablesByDevice
 from spiel_dl.games.hidden_bids import outcomes_for, round_outcomes
 from spiel_dl.games.piece_rules import PieceRules, Pieces
 
@@ -284,7 +284,7 @@ class OshiZumoIIRules(PieceRules[OshiZumoIIState]):
         # Once the game is over, nobody acts, nothing is written, and the step stays.
         acts = np.append(player[:, None] == [0, 1], np.zeros((len(made), 2)), axis=0)
         rounds_left = np.minimum(self.horizon - round_index, self.coins)
-        return tables_by_device(
+        return TablesByDevice(
             _Tables,
             player=np.append(player, np.full(len(made), rules.TERMINAL_PLAYER)).astype(np.int8),
             round_index=np.tile(round_index, 2).astype(np.int16),

@@ -51,7 +51,7 @@ import numpy as np
 import torch
 
 from spiel_dl.games import boards, phantom_histories, rules
-from spiel_dl.games.batches import tables_by_device
+from spiel_dl.games.batches import TablesByDevice
 from spiel_dl.games.compiled import CompiledRules
 from spiel_dl.games.phantom_compiled import compiled_phantom
 from spiel_dl.games.piece_rules import PieceRules, Pieces
@@ -145,7 +145,7 @@ class PhantomRules(PieceRules[PhantomState]):
             failed=torch.zeros((1, 2), dtype=torch.int32),
             waits=torch.zeros(1, dtype=torch.bool),
         )
-        self._tables = tables_by_device(
+        self._tables = TablesByDevice(
             _Tables,
             bits=1 << np.arange(n, dtype=np.int32),
             wins=board.wins.reshape(-1).copy(),

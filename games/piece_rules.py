@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+import functools
 from collections.abc import Mapping
 from typing import TypeAlias
 
@@ -12,6 +13,7 @@ from spiel_dl.games import rules
 
 Pieces: TypeAlias = Mapping[str, torch.Tensor]
 """Named pieces of tensors, in order: [B, *shape] each, of numbers or bool."""
+_Shapes: TypeAlias = Mapping[str, tuple[int, ...]]
 
 
 class PieceRules(rules.Rules[rules.State]):
@@ -40,17 +42,17 @@ class PieceRules(rules.Rules[rules.State]):
         pieces = {**self.public(state, True), **self.private(state, player, True)}
         return {"player": rules.seat(state, player), **pieces}
 
-    def public_pieces(self, perfect_recall: bool) -> Mapping[str, tuple[int, ...]]:
+    def public_pieces(self, perfect_recall: bool) -> _Shapes:
         """See `Rules.public_pieces`; the module of the game has a table of them."""
-        return _shapes(self.public(self.root, perfect_recall))
+        return self._public_shapes[perfect_recall]
 
-    def private_pieces(self, perfect_recall: bool) -> Mapping[str, tuple[int, ...]]:
+    def private_pieces(self, perfect_recall: bool) -> _Shapes:
         """See `Rules.private_pieces`; the module of the game has a table of them."""
-        return _shapes(self.private(self.root, 0, perfect_recall))
+        return self._private_shapes[perfect_recall]
 
-    def feature_pieces(self) -> Mapping[str, tuple[int, ...]]:
+    def feature_pieces(self) -> _Shapes:
         """See `Rules.feature_pieces`; the module of the game has a table of them."""
-        return _shapes(self.inputs(self.root, 0))
+        return self._input_shapes
 
     def public_tensor(self, state: rules.State, perfect_recall: bool = True) -> torch.Tensor:
         """See `Rules.public_tensor`."""
@@ -66,8 +68,21 @@ class PieceRules(rules.Rules[rules.State]):
         """See `Rules.features`."""
         return _joined(self.inputs(state, player))
 
+    # Texts of infosets ask for them one by one. Those without perfect recall come first.
+    @functools.cached_property
+    def _public_shapes(self) -> list[_Shapes]:
+        return [_shapes(self.public(self.root, recall)) for recall in (False, True)]
 
-def _shapes(pieces: Pieces) -> dict[str, tuple[int, ...]]:
+    @functools.cached_property
+    def _private_shapes(self) -> list[_Shapes]:
+        return [_shapes(self.private(self.root, 0, recall)) for recall in (False, True)]
+
+    @functools.cached_property
+    def _input_shapes(self) -> _Shapes:
+        return _shapes(self.inputs(self.root, 0))
+
+
+def _shapes(pieces: Pieces) -> _Shapes:
     return {name: tuple(piece.shape[1:]) for name, piece in pieces.items()}
 
 
