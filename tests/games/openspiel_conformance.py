@@ -114,6 +114,8 @@ def _check_game(game: openspiel.RulesGame) -> None:
         _check_equal(f"the string of a game {what}", str(other), str(game))
         parameters = (other.get_parameters(), game.get_parameters())
         _check_equal(f"the parameters of a game {what}", *parameters)
+    pieces = [each.public_pieces(True) for each in (pickle.loads(pickle.dumps(rules)), rules)]
+    _check_equal("the pieces of pickled rules", *pieces)
     names = pyspiel.load_game(str(game)).get_parameters().keys()
     _check_equal("the parameters' names", names, game_type.parameter_specification.keys())
 
