@@ -9,11 +9,12 @@ keeps finished parts.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import hashlib
 import json
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -38,10 +39,7 @@ class Study(Generic[Settings]):
     Attributes:
       settings: the experiment's settings.
       workspace: keeps finished parts and computes missing ones.
-      num_threads: torch threads of this process, set by `run`; None: unchanged. Workers have one.
     """
-
-    num_threads: int | None = None
 
     def __init__(self, settings: Settings, workspace: Workspace):
         """Makes a study; everything is computed on first use.
@@ -54,25 +52,28 @@ class Study(Generic[Settings]):
         self.workspace = workspace
 
 
-def curves_of(
-    workspace: Workspace,
+def measured_runs(
+    study: Study[Settings],
     runs: Sequence[Any],
-    settings: Mapping[str, Any],
-    learn: Callable[[Any], list[dict[str, Any]]],
+    names: Sequence[str],
+    learn: Callable[[Settings, Workspace, Any], list[dict[str, Any]]],
 ) -> list[list[dict[str, Any]]]:
-    """The metrics lines of each learner run; finished runs are read, not repeated.
+    """What was measured of each learner run; finished runs are read, not repeated.
 
     Args:
-      workspace: keeps the runs, and its workers train.
+      study: its workspace keeps the runs, and its workers train.
       runs: named tuples; their entries name parts and run directories, see `file_name`.
-      settings: everything else that a run depends on.
-      learn: trains one run in the workspace's directory `file_name(*run)`.
+      names: of all settings that a run depends on.
+      learn: of settings, workspace and run; trains in the directory `file_name(*run)`.
     """
-    parts = [(file_name(*run), {**run._asdict(), **settings}) for run in runs]
-    curves = workspace.parts(parts, learn, runs, "learners")
+    settings, workspace = as_json(study.settings), study.workspace
+    shared = {name: settings[name] for name in names}
+    parts = [(file_name(*run), {**run._asdict(), **shared}) for run in runs]
+    learn_one = functools.partial(learn, study.settings, workspace)
+    measured = workspace.parts(parts, learn_one, runs, "learners")
     for name, _ in parts:
         workspace.note_run(name)
-    return curves
+    return measured
 
 
 AnyStudy = TypeVar("AnyStudy", bound=Study[Any])
@@ -94,6 +95,7 @@ class Experiment(Generic[AnyStudy]):
       judge: finds verdict and headline from the rows of the report's tables.
       version: raise it with every change of results that the settings do not show; earlier reports
         are old then.
+      num_threads: torch threads of this process, set by `run`; None: unchanged. Workers have one.
     """
 
     name: str
@@ -105,6 +107,7 @@ class Experiment(Generic[AnyStudy]):
     render: Callable[[AnyStudy, Any], Report]
     judge: Callable[[Tables], Judgement]
     version: int = 1
+    num_threads: int | None = None
 
     def report(self, study: AnyStudy, qualify: Callable[[str], str] = str) -> Report:
         """Computes missing parts and returns the report, its verdict in words.
@@ -221,8 +224,8 @@ def run(
     Raises:
       ValueError: as the experiment does.
     """
-    if study.num_threads is not None:
-        torch.set_num_threads(study.num_threads)
+    if experiment.num_threads is not None:
+        torch.set_num_threads(experiment.num_threads)
     device = torch.device(getattr(study.settings, "device", "cpu"))
     used = study.workspace.engine.threads
     if device.type == "cuda":

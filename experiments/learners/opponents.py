@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 import statistics
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
@@ -51,22 +50,13 @@ class Settings(Checked):
     script_goal: float | None = 0.0
 
 
-class Study(experiment.Study[Settings]):
-    """Runs of all learners in all games with all seeds."""
+Study = experiment.Study[Settings]
 
-    num_threads = 1
 
-    @property
-    def runs(self) -> list[Run]:
-        """All runs, in the order of reports."""
-        return runs_of(self.settings.presets, self.settings.algorithms, self.settings.seeds)
-
-    def measured(self) -> list[dict[str, Any]]:
-        """A row of each run; finished runs are not done again."""
-        names = ("num_steps", "threshold", "num_games", "script")
-        shared = {name: getattr(self.settings, name) for name in names}
-        play = functools.partial(_play, self.settings, self.workspace)
-        return [rows[0] for rows in experiment.curves_of(self.workspace, self.runs, shared, play)]
+def _compute(study: Study) -> list[dict[str, Any]]:
+    """A row of each run."""
+    names = ("num_steps", "threshold", "num_games", "script")
+    return [rows[0] for rows in experiment.measured_runs(study, runs_of(study), names, _play)]
 
 
 def _play(settings: Settings, workspace: Workspace, run: Run) -> list[dict[str, Any]]:
@@ -94,7 +84,7 @@ _MEANS, _ALL, _GOALS = "Means", "By seed", "Goals, and the script against unifor
 
 
 def _report(study: Study, measured: Sequence[Mapping[str, Any]]) -> Report:
-    settings, runs = study.settings, study.runs
+    settings, runs = study.settings, runs_of(study)
     script = settings.script
     columns = ["uniform", script, f"uniform{_TUNED}", script + _TUNED, "seconds"]
     rows = [
@@ -192,9 +182,10 @@ OPPONENTS = Experiment(
         "uniform play and, after fine-tuning, a script, which were set before any seed was run."
     ),
     study=Study,
-    compute=lambda study: study.measured(),
+    compute=_compute,
     render=_report,
     judge=_judge,
+    num_threads=1,
 )
 # Seed 1 was run before, to fix the settings; of R-NaD in Battleships 3x3 seeds 2 to 4, too.
 ROWS = (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 import itertools
 import statistics
 from collections.abc import Mapping, Sequence
@@ -72,49 +71,40 @@ class Run(NamedTuple):
     seed: int
 
 
-class Study(experiment.Study[Settings]):
-    """Runs of all learners in all games with all seeds."""
-
-    num_threads = 1
-
-    @property
-    def runs(self) -> list[Run]:
-        """All runs, in the order of reports."""
-        return runs_of(self.settings.presets, self.settings.algorithms, self.settings.seeds)
-
-    def lines_of_peer(self) -> list[dict[str, Any]]:
-        """A line for each run in the peer's file; none without a file.
-
-        Raises:
-          ValueError: if the file is something else.
-        """
-        path = self.settings.peer
-        if path is None:
-            return []
-        content = read_json(path)
-        if "lines" not in content:
-            raise ValueError(
-                f"{path} has no strengths of a peer; give results/benchmarks/rlg_strength.json"
-            )
-        lines: list[dict[str, Any]] = content["lines"]
-        return lines
-
-    def curves(self) -> list[list[dict[str, Any]]]:
-        """Each run's metrics lines of evaluations; finished runs are not done again.
-
-        Raises:
-          ValueError: as `lines_of_peer`, before any training, or as learners do.
-        """
-        self.lines_of_peer()
-        names = ("num_steps", "steps_per_evaluation")
-        shared = {name: getattr(self.settings, name) for name in names}
-        learn = functools.partial(_learn, self.settings, self.workspace)
-        return experiment.curves_of(self.workspace, self.runs, shared, learn)
+Study = experiment.Study[Settings]
+Curves = Sequence[Sequence[Mapping[str, Any]]]
+"""Each run's metrics lines of evaluations."""
 
 
-def runs_of(presets: Sequence[str], algorithms: Sequence[str], seeds: Sequence[int]) -> list[Run]:
-    """All runs, in the order of reports."""
-    return [Run(*each) for each in itertools.product(presets, algorithms, seeds)]
+def _compute(study: Study) -> Curves:
+    """Trains all learners; a file that is no peer's is refused before that."""
+    _lines_of_peer(study.settings.peer)
+    names = ("num_steps", "steps_per_evaluation")
+    return experiment.measured_runs(study, runs_of(study), names, _learn)
+
+
+def _lines_of_peer(path: str | None) -> list[dict[str, Any]]:
+    """A line for each run in the peer's file; none without a file.
+
+    Raises:
+      ValueError: if the file is something else.
+    """
+    if path is None:
+        return []
+    content = read_json(path)
+    if "lines" not in content:
+        raise ValueError(
+            f"{path} has no strengths of a peer; give results/benchmarks/rlg_strength.json"
+        )
+    lines: list[dict[str, Any]] = content["lines"]
+    return lines
+
+
+def runs_of(study: experiment.Study[Any]) -> list[Run]:
+    """All learners in all games with all seeds, in the order of reports."""
+    settings = study.settings
+    combinations = itertools.product(settings.presets, settings.algorithms, settings.seeds)
+    return [Run(*each) for each in combinations]
 
 
 def make_learner(run: Run, num_steps: int) -> SelfPlayLearner:
@@ -183,13 +173,12 @@ _COLUMNS = {
     "seconds": "seconds of learning",
     "steps_per_second": "learner steps/s",
 }
-Curves = Sequence[Sequence[Mapping[str, Any]]]
 
 
 def _report(study: Study, curves: Curves) -> Report:
     """Means with goals and a peer, all runs, and a picture of each game."""
-    settings, runs = study.settings, study.runs
-    peer = study.lines_of_peer()
+    settings, runs = study.settings, runs_of(study)
+    peer = _lines_of_peer(settings.peer)
     rows = [_row(run, curve[-1]) for run, curve in zip(runs, curves, strict=True)]
     means = [
         _mean(settings, preset, algorithm, values, peer)
@@ -315,10 +304,11 @@ STRENGTH = Experiment(
         + "."
     ),
     study=Study,
-    compute=lambda study: study.curves(),
+    compute=_compute,
     render=_report,
     judge=_judge,
     version=2,  # The same update rules stand in torch alone, and round otherwise.
+    num_threads=1,
 )
 # Seeds 1 to 5 were run before.
 ROWS = tuple(

@@ -82,8 +82,6 @@ class Settings(Checked):
 class Study(experiment.Study[Settings]):
     """Trains all networks and evaluates search with each of them."""
 
-    num_threads = 1
-
     @functools.cached_property
     def tree(self) -> GameTree:
         """The compiled game."""
@@ -218,6 +216,7 @@ SELF_PLAY = Experiment(
     compute=_compute,
     render=_report,
     judge=_judge,
+    num_threads=1,
 )
 ROWS = (
     Row(

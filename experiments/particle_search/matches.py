@@ -113,12 +113,7 @@ class Settings(Checked):
         return (self.network,)
 
 
-class Study(experiment.Study[Settings]):
-    """All matches."""
-
-    num_threads = 1
-
-
+Study = experiment.Study[Settings]
 _NO_SEARCH = "the network, no search"
 _NOTES = {
     "mmds": "Mirror-descent search plays at least 512 games from at most 200 histories. Stepsizes "
@@ -230,6 +225,7 @@ MATCHES = Experiment(
     compute=_compute,
     render=_report,
     judge=_judge,
+    num_threads=1,
 )
 ROWS = (
     Row(

@@ -279,6 +279,7 @@ CFVS = Experiment(
     render=_report,
     judge=_judge,
     version=2,  # Networks see features.
+    num_threads=1,
 )
 _WHY = (
     "{} seeds of ten; learner steps: 20,000 of 100,000 in Goofspiel with random prizes, 100,000 of "

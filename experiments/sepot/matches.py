@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from experiments.sepot.study import GameStudy
+from experiments.sepot.study import TrainedGame
 from spiel_dl.play import registry
 from spiel_dl.runs import head_to_head
 from spiel_dl.runs.workspace import file_name
@@ -94,7 +94,7 @@ def _match_seed(seed: int, other: int) -> int:
 
 
 def play(
-    study: GameStudy[Any],
+    study: TrainedGame[Any],
     names: tuple[str, str],
     seeds: tuple[int, int],
     bound: int | None,

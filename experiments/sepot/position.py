@@ -23,9 +23,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyspiel
 
+from experiments import experiment
 from experiments.experiment import Experiment, Row
 from experiments.sepot import study as sepot_study
-from experiments.sepot.study import GameStudy
 from experiments.verdicts import Judgement, Tables
 from spiel_dl.algorithms.sepot import SearchConfig, SePoTPlayPolicy
 from spiel_dl.learning import checkpoints
@@ -34,7 +34,7 @@ from spiel_dl.play import registry
 from spiel_dl.play.presets import game_string
 from spiel_dl.policies.network_policy import NetworkPolicy
 from spiel_dl.runs.reports import Report, Table
-from spiel_dl.runs.workspace import file_name
+from spiel_dl.runs.workspace import Workspace, file_name
 from spiel_dl.solvers.effort import Effort
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.tree.from_openspiel import load_turn_based
@@ -141,36 +141,57 @@ Rows = list[dict[str, Any]]
 
 
 @dataclasses.dataclass(frozen=True)
-class Settings(sepot_study.Pretrained):
-    """The position's game, and searches."""
+class Settings(sepot_study.Settings):
+    """Searches in the position, on top of a network that was trained before.
 
+    Attributes:
+      network: its name in `play.registry`, with {game} in it.
+    """
+
+    not_empty = ("limits",)
     games: tuple[str, ...] = (POSITION_GAME,)
     limits: tuple[DepthLimit, ...] = LIMITS
+    network: str = "rnad:{game}"
+
+    @property
+    def networks(self) -> tuple[str, ...]:
+        """See `Checked.networks`."""
+        return tuple(self.network.format(game=game) for game in self.games)
 
 
-Study = sepot_study.Study[Settings]
+Study = experiment.Study[Settings]
 
 
 def _compute(study: Study) -> Rows:
     """Probabilities of the rational tiles, by the network and by search.
 
     Raises:
-      ValueError: if a game is not the position's.
+      ValueError: if a game is not the position's, or there is no such network, or it has no critic.
     """
     rows = []
-    for each in study.games():
-        if each.game != str(position().get_game()):
+    for name, network in zip(study.settings.games, study.settings.networks, strict=True):
+        game, expected = str(load_turn_based(game_string(name))), str(position().get_game())
+        if game != expected:
             raise ValueError(
-                f"the position is one of {game_string(POSITION_GAME)}, not of {each.game}; use "
-                f"games={POSITION_GAME}"
+                f"the position is one of {expected}, not of {game}; use games={POSITION_GAME}"
             )
-        network = sepot_study.network_with_critic(study.settings.network, each.name)
+        _check(network)
+        workspace = study.workspace.within(file_name(name))
         rows += [
-            _row(each, limit, seed, network)
+            _row(workspace, game, limit, seed, network)
             for seed in study.settings.seeds
-            for limit in each.limits
+            for limit in study.settings.limits
         ]
     return rows
+
+
+def _check(network: str) -> None:
+    """Raises a ValueError if there is no such network in `play.registry`, or it has no critic."""
+    path = registry.path_in(network)
+    if path is None:
+        raise ValueError(f"there is no network {network}; give another by network=")
+    if not checkpoints.has_critic(path):
+        raise ValueError(f"{network} has no critic; train one by run/train.py --algorithm=critic")
 
 
 def _report(study: Study, rows: Rows) -> Report:
@@ -219,6 +240,7 @@ POSITION = Experiment(
     render=_report,
     judge=_judge,
     version=2,  # Given cfvs are those of the identity.
+    num_threads=1,
 )
 ROWS = (
     Row(
@@ -234,10 +256,12 @@ ROWS = (
 )
 
 
-def _row(study: GameStudy[Settings], limit: DepthLimit, seed: int, network: str) -> dict[str, Any]:
+def _row(
+    workspace: Workspace, game: str, limit: DepthLimit, seed: int, network: str
+) -> dict[str, Any]:
     """A row of the table."""
     settings = {
-        "game": study.game,
+        "game": game,
         "file": registry.digest(network),
         "depth_limit": str(limit),
         "iterations": EFFORT.iterations,
@@ -248,6 +272,5 @@ def _row(study: GameStudy[Settings], limit: DepthLimit, seed: int, network: str)
         assert isinstance(blueprint, NetworkPolicy)  # The game is too large for tables.
         return measure(blueprint, critic, limit)._asdict()
 
-    name = file_name("position", f"seed {seed}", limit)
-    shots = study.workspace.part(name, settings, compute)
+    shots = workspace.part(file_name("position", f"seed {seed}", limit), settings, compute)
     return {"seed": seed, "limit": str(limit), **shots}

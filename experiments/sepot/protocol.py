@@ -171,6 +171,7 @@ PROTOCOL: Experiment[Study] = Experiment(
     render=_report,
     judge=_judge,
     version=2,  # Given cfvs are those of the identity.
+    num_threads=1,
 )
 BY_DEFAULTS = dataclasses.replace(
     PROTOCOL,

@@ -182,6 +182,7 @@ SAFETY = Experiment(
     render=_report,
     judge=_judge,
     version=3,  # The identity's cfvs go with the ranges that were played; networks see features.
+    num_threads=1,
 )
 ROWS = (
     Row(

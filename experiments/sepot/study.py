@@ -22,10 +22,8 @@ from experiments import experiment
 from experiments.sepot.evaluation import Evaluation, Search, compiled, evaluate
 from experiments.settings import Checked
 from spiel_dl.algorithms.rnad import RNaDSolver
-from spiel_dl.learning import checkpoints
 from spiel_dl.learning.config import CriticConfig, RNaDConfig
 from spiel_dl.learning.transformations import transformations_by_name
-from spiel_dl.play import registry
 from spiel_dl.play.presets import game_string
 from spiel_dl.runs import learner_run
 from spiel_dl.runs.workspace import Workspace, file_name
@@ -66,22 +64,6 @@ class Settings(Checked):
 
 
 @dataclasses.dataclass(frozen=True)
-class Pretrained(Settings):
-    """Games, with a network of each that was trained before.
-
-    Attributes:
-      network: its name in `play.registry`, with {game} in it.
-    """
-
-    network: str = "rnad:{game}"
-
-    @property
-    def networks(self) -> tuple[str, ...]:
-        """See `Checked.networks`."""
-        return tuple(self.network.format(game=game) for game in self.games)
-
-
-@dataclasses.dataclass(frozen=True)
 class Trained(Settings):
     """Networks that are trained with a critic beside them, as in the paper.
 
@@ -112,7 +94,6 @@ class Trained(Settings):
         return self.seeds
 
 
-AnySettings = TypeVar("AnySettings", bound=Settings)
 AnyTrained = TypeVar("AnyTrained", bound=Trained)
 
 
@@ -121,20 +102,20 @@ def default_transformations(game: pyspiel.Game) -> str:
     return "pure" if game.num_distinct_actions() <= _MAX_PURE else "paper"
 
 
-class GameStudy(Generic[AnySettings]):
-    """The study of one game; it is sent to worker processes.
+class TrainedGame(Generic[AnyTrained]):
+    """A game in which networks are trained; it is sent to worker processes.
 
     Attributes:
       name: a preset's name, or a game string.
-      settings: the study's settings.
+      settings: the study's.
       game: the complete game string.
       limits: depth limits of searches.
       transformations: the name of the policy transformations.
       workspace: the game's own, within the study's.
     """
 
-    def __init__(self, name: str, settings: AnySettings, workspace: Workspace):
-        """Makes a study of one game; everything is computed on first use.
+    def __init__(self, name: str, settings: AnyTrained, workspace: Workspace):
+        """Names a game of a study; everything is computed on first use.
 
         Raises:
           ValueError: if there is no such game, or if it has no rounds and a limit is in rounds.
@@ -154,10 +135,6 @@ class GameStudy(Generic[AnySettings]):
     def describe(self) -> str:
         """The complete game string, as the beginning of a sentence."""
         return f"{self.name} is `{self.game}`"
-
-
-class TrainedGame(GameStudy[AnyTrained]):
-    """A game in which networks are trained."""
 
     def train(self) -> None:
         """Trains the networks of all seeds that are not yet trained.
@@ -208,47 +185,16 @@ class TrainedGame(GameStudy[AnyTrained]):
         return self.workspace.parts(named, evaluate, evaluations, f"{self.name}: evaluate")
 
 
-class Study(experiment.Study[AnySettings]):
-    """A study of games with networks that exist."""
+class TrainedStudy(experiment.Study[AnyTrained]):
+    """A study of networks that it trains."""
 
-    num_threads = 1
-
-    def games(self) -> list[GameStudy[AnySettings]]:
+    def games(self) -> list[TrainedGame[AnyTrained]]:
         """The games.
 
         Raises:
           ValueError: if there is no such game, or if it has no rounds and a limit is in rounds.
         """
-        return [GameStudy(name, self.settings, self.workspace) for name in self.settings.games]
-
-
-class TrainedStudy(experiment.Study[AnyTrained]):
-    """A study of networks that it trains."""
-
-    num_threads = 1
-
-    def games(self) -> list[TrainedGame[AnyTrained]]:
-        """The games; it raises as `Study.games` does."""
         return [TrainedGame(name, self.settings, self.workspace) for name in self.settings.games]
-
-
-def network_with_critic(name: str, game: str) -> str:
-    """The full name of a network in `play.registry`, which has a critic.
-
-    Args:
-      name: its name; {game} stands for the preset's name.
-      game: the preset's name.
-
-    Raises:
-      ValueError: if there is no such network, or it has no critic.
-    """
-    full_name = name.format(game=game)
-    path = registry.path_in(full_name)
-    if path is None:
-        raise ValueError(f"there is no network {full_name}; give another by network=")
-    if not checkpoints.has_critic(path):
-        raise ValueError(f"{full_name} has no critic; train one by run/train.py --algorithm=critic")
-    return full_name
 
 
 def default_limits(game: str) -> tuple[DepthLimit, ...]:

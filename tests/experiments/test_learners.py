@@ -51,7 +51,7 @@ def test_a_peer_that_is_none_is_refused_before_anything_is_learned(tmp_path: Pat
     settings = Settings(**SETTINGS, peer=str(tmp_path / "other.json"))
     study = Study(settings, Workspace(tmp_path / "runs"))
     with pytest.raises(ValueError, match=r"other.json has no strengths of a peer"):
-        study.curves()
+        STRENGTH.compute(study)
     assert not (tmp_path / "runs").exists()
 
 

@@ -8,7 +8,7 @@ import pytest
 
 import spiel_dl as dl
 from experiments.learners.budget import make_learner, train
-from experiments.learners.exploitability import EXPLOITABILITY, Settings, Study, _learn
+from experiments.learners.exploitability import EXPLOITABILITY, Run, Settings, Study, _learn
 from spiel_dl.factored.families import factored_game
 from spiel_dl.runs import large_games
 from spiel_dl.runs.workspace import Workspace
@@ -30,7 +30,7 @@ SETTINGS = Settings(
 
 def test_exploitability_along_the_way(tmp_path: Path) -> None:
     study = Study(SETTINGS, Workspace(tmp_path))
-    report = EXPLOITABILITY.render(study, study.curves())
+    report = EXPLOITABILITY.render(study, EXPLOITABILITY.compute(study))
     [table] = report.tables.values()
     assert [row["algorithm"] for row in table.rows] == ["mmd", "rnad", "ppo"]
     assert table.columns == ["game", "algorithm", "seed", "300", "900"]
@@ -46,9 +46,8 @@ def test_exploitability_along_the_way(tmp_path: Path) -> None:
 
 
 def test_a_run_that_was_killed_goes_on_to_the_same_numbers(tmp_path: Path) -> None:
-    study = Study(SETTINGS, Workspace(tmp_path / "whole"))
-    run, game = study.runs[0], factored_game(GAME)
-    whole = _learn(SETTINGS, study.workspace, run)
+    game = factored_game(GAME)
+    whole = _learn(SETTINGS, Workspace(tmp_path / "whole"), Run("mmd", GAME, 3))
 
     def learn(judge_until: int) -> list[dict[str, float]]:
         def judge(learner: object) -> dict[str, float]:
