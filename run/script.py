@@ -27,7 +27,7 @@ from absl import app, flags
 from spiel_dl.commands import config_flags
 from spiel_dl.games.own import import_modules
 from spiel_dl.runs.workspace import Workspace
-from spiel_dl.system.distributed import ENGINES, Engine, make_engine
+from spiel_dl.system.distributed import Engine, make_engine
 from spiel_dl.system.parameters import Bounds, parameters_of
 from spiel_dl.system.run_directory import RunDirectory, numbered
 from spiel_dl.system.workers import WorkerDiedError
@@ -263,17 +263,8 @@ def run_directory(*, is_required: bool = False) -> config_flags.Flags[RunDirecto
 
 
 def workers() -> config_flags.Flags[Engine]:
-    """Defines the flags of the engine; `build` makes it."""
-    return config_flags.define(
-        make_engine,
-        names={"name": "engine"},
-        defaults={"name": None},
-        choices={"name": ENGINES},
-        texts={
-            "name": "engine that computes the parts.",
-            "ray_address": "of a running Ray cluster. Default: one on this machine.",
-        },
-    )
+    """Defines --num_workers and --ray_address; `build` makes the engine."""
+    return config_flags.define(make_engine)
 
 
 def depth_limit(subject: str = "") -> config_flags.Flags[DepthLimit]:

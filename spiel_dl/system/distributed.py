@@ -39,9 +39,6 @@ _PROCESSES_PER_CORE = 32
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-ENGINES = _IN_PROCESS, _PROCESSES, _RAY = "in_process", "processes", "ray"
-"""The names that `make_engine` takes."""
-
 
 class Engine(abc.ABC):
     """Computes the items of `map` and `for_each`."""
@@ -120,8 +117,9 @@ class Ray(Engine):
 
     Attributes:
       num_workers: number of items under way at once, with one CPU each.
-      address: of a running cluster, as `ray.init` takes it. None: the cluster that this program is
-        connected to already, or else one of `num_workers` CPUs on this machine, for one call.
+      address: of a running cluster, as `ray.init` takes it; "local": one of `num_workers` CPUs on
+        this machine, for one call. None: the cluster that this program is connected to already, or
+        else as "local".
 
     Raises:
       ValueError: if `num_workers` is not positive.
@@ -218,32 +216,19 @@ def for_each(
             progress.update()
 
 
-def make_engine(name: str | None, num_workers: int = 1, ray_address: str | None = None) -> Engine:
-    """An engine by its name.
+def make_engine(num_workers: int = 1, ray_address: str | None = None) -> Engine:
+    """The engine of so many workers.
 
     Args:
-      name: "in_process", "processes" or "ray". None: "ray" if there is an address, "in_process"
-        for one worker, "processes" for more.
-      num_workers: processes, or workers of the cluster; one: this process.
-      ray_address: of a running Ray cluster; None: one on this machine.
+      num_workers: processes, or workers of the cluster; one without a cluster: this process.
+      ray_address: of a running Ray cluster; "local" starts one on this machine. Default: no Ray.
 
     Raises:
-      ValueError: if there is no such engine, or if it has no use for the workers or the address.
+      ValueError: if the number of workers is not positive, or more than this machine can hold.
     """
-    if name is None:
-        name = _RAY if ray_address else _IN_PROCESS if num_workers == 1 else _PROCESSES
-    if ray_address and name != _RAY:
-        raise ValueError(f"ray_address={ray_address} is of no use to engine={name}; take ray")
-    if name == _IN_PROCESS:
-        _check_workers(num_workers)
-        if num_workers > 1:
-            raise ValueError(f"num_workers={num_workers} need engine=processes or engine=ray")
-        return IN_PROCESS
-    if name == _PROCESSES:
-        return LocalProcesses(num_workers)
-    if name == _RAY:
+    if ray_address:
         return Ray(num_workers, ray_address)
-    raise ValueError(f"engine={name!r} must be one of {(_IN_PROCESS, _PROCESSES, _RAY)}")
+    return IN_PROCESS if num_workers == 1 else LocalProcesses(num_workers)
 
 
 def _check_workers(num_workers: int) -> None:

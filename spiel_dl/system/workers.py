@@ -229,7 +229,8 @@ def _ray_connection(num_cpus: int, address: str | None) -> Iterator[ModuleType]:
 
     Args:
       num_cpus: of a cluster that is started here.
-      address: of a running cluster. None: the one that this program is connected to, or a new one.
+      address: of a running cluster; "local": a new one. None: the one that this program is
+        connected to, or a new one.
 
     Raises:
       ValueError: if Ray is not installed, if no cluster answers at the address, or if this program
@@ -249,7 +250,8 @@ def _ray_connection(num_cpus: int, address: str | None) -> Iterator[ModuleType]:
         yield ray
         return
     options: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False}
-    if address is None:
+    is_new = address in (None, "local")
+    if is_new:
         options |= {"address": "local", "num_cpus": num_cpus, "include_dashboard": False}
     else:
         options |= {"address": address}
@@ -259,7 +261,7 @@ def _ray_connection(num_cpus: int, address: str | None) -> Iterator[ModuleType]:
             _check_reachable(address)
             ray.init(**options)
         except (OSError, ValueError) as error:
-            if address is None:
+            if is_new:
                 raise
             raise ValueError(
                 f"no Ray cluster at address={address} ({error}); `ray start --head` starts one and "

@@ -64,7 +64,6 @@ NUMBERS = [
 
 CHOICES = [
     Bad(f"{SOLVE} --solver=fictitious_play", "value should be one of <cfr|cfr+|"),
-    Bad(f"{DATA} --moves=1 --engine=abacus", "value should be one of <in_process|processes|ray>"),
     Bad(f"{KUHN} --algorithm=alphazero", "value should be one of <rnad|mmd|ppo|critic|particle>"),
     Bad("reproduce.py --only=dl_cfr/* --output=new", "--output is for one row"),
 ]

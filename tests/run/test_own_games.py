@@ -74,10 +74,10 @@ def test_a_run_is_solved_resumed_and_played_against(place: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("engine", ["processes", "ray"])
-def test_workers_know_the_game(engine: str, place: Path) -> None:
+@pytest.mark.parametrize("flags", ["--run_dir=processes", "--run_dir=ray --ray_address=local"])
+def test_workers_know_the_game(flags: str, place: Path) -> None:
     data = "generate_data.py --game=my_leduc --rounds=1 --shards=2 --shard_size=1 --num_workers=2"
-    words = f"{data} --tolerance=0.1 --import=my_games.py --engine={engine} --run_dir={engine}"
+    words = f"{data} --tolerance=0.1 --import=my_games.py {flags}"
     assert "samples            60\n" in script(place, words)
 
 
