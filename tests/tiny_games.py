@@ -233,7 +233,9 @@ class FaultyState(_TinyState):
         return self._answer("returns", [won, -won])
 
     def information_state_string(self, player: int) -> str:
-        return self._answer(f"information_state_of_{player}", f"{player} at {len(self.actions)}")
+        # Alike but for the player's number, they would be taken for the mover's, see `tree.walk`.
+        own = f"{('first', 'second')[player]} at {len(self.actions)}"
+        return self._answer(f"information_state_of_{player}", own)
 
 
 Faulty.state_class = FaultyState

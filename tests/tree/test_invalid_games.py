@@ -24,6 +24,7 @@ def test_the_game_without_faults_is_compiled() -> None:
     tree = GameTree.from_game(tiny_games.Faulty())
     assert tree.num_histories == 7
     assert tree.utility.tolist() == [0, 0, 0, 1, -1, -1, 1]
+    assert tree.idle_keys_valid
 
 
 @pytest.mark.parametrize(
