@@ -92,7 +92,9 @@ class TablesByDevice(Generic[Tables]):
         """The tables on a device."""
         if device not in self._by_device:
             tensors = {
-                name: torch.as_tensor(each).to(device) for name, each in self._constants.items()
+                # Rows of a part of an array would be looked up slowly.
+                name: torch.as_tensor(each).to(device).contiguous()
+                for name, each in self._constants.items()
             }
             self._by_device[device] = self._make(**tensors)
         return self._by_device[device]

@@ -88,4 +88,6 @@ def _shapes(pieces: Pieces) -> _Shapes:
 
 def _joined(pieces: Pieces) -> torch.Tensor:
     columns = [piece if piece.dim() == 2 else piece.flatten(1) for piece in pieces.values()]
-    return torch.cat([column.float() for column in columns], dim=1)
+    floats = [column.float() for column in columns]
+    # Joining copies.
+    return torch.cat(floats, dim=1) if len(floats) > 1 else floats[0]
