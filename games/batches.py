@@ -85,16 +85,16 @@ class TablesByDevice(Generic[Tables]):
           make: the class of the tables.
           **constants: its fields, on a CPU.
         """
-        self._make, self._constants = make, constants
+        # Rows of a part of an array would be looked up slowly.
+        self._constants = {
+            name: torch.as_tensor(each).contiguous() for name, each in constants.items()
+        }
+        self._make = make
         self._by_device: dict[torch.device, Tables] = {}
 
     def __call__(self, device: torch.device) -> Tables:
         """The tables on a device."""
         if device not in self._by_device:
-            tensors = {
-                # Rows of a part of an array would be looked up slowly.
-                name: torch.as_tensor(each).to(device).contiguous()
-                for name, each in self._constants.items()
-            }
+            tensors = {name: each.to(device) for name, each in self._constants.items()}
             self._by_device[device] = self._make(**tensors)
         return self._by_device[device]

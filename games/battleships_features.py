@@ -23,7 +23,7 @@ import torch
 
 from spiel_dl.games.battleships_fleets import HIT, MISS, NO_FIT, NOTHING, SUNK
 from spiel_dl.games.battleships_public_states import BattleshipsBoards, BattleshipsState
-from spiel_dl.games.rules import seat
+from spiel_dl.games.rules import joined, seat
 
 
 def feature_pieces(game: BattleshipsBoards) -> dict[str, tuple[int, ...]]:
@@ -72,7 +72,7 @@ def features(
         *(shots_left[:, side : side + 1] * (1 / num_shots) for side in sides),
         *(num_sunk[:, side : side + 1] > numbers for side in sides),
     ]
-    return torch.cat([seat(state, player), *(column.float() for column in columns)], dim=1)
+    return joined([seat(state, player), *columns])
 
 
 def _placements_left(

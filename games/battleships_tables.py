@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -53,7 +53,7 @@ def battleships_tables(
     ship_sizes: Sequence[int],
     ship_values: Sequence[float],
     num_shots: int,
-) -> Callable[[torch.device], BattleshipsTables]:
+) -> TablesByDevice[BattleshipsTables]:
     """Builds the tables; the arguments are those of `BattleshipsRules`."""
     values = torch.tensor(ship_values, dtype=torch.float64)
     num_slots, num_tiles = 2 * fleets.num_ships, fleets.covers.shape[2]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -44,7 +43,7 @@ class GoofspielTables(NamedTuple):
 
 def goofspiel_tables(
     num_cards: int, num_turns: int, points_order: str, last_step: int
-) -> Callable[[torch.device], GoofspielTables]:
+) -> TablesByDevice[GoofspielTables]:
     """Builds the tables.
 
     Args:

@@ -39,7 +39,6 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -360,7 +359,7 @@ class HoldemRules(PieceRules[HoldemState]):
         ]
         return "\n".join([*lines, f"Board: {board or '-'}", f"Betting: {' | '.join(betting)}"])
 
-    def _make_tables(self, marginal: np.ndarray) -> Callable[[torch.device], _Tables]:
+    def _make_tables(self, marginal: np.ndarray) -> TablesByDevice[_Tables]:
         tree, is_left = self.tree, np.ones(self.num_cards, np.bool_)
         is_left[list(self.board)] = False
         return TablesByDevice(

@@ -14,7 +14,7 @@ the rules step them by table. They are numbered
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -56,7 +56,7 @@ def betting_tables(
     raise_sizes: Sequence[int],
     max_raises: int,
     joint_deal: bool,
-) -> Callable[[torch.device], BettingTables]:
+) -> TablesByDevice[BettingTables]:
     """Builds the tables.
 
     Args:

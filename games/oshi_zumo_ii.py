@@ -36,7 +36,6 @@ player's inputs are those that its opponent would have in its place.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -273,7 +272,7 @@ class OshiZumoIIRules(PieceRules[OshiZumoIIState]):
         """Whether the game is over: bool [B]."""
         return state.step > self.max_game_length
 
-    def _make_tables(self) -> Callable[[torch.device], _Tables]:
+    def _make_tables(self) -> TablesByDevice[_Tables]:
         rounds, bids = self.max_rounds, self.num_actions
         made = np.arange(2 * rounds + 1)
         player = np.append((made[:-1] % 2), rules.TERMINAL_PLAYER)

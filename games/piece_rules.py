@@ -56,17 +56,17 @@ class PieceRules(rules.Rules[rules.State]):
 
     def public_tensor(self, state: rules.State, perfect_recall: bool = True) -> torch.Tensor:
         """See `Rules.public_tensor`."""
-        return _joined(self.public(state, perfect_recall))
+        return rules.joined(self.public(state, perfect_recall).values())
 
     def private_tensor(
         self, state: rules.State, player: int, perfect_recall: bool = True
     ) -> torch.Tensor:
         """See `Rules.private_tensor`."""
-        return _joined(self.private(state, player, perfect_recall))
+        return rules.joined(self.private(state, player, perfect_recall).values())
 
     def features(self, state: rules.State, player: int) -> torch.Tensor:
         """See `Rules.features`."""
-        return _joined(self.inputs(state, player))
+        return rules.joined(self.inputs(state, player).values())
 
     # Texts of infosets ask for them one by one. Those without perfect recall come first.
     @functools.cached_property
@@ -84,10 +84,3 @@ class PieceRules(rules.Rules[rules.State]):
 
 def _shapes(pieces: Pieces) -> _Shapes:
     return {name: tuple(piece.shape[1:]) for name, piece in pieces.items()}
-
-
-def _joined(pieces: Pieces) -> torch.Tensor:
-    columns = [piece if piece.dim() == 2 else piece.flatten(1) for piece in pieces.values()]
-    floats = [column.float() for column in columns]
-    # Joining copies.
-    return torch.cat(floats, dim=1) if len(floats) > 1 else floats[0]

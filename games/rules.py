@@ -26,7 +26,7 @@ from __future__ import annotations
 import abc
 import dataclasses
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -378,6 +378,13 @@ def seat(state: StateBatch, player: int) -> torch.Tensor:
     rows = torch.zeros((state.batch_size, 2), device=state.device)
     rows[:, player] = 1.0
     return rows
+
+
+def joined(pieces: Iterable[torch.Tensor]) -> torch.Tensor:
+    """Pieces, [B, *shape] each, of numbers or bool, as one row each: float32 [B, all sizes]."""
+    columns = [(piece if piece.dim() == 2 else piece.flatten(1)).float() for piece in pieces]
+    # Joining copies.
+    return torch.cat(columns, dim=1) if len(columns) > 1 else columns[0]
 
 
 def one_hot(index: torch.Tensor, size: int) -> torch.Tensor:
