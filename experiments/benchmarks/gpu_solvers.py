@@ -3,13 +3,14 @@
 Published are milliseconds per iteration of vanilla CFR: of NoRegret on a GPU and on a CPU, and of
 OpenSpiel's C++ (arXiv 2605.14277, the authors' own measurement; games and sizes are those of their
 repository, uoftcprg/noregret). Ours are medians over rounds, on one and on two threads of this
-machine. Where an iteration of OpenSpiel's C++ takes less than seconds, each iteration is held
-against its, from the same regrets and strategies.
+machine, in the games that `solvers.reduction` leaves. Where an iteration of OpenSpiel's C++ takes
+less than seconds, each iteration is held against its, from the same regrets and strategies.
 
 Each game is compiled and solved in a process of its own: the peak of its memory is the game's.
 
-*Bandwidth* is what memory allows: an iteration has to read both orientations of the payoffs and, of
-every sequence, to read and write what is learned, at the rate at which this machine copies memory.
+*Bandwidth* is what memory allows: an iteration has to read both orientations of the payoffs that
+are left and, of every sequence that is left, to read and write what is learned, at the rate at
+which this machine copies memory.
 
   python experiments/benchmarks/gpu_solvers.py --output=results/benchmarks
 """
@@ -25,6 +26,7 @@ from spiel_dl.algorithms import cfr
 from spiel_dl.algorithms.exploitability import nash_conv
 from spiel_dl.runs.reports import Report, Table
 from spiel_dl.solvers.best_response import realization_plan
+from spiel_dl.solvers.reduction import reduce_form
 from spiel_dl.solvers.regret_minimization import RegretMinimizer
 from spiel_dl.tree import GameTree
 
@@ -97,11 +99,13 @@ def largest_difference(tree: GameTree, name: str) -> dict[str, float]:
     """Of regrets and averages, after iterations from the same state, from those of OpenSpiel's C++.
 
     OpenSpiel's solver goes on from its own state: where regrets tie in exact arithmetic, its
-    rounding noise decides the next strategy. Player 1 answers player 0's new strategy there. Also
-    its milliseconds per iteration.
+    rounding noise decides the next strategy. Player 1 answers player 0's new strategy there. Where
+    infosets are left out, OpenSpiel's regrets have to be 0, and averages are not compared. Also its
+    milliseconds per iteration.
     """
     peer = {"CFR": pyspiel.CFRSolver, "CFR+": pyspiel.CFRPlusSolver}[name](tree.game)
-    ours = RegretMinimizer(tree.sequence_form, SOLVERS[name].variant, alternating_updates=False)
+    form, sequences = reduce_form(tree.sequence_form)
+    ours = RegretMinimizer(form, SOLVERS[name].variant, alternating_updates=False)
     strings: Strings = [
         [tree.infoset_string(player, infoset) for infoset in range(tree.num_infosets(player))]
         for player in (0, 1)
@@ -116,13 +120,17 @@ def largest_difference(tree: GameTree, name: str) -> dict[str, float]:
             state = ours.state()
             state["iteration"][:] = iteration
             for each, strategy in enumerate((of_first[2], before[1][2])):
-                state[f"regret_{each}"], state[f"average_{each}"] = before[each][:2]
-                state[f"strategy_{each}"] = strategy
-                state[f"realization_{each}"] = realization_plan(tree.treeplexes[each], strategy)
+                kept = sequences[each]
+                state[f"regret_{each}"], state[f"average_{each}"] = before[each][:2, kept]
+                state[f"strategy_{each}"] = strategy[kept]
+                plan = realization_plan(tree.treeplexes[each], strategy)
+                state[f"realization_{each}"] = plan[kept]
             ours.load_state(state)
             ours.run(1)
-            learned, expected = ours.learned[player], after[player]
-            for mine, other in ((learned.regret, expected[0]), (learned.average, expected[1])):
+            learned, kept = ours.learned[player], sequences[player]
+            regret, average = np.zeros_like(after[player][0]), after[player][1].copy()
+            regret[kept], average[kept] = learned.regret, learned.average
+            for mine, other in zip((regret, average), after[player], strict=False):
                 difference = max(difference, float(np.abs(mine - other)[1:].max()))
     return {"difference": difference, "openspiel_here": 1e3 * statistics.median(seconds)}
 
@@ -145,7 +153,7 @@ def warm_up() -> None:
     for solver in SOLVERS.values():
         for threads in THREADS:
             solver("leduc_poker", num_threads=threads).run(10)
-    GameTree.from_game(_GOOFSPIEL.format(6))
+    reduce_form(GameTree.from_game(_GOOFSPIEL.format(6)).sequence_form)
 
 
 def rows_of(
@@ -165,13 +173,20 @@ def rows_of(
         "processor": compiled["processor"] + of_form["processor"],
         "peak": common.peak_gigabytes(),
     }
+    (reduced, _), of_reducing = common.timed(lambda: reduce_form(form))
+    compiling["reduced_payoffs"] = reduced.payoffs.nnz
+    compiling["reduced_sequences"] = sum(each.num_sequences for each in reduced.treeplexes)
+    compiling["reducing"] = of_reducing["seconds"]
     if tree.num_histories != game.num_histories:
         raise RuntimeError(f"{game.string} has {tree.num_histories:,} histories, not as published")
     solver = cfr.CFRPlusSolver(tree, num_threads=max(THREADS))
     _, of_solution = common.timed(lambda: solver.run(NUM_SOLVED))
     compiling["solving"] = of_solution["seconds"]
     compiling["nash_conv"] = nash_conv(tree, solver.average_policy())
-    num_bytes = 2 * form.payoffs.nnz * BYTES_OF_PAYOFF + compiling["sequences"] * BYTES_OF_SEQUENCE
+    num_bytes = (
+        2 * compiling["reduced_payoffs"] * BYTES_OF_PAYOFF
+        + compiling["reduced_sequences"] * BYTES_OF_SEQUENCE
+    )
     rows = []
     for name in SOLVERS:
         here = iteration(tree, name, rounds, seconds)
@@ -236,6 +251,9 @@ def measure(
                 [{name: row[name] for name in row if name not in SOLVED} for row in compiling],
                 processor="processor seconds",
                 peak="peak memory until then, GB",
+                reduced_payoffs="payoffs, reduced",
+                reduced_sequences="sequences, reduced",
+                reducing="seconds of reducing",
             ),
             f"Solved by {NUM_SOLVED} iterations of CFR+ on {max(THREADS)} threads": Table.of(
                 [{name: row[name] for name in ("game", *SOLVED)} for row in compiling],

@@ -26,9 +26,11 @@ import pyspiel
 from spiel_dl.factored.families import compile_any
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.solvers import variants
+from spiel_dl.solvers.reduction import reduce_form
 from spiel_dl.solvers.regret_minimization import RegretMinimizer
 from spiel_dl.solvers.variants import Weighting, variant_by_name
 from spiel_dl.tree.load import AnyGame
+from spiel_dl.tree.sequence_form import SequenceForm
 
 
 class CFRSolver:
@@ -37,7 +39,8 @@ class CFRSolver:
     Attributes:
       variant: how regrets are accumulated, strategies derived, iterates averaged.
       tree: the compiled game.
-      minimizer: the regret minimizer behind the policies.
+      minimizer: the regret minimizer behind the policies; of games that are not small, it has what
+        `solvers.reduction` leaves of them.
     """
 
     variant: Weighting = variants.CFR
@@ -57,8 +60,8 @@ class CFRSolver:
           variant: a name in `solvers.variants.VARIANTS`, or a `Weighting`; None: that of the
             class.
           alternating_updates: update the players in turn, not at once.
-          num_threads: threads per iteration; pays from about 100,000 terminal histories on. A game
-            too large to list has the number of its `factored_game` instead.
+          num_threads: threads per iteration; pays from about a million terminal histories on. A
+            game too large to list has the number of its `factored_game` instead.
 
         Raises:
           ValueError: if the game cannot be compiled, for an impossible number of threads, or if
@@ -67,8 +70,13 @@ class CFRSolver:
         if variant is not None:
             self.variant = variant_by_name(variant)
         self.tree = compile_any(game)
+        form = self.tree.sequence_form
+        # Of the minimizer's sequences, those of the tree.
+        self._sequences: tuple[np.ndarray | slice, np.ndarray | slice] = slice(None), slice(None)
+        if isinstance(form, SequenceForm):
+            form, self._sequences = reduce_form(form)
         self.minimizer = RegretMinimizer(
-            self.tree.sequence_form,
+            form,
             self.variant,
             alternating_updates=alternating_updates,
             num_threads=num_threads,
@@ -94,11 +102,13 @@ class CFRSolver:
 
     def current_policy(self) -> ArrayPolicy:
         """A copy of the policy that the next iteration will play."""
-        return ArrayPolicy(self.tree, (one.strategy.copy() for one in self.minimizer.learned))
+        strategies = (learner.strategy for learner in self.minimizer.learned)
+        return ArrayPolicy.of_part(self.tree, self._sequences, strategies)
 
     def average_policy(self) -> ArrayPolicy:
         """A copy of the average policy, which converges to an equilibrium."""
-        return ArrayPolicy(self.tree, (self.minimizer.average_strategy(p) for p in (0, 1)))
+        strategies = (self.minimizer.average_strategy(player) for player in (0, 1))
+        return ArrayPolicy.of_part(self.tree, self._sequences, strategies)
 
     def state(self) -> dict[str, np.ndarray]:
         """Copies of all that changes from iteration to iteration, for checkpoints."""

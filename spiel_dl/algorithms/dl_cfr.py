@@ -21,7 +21,6 @@ import numpy as np
 
 from spiel_dl.algorithms.cfr import CFRSolver
 from spiel_dl.factored.families import cut_any
-from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.solvers.regret_minimization import Pair, RegretMinimizer
 from spiel_dl.solvers.variants import CFR_PLUS, Weighting, variant_by_name
 from spiel_dl.tree.depth_limit import DepthLimit
@@ -39,7 +38,7 @@ from spiel_dl.value_functions.base import (
 
 
 class DLCFRSolver(CFRSolver):
-    """Solves a trunk.
+    """Solves a trunk; its policies are uniform below.
 
     Attributes:
       trunk: the trunk that is solved.
@@ -83,6 +82,7 @@ class DLCFRSolver(CFRSolver):
                 f"value, and the {type(value_function).__name__} would never be asked; choose a "
                 "smaller limit, or value_function=None for plain CFR"
             )
+        self._sequences = self.trunk.sequences
         self.minimizer = RegretMinimizer(
             self.trunk.sequence_form, self.variant, alternating_updates=alternating_updates
         )
@@ -106,20 +106,6 @@ class DLCFRSolver(CFRSolver):
         sequences = self.trunk.leaves.sequences
         ranges = (plans[0][sequences[0]], plans[1][sequences[1]])
         return evaluate_checked(self._leaf_values, players, *ranges)
-
-    def current_policy(self) -> ArrayPolicy:
-        """The policy that the next iteration will play; uniform below the trunk."""
-        return self._in_whole_game([learner.strategy for learner in self.minimizer.learned])
-
-    def average_policy(self) -> ArrayPolicy:
-        """The average policy; uniform below the trunk."""
-        return self._in_whole_game([self.minimizer.average_strategy(p) for p in (0, 1)])
-
-    def _in_whole_game(self, strategies: list[np.ndarray]) -> ArrayPolicy:
-        whole = [treeplex.uniform_strategy() for treeplex in self.tree.treeplexes]
-        for player in (0, 1):
-            whole[player][self.trunk.sequences[player]] = strategies[player]
-        return ArrayPolicy(self.tree, whole)
 
 
 def evaluated_ranges(solver: DLCFRSolver, iterations: Iterable[int]) -> Values:

@@ -16,6 +16,7 @@ from spiel_dl.networks.devices import check_device
 from spiel_dl.policies.array_policy import ArrayPolicy
 from spiel_dl.solvers import kernels, variants
 from spiel_dl.solvers.arrangement import Arrangement, arrange
+from spiel_dl.solvers.reduction import reduce_form
 from spiel_dl.solvers.regret_minimization import RELATIVE_TOLERANCE
 from spiel_dl.solvers.strategies import behaviour_strategy
 from spiel_dl.solvers.variants import Weighting, variant_by_name
@@ -63,7 +64,7 @@ class TensorCFRSolver:
         # The `kernels.rates_at` of an iteration, and its weight in the average.
         self._rates = torch.zeros(4, dtype=dtype, device=device)
         self._graph: torch.cuda.CUDAGraph | None = None
-        form = self.tree.sequence_form
+        form, self._sequences = reduce_form(self.tree.sequence_form)
         arrangements = arrange(form.treeplexes[0]), arrange(form.treeplexes[1])
         first, second = (_Side(form, arrangements, player, self._rates) for player in (0, 1))
         self._sides = (first, second)
@@ -108,7 +109,8 @@ class TensorCFRSolver:
 
     def _policy(self, *weights: torch.Tensor) -> ArrayPolicy:
         sides = zip(self._sides, weights, strict=True)
-        return ArrayPolicy(self.tree, (side.behaviour(own) for side, own in sides))
+        strategies = (side.behaviour(own) for side, own in sides)
+        return ArrayPolicy.of_part(self.tree, self._sequences, strategies)
 
     def _iterate(self) -> None:
         """One iteration: the same operations on the same memory each time."""

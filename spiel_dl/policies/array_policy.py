@@ -240,6 +240,24 @@ class ArrayPolicy(openspiel_policy.Policy):
         return ArrayPolicy(tree, (treeplex.uniform_strategy() for treeplex in tree.treeplexes))
 
     @staticmethod
+    def of_part(
+        tree: GameTree | FactoredGame,
+        sequences: Sequence[np.ndarray | slice],
+        strategies: Iterable[np.ndarray],
+    ) -> ArrayPolicy:
+        """A policy of a part of a game, copied; uniform elsewhere.
+
+        Args:
+          tree: the compiled game.
+          sequences: for each player, int [n_p], the sequences of the part, or a slice of them.
+          strategies: for each player, float64 [n_p], their probabilities.
+        """
+        whole = [treeplex.uniform_strategy() for treeplex in tree.treeplexes]
+        for own, part, strategy in zip(whole, sequences, strategies, strict=True):
+            own[part] = strategy
+        return ArrayPolicy(tree, whole)
+
+    @staticmethod
     def from_policy(game: AnyGame, policy: openspiel_policy.Policy) -> ArrayPolicy:
         """Converts any policy, read at every infoset.
 
