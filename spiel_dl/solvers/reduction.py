@@ -1,11 +1,12 @@
 """Reduces a game to what decides it, for solvers that read expected utilities and regrets only.
 
-Payoffs are *lifted*: the weights of an infoset's sequences sum to that of its parent sequence, so
-if all of them have the payoff c against an opponent's sequence, c may as well be the parent's
-payoff. No expected utility changes, and no regret: the cfvs of the infoset's actions all fall by
-one number. Then infosets are dropped in which nothing is paid any more, nor below: their regrets
-are 0, so their strategies stay uniform. Little is left of games whose result is often certain
-before the end: in Goofspiel with 7 cards, a sixth of the payoffs.
+Payoffs are *lifted*: the weights of an infoset's sequences sum to that of its parent sequence. So
+if all of them are paid against an opponent's sequence, the payoff of the first may as well be the
+parent's, and the others keep what theirs differ by. No expected utility changes, and no regret: the
+cfvs of the infoset's actions all fall by one number. Then infosets are dropped in which nothing is
+paid any more, nor below: their regrets are 0, so their strategies stay uniform. Little is left of
+games whose result is often certain before the end: in Goofspiel with 7 cards, a seventh of the
+payoffs.
 """
 
 from __future__ import annotations

@@ -20,10 +20,10 @@ def lift(treeplex, num_columns, columns, values, following, head):
       head: int32 [S], each row's first entry; -1: none. Updated.
     """
     # Of each column: the last row that has an entry there, and this entry; the last infoset that
-    # has one, in how many of its rows, and their common payoff, NaN if they differ.
+    # has one, in how many of its rows, and the first of them.
     row, entry = np.full(num_columns, -1, np.int32), np.empty(num_columns, np.int32)
     infoset, count = np.full(num_columns, -1, np.int32), np.empty(num_columns, np.int32)
-    common = np.empty(num_columns)
+    lifted = np.empty(num_columns)
     for i in range(treeplex.parent_sequence.size - 1, -1, -1):
         first, parent = np.int64(treeplex.first_sequence[i]), treeplex.parent_sequence[i]
         num_actions = treeplex.num_actions[i]
@@ -33,23 +33,25 @@ def lift(treeplex, num_columns, columns, values, following, head):
             while k >= 0:
                 c = columns[k]
                 if infoset[c] != i:
-                    infoset[c], count[c], common[c] = i, 0, values[k]
+                    infoset[c], count[c], lifted[c] = i, 0, values[k]
                 count[c] += 1
-                if values[k] != common[c]:
-                    common[c] = np.nan
                 k = following[k]
         for s in range(first, first + num_actions):
             last, k = -1, head[s]
             while k >= 0:
                 c, after = columns[k], following[k]
-                if count[c] < num_actions or np.isnan(common[c]):
+                stays = count[c] < num_actions
+                if not stays and s > first:
+                    values[k] -= lifted[c]
+                    stays = values[k] != 0.0
+                if stays:
                     last = k
                 else:
                     if last < 0:
                         head[s] = after
                     else:
                         following[last] = after
-                    if s == first:  # the parent gets one of the equal entries
+                    if s == first:
                         following[k], head[parent] = head[parent], k
                 k = after
     for s in range(treeplex.num_root_sequences):

@@ -8,6 +8,7 @@ import numpy as np
 
 from spiel_dl.solvers.best_response import best_response
 from spiel_dl.solvers.effort import share_of_largest
+from spiel_dl.solvers.reduction import reduce_form
 from spiel_dl.solvers.regret_minimization import RegretMinimizer
 from spiel_dl.solvers.variants import PREDICTIVE_CFR_PLUS
 from spiel_dl.tree.counts import checked_count, is_positive
@@ -76,7 +77,7 @@ class ExactLeafValues(NormalizedLeafValues):
         self.num_unfinished = 0
         self._function = function
         self._tolerance = share_of_largest(function.tolerance, leaves.subgames.utility_range)
-        self._minimizer = RegretMinimizer(leaves.subgames, PREDICTIVE_CFR_PLUS)
+        self._minimizer = RegretMinimizer(reduce_form(leaves.subgames)[0], PREDICTIVE_CFR_PLUS)
 
     def normalized_values(self, range_0: np.ndarray, range_1: np.ndarray) -> Values:
         """Solves the subgames; see `NormalizedLeafValues`."""

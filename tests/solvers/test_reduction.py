@@ -5,11 +5,14 @@ import pytest
 import scipy.sparse
 
 from spiel_dl.algorithms.cfr import CFRSolver
+from spiel_dl.factored.families import cut_any
 from spiel_dl.solvers import reduction
 from spiel_dl.solvers.best_response import realization_plan
 from spiel_dl.solvers.reduction import reduce_form
 from spiel_dl.solvers.regret_minimization import RegretMinimizer
 from spiel_dl.tree import GameTree, SequenceForm, Treeplex
+from spiel_dl.tree.depth_limit import DepthLimit
+from spiel_dl.value_functions.exact import ExactValue
 from tests.reference import assert_same_policy
 from tests.solvers.matrix_games import matrix_game
 
@@ -95,7 +98,7 @@ def test_regrets_and_averages_are_equal(game):
 def test_little_is_left_of_goofspiel():
     form = GameTree.from_game("goofspiel(imp_info=True,num_cards=5,points_order=descending)")
     reduced, _ = reduce_form(form.sequence_form)
-    assert (form.sequence_form.payoffs.nnz, reduced.payoffs.nnz) == (13_120, 3_448)
+    assert (form.sequence_form.payoffs.nnz, reduced.payoffs.nnz) == (13_120, 3_427)
     assert [treeplex.num_sequences for treeplex in reduced.treeplexes] == [1_030, 1_030]
 
 
@@ -114,3 +117,19 @@ def test_solvers_of_reduced_games_have_the_same_policies(variant, monkeypatch):
     assert_same_policy(reduced.average_policy(), whole.average_policy(), atol=1e-9)
     with pytest.raises(ValueError, match="saved for another game"):
         whole.load_state(reduced.state())
+
+
+@pytest.mark.parametrize("game", GAMES[2:4])
+def test_optimal_values_of_reduced_subgames(game, monkeypatch):
+    leaves = cut_any(game, DepthLimit(rounds=1)).leaves
+    reduced = ExactValue(tolerance=1e-7).bind(leaves)
+    monkeypatch.setattr(reduction, "_LEAST_SIZE", 10**6)
+    whole = ExactValue(tolerance=1e-7).bind(leaves)
+    rng = np.random.default_rng(1)
+    ranges = [rng.random(len(each)) for each in leaves.sequences]
+    utility_range = leaves.subgames.utility_range
+    for of_reduced, of_whole, own in zip(
+        reduced.evaluate(*ranges), whole.evaluate(*ranges), ranges, strict=True
+    ):
+        # Values of infosets need not be unique; their sum over the range is.
+        assert own @ of_reduced == pytest.approx(own @ of_whole, abs=1e-5 * utility_range)
