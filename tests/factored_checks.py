@@ -13,6 +13,7 @@ from spiel_dl.solvers.strategies import behaviour_strategy
 from spiel_dl.tree.factored_game import FactoredGame
 from spiel_dl.tree.from_openspiel import enumerate_game
 from spiel_dl.tree.game_tree import GameTree
+from spiel_dl.tree.sequence_form import SequenceForm
 
 
 def tree_of_tensors(game: pyspiel.Game) -> GameTree:
@@ -47,12 +48,12 @@ def place_of_sequences(tree: GameTree, game: FactoredGame, player: int) -> np.nd
     return place
 
 
-def random_plan(game: FactoredGame, player: int, seed: int) -> np.ndarray:
+def random_plan(game: FactoredGame | SequenceForm, player: int, seed: int) -> np.ndarray:
     """The plan of a `random_strategy`."""
     return realization_plan(game.treeplexes[player], random_strategy(game, player, seed))
 
 
-def random_strategy(game: FactoredGame, player: int, seed: int) -> np.ndarray:
+def random_strategy(game: FactoredGame | SequenceForm, player: int, seed: int) -> np.ndarray:
     """A strategy that is far from uniform: probabilities of 0 and of nearly 1 occur."""
     treeplex = game.treeplexes[player]
     weights = np.random.default_rng(seed).exponential(size=treeplex.num_sequences) ** 4

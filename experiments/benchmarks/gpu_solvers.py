@@ -130,7 +130,7 @@ def largest_difference(tree: GameTree, name: str) -> dict[str, float]:
             learned, kept = ours.learned[player], sequences[player]
             regret, average = np.zeros_like(after[player][0]), after[player][1].copy()
             regret[kept], average[kept] = learned.regret, learned.average
-            for mine, other in zip((regret, average), after[player], strict=False):
+            for mine, other in zip((regret, average), after[player][:2], strict=True):
                 difference = max(difference, float(np.abs(mine - other)[1:].max()))
     return {"difference": difference, "openspiel_here": 1e3 * statistics.median(seconds)}
 

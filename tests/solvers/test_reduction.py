@@ -7,12 +7,12 @@ import scipy.sparse
 from spiel_dl.algorithms.cfr import CFRSolver
 from spiel_dl.factored.families import cut_any
 from spiel_dl.solvers import reduction
-from spiel_dl.solvers.best_response import realization_plan
 from spiel_dl.solvers.reduction import reduce_form
 from spiel_dl.solvers.regret_minimization import RegretMinimizer
 from spiel_dl.tree import GameTree, SequenceForm, Treeplex
 from spiel_dl.tree.depth_limit import DepthLimit
 from spiel_dl.value_functions.exact import ExactValue
+from tests.factored_checks import random_plan
 from tests.reference import assert_same_policy
 from tests.solvers.matrix_games import matrix_game
 
@@ -28,13 +28,6 @@ GAMES = [
 @pytest.fixture(autouse=True)
 def every_game_is_reduced(monkeypatch):
     monkeypatch.setattr(reduction, "_LEAST_SIZE", 0)
-
-
-def random_plan(treeplex: Treeplex, rng: np.random.Generator) -> np.ndarray:
-    weights = rng.random(treeplex.num_sequences)
-    sums = treeplex.per_sequence(treeplex.sum_per_infoset(weights))
-    roots = np.arange(treeplex.num_sequences) < treeplex.num_root_sequences
-    return realization_plan(treeplex, np.where(roots, 1.0, weights / np.where(roots, 1.0, sums)))
 
 
 def test_a_game_by_hand():
@@ -74,8 +67,7 @@ def test_utilities_are_equal(game):
     reduced, sequences = reduce_form(form)
     assert reduced.payoffs.nnz <= form.payoffs.nnz
     for seed in range(5):
-        rng = np.random.default_rng(seed)
-        x, y = (random_plan(treeplex, rng) for treeplex in form.treeplexes)
+        x, y = (random_plan(form, player, seed) for player in (0, 1))
         utility = x[sequences[0]] @ (reduced.payoffs @ y[sequences[1]])
         assert utility == pytest.approx(x @ (form.payoffs @ y), abs=1e-12)
 
