@@ -42,12 +42,12 @@ def run(
     """
     benchmark = config_flags.define(measure)
 
-    def main(*, threads: int, output: str = "results/benchmarks") -> None:
+    def main(*, threads: int, output: str = "runs/benchmarks") -> None:
         """Measures, and writes the report.
 
         Args:
           threads: of torch, and of what is told to use as many.
-          output: where the report goes.
+          output: where the report goes; results/benchmarks has those of commits.
         """
         torch.set_num_threads(threads)
         environment, start = describe_environment(), time.perf_counter()
